@@ -1,0 +1,102 @@
+//! Steps, repairs, effects and reads: `actor[operation(parameters) {guard}] { effects }`.
+
+use super::*;
+use crate::Span;
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OperationItem {
+    pub kind: OperationKind,
+    pub actor: Name,
+    pub name: Name,
+    pub params: Vec<Param>,
+    pub guard: Vec<Clause>,
+    pub body: OperationBody,
+    /// from the actor to the closing bracket
+    pub head: Span,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum OperationKind {
+    /// `keyed` after the head: a call must carry an idempotency key
+    Step {
+        keyed: bool,
+    },
+    /// `after 5s`, `every 30s`, `batch 100` after the head, in any order
+    Repair {
+        after: Option<Expr>,
+        every: Option<Expr>,
+        batch: Option<Expr>,
+    },
+    Effect,
+    Read,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum OperationBody {
+    /// step and repair: `{ statements }`
+    Statements(Block),
+    /// effect: `{ call … on ok(answer) { … } on refused { … } on unknown { … } }`
+    Effect(EffectBody),
+    /// read: `= expr`, and optionally `{ memory := … }`
+    Read { result: Expr, memory: Block },
+    /// nothing was written where a body belongs (a diagnostic says so)
+    Missing,
+}
+
+/// `name: new Type = default`
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Param {
+    pub name: Name,
+    pub new: bool,
+    pub ty: TypeExpr,
+    pub default: Option<Expr>,
+    pub span: Span,
+}
+
+/// One named part of a guard. A guard that is one bare expression has one clause without a name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Clause {
+    pub name: Option<Name>,
+    pub body: Expr,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EffectBody {
+    /// `call POST "url" key e body { … }`; all parts are optional but the method
+    pub call: Option<EffectCall>,
+    pub answers: Vec<AnswerHandler>,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EffectCall {
+    pub method: Name,
+    pub url: Option<Text>,
+    pub key: Option<Expr>,
+    pub body: Option<Vec<FieldValue>>,
+    pub span: Span,
+}
+
+/// `on ok(answer: T) { … }`
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AnswerHandler {
+    pub answer: AnswerKind,
+    pub param: Option<AnswerParam>,
+    pub body: Block,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum AnswerKind {
+    Ok,
+    Refused,
+    Unknown,
+}
+
+/// `ok(answer: text)`: the type may be left out, it is then `json`
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AnswerParam {
+    pub name: Name,
+    pub ty: Option<TypeExpr>,
+}

@@ -1,0 +1,48 @@
+//! Derived, rebuildable answers.
+
+use super::*;
+use crate::Span;
+
+/// `view N(params) = form`
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ViewItem {
+    pub name: Name,
+    pub params: Vec<Param>,
+    pub form: ViewForm,
+    /// the subject whose records are the rows
+    pub subject: Name,
+    pub filter: Option<Expr>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ViewForm {
+    /// `count S where p`
+    Count,
+    /// `sum e of S where p`
+    Sum { value: Expr },
+    /// `list S where p order by a desc, b limit 50`
+    List {
+        order: Vec<OrderKey>,
+        limit: Option<Expr>,
+    },
+    /// `rank S by e desc where p top 100`
+    Rank { by: OrderKey, top: Option<Expr> },
+    /// `search S on a, b where p`
+    Search { on: Vec<Name> },
+    /// `near S on position where p`
+    Near { on: Name },
+    /// `window count of S by at every 1m where p keep 60`, `window sum e of S by at every 1m`
+    Window {
+        value: Option<Expr>,
+        by: Expr,
+        every: Expr,
+        keep: Option<Expr>,
+    },
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OrderKey {
+    pub value: Expr,
+    pub descending: bool,
+    pub span: Span,
+}
