@@ -2,12 +2,17 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Which source a span points into; the caller numbers its sources.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
 pub struct FileId(pub u16);
 
 /// A half-open range of bytes in one source.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Span {
     pub file: FileId,
     pub start: u32,

@@ -1,0 +1,178 @@
+//! Typed expressions.
+
+use serde::{Deserialize, Serialize};
+use syntax::Span;
+
+use super::*;
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub ty: Type,
+    pub span: Span,
+}
+
+/// A named slot: a parameter, a `let`, the variable of a quantifier.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Local {
+    pub name: String,
+    pub ty: Type,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum ExprKind {
+    Literal(Const),
+    Local(LocalId),
+    /// what the caller remembers
+    Memory(MemoryUseId),
+    Me,
+    Now,
+    /// An attribute of a truth or a cache of the record that `base` refers to. In a cache it is
+    /// the copy of the principal that acts.
+    Attr {
+        base: Box<Expr>,
+        attr: AttrId,
+    },
+    /// a part of the key of the record that `base` refers to
+    KeyPart {
+        base: Box<Expr>,
+        part: u32,
+    },
+    /// the offset after the last entry of a log
+    LogEnd {
+        base: Box<Expr>,
+        log: StateId,
+    },
+    /// the offset of the first entry still kept
+    LogStart {
+        base: Box<Expr>,
+        log: StateId,
+    },
+    /// entries `from` up to `limit` of them; only as the result of a read
+    LogSlice {
+        base: Box<Expr>,
+        log: StateId,
+        from: Box<Expr>,
+        limit: Box<Expr>,
+    },
+    /// is there a record (or, for a cache state, a copy)?
+    Exists {
+        base: Box<Expr>,
+        cache: Option<StateId>,
+    },
+    /// is the content of this digest in the store?
+    Stored(Box<Expr>),
+    IsNull(Box<Expr>),
+    Not(Box<Expr>),
+    Negate(Box<Expr>),
+    And(Vec<Expr>),
+    Or(Vec<Expr>),
+    Implies(Box<Expr>, Box<Expr>),
+    /// `=` and `!=` take any two of one type, null among them. `<` and its kin are false when a
+    /// side is null.
+    Compare {
+        op: CompareOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    /// membership in a set, a list, or among a map's keys
+    In {
+        item: Box<Expr>,
+        collection: Box<Expr>,
+    },
+    /// The types of both sides say which arithmetic it is: int, decimal, time ± duration,
+    /// time - time, duration ± duration, duration * int, duration / int, duration / duration.
+    Arithmetic {
+        op: ArithmeticOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    Min(Vec<Expr>),
+    Max(Vec<Expr>),
+    If {
+        condition: Box<Expr>,
+        then: Box<Expr>,
+        otherwise: Box<Expr>,
+    },
+    Let {
+        local: LocalId,
+        value: Box<Expr>,
+        body: Box<Expr>,
+    },
+    Quantifier {
+        all: bool,
+        local: LocalId,
+        domain: Box<Domain>,
+        filter: Option<Box<Expr>>,
+        body: Box<Expr>,
+    },
+    /// how many, or with `value` the sum
+    Aggregate {
+        local: LocalId,
+        domain: Box<Domain>,
+        filter: Option<Box<Expr>>,
+        value: Option<Box<Expr>>,
+    },
+    /// a counter kept under the record that `base` refers to: what a quantifier over children
+    /// becomes in a guard or an effect
+    Counter {
+        base: Box<Expr>,
+        counter: CounterId,
+    },
+    /// a parameter of the effect call that `local` ranges over (`world.EFFECT`)
+    WorldArg {
+        local: LocalId,
+        param: u32,
+    },
+    /// the value before this transition; only in invariants
+    Old(Box<Expr>),
+    Set(Vec<Expr>),
+    List(Vec<Expr>),
+    /// the element of a list (from 0), or the value under a map's key; null if there is none
+    Index {
+        base: Box<Expr>,
+        index: Box<Expr>,
+    },
+    /// how many elements
+    Size(Box<Expr>),
+    /// only in results, events and bodies of calls
+    Record(Vec<(String, Expr)>),
+    /// only as the result of a read
+    View {
+        view: ViewId,
+        args: Vec<Expr>,
+    },
+    /// reported already
+    Error,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Domain {
+    /// every record of a subject; not in guards
+    All(SubjectId),
+    /// the children of one record
+    Children { child: SubjectId, parent: Expr },
+    /// the elements of a set or a list, the keys of a map
+    Elements(Expr),
+    /// what the world outside has done for this effect; only in invariants
+    World(OperationId),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
+pub enum CompareOp {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
+pub enum ArithmeticOp {
+    Add,
+    Subtract,
+    Multiply,
+    /// rounds towards zero
+    Divide,
+}

@@ -1,0 +1,101 @@
+//! A design that makes sense: names resolved, types checked, guards split into named clauses.
+//!
+//! Plain data with spans. Everything refers to everything else by number (`SubjectId`,
+//! `OperationId`, …: an index into the design's list), so the form is easy to walk, to compare
+//! and to write as JSON.
+
+mod expr;
+mod ids;
+mod operation;
+mod proof;
+mod stmt;
+mod subject;
+mod ty;
+mod view;
+mod world;
+
+pub use expr::*;
+pub use ids::*;
+pub use operation::*;
+pub use proof::*;
+pub use stmt::*;
+pub use subject::*;
+pub use ty::*;
+pub use view::*;
+pub use world::*;
+
+use serde::{Deserialize, Serialize};
+use syntax::Span;
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Design {
+    pub kind: DesignKind,
+    pub name: String,
+    pub title: String,
+    pub header: Header,
+    pub uses: Vec<Use>,
+    pub actors: Vec<Actor>,
+    pub enumerations: Vec<Enumeration>,
+    pub blobs: Vec<Blob>,
+    pub subjects: Vec<Subject>,
+    pub events: Vec<Event>,
+    pub operations: Vec<Operation>,
+    pub views: Vec<View>,
+    /// Named predicates, kept for explaining: each use is already replaced by its body.
+    pub defines: Vec<Define>,
+    pub protocols: Vec<Protocol>,
+    pub invariants: Vec<Invariant>,
+    pub recoveries: Vec<Invariant>,
+    pub failures: Vec<Failure>,
+    pub hotspots: Vec<Hotspot>,
+    pub world: World,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum DesignKind {
+    Design,
+    Archetype { id: String },
+}
+
+/// What an archetype says of itself.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Header {
+    pub family: Vec<String>,
+    pub ownership: Vec<String>,
+    pub trust: Vec<String>,
+    pub input: Vec<String>,
+    pub output: Vec<String>,
+    pub decorates: Vec<String>,
+}
+
+/// `use A08 as Ticket`
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Use {
+    pub archetype: String,
+    pub noun: String,
+    pub span: Span,
+}
+
+/// Content addressed by its hash.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Blob {
+    pub name: String,
+    pub span: Span,
+}
+
+/// An event that steps emit; all emitters agree on the fields.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Event {
+    pub name: String,
+    pub fields: Vec<(String, Type)>,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Define {
+    pub name: String,
+    pub params: Vec<(String, Type)>,
+    pub ty: Type,
+    pub span: Span,
+}

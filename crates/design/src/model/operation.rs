@@ -1,0 +1,96 @@
+//! Steps, repairs, effects, reads.
+
+use serde::{Deserialize, Serialize};
+use syntax::Span;
+
+use super::*;
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Operation {
+    pub kind: OperationKind,
+    pub actor: ActorId,
+    pub name: String,
+    pub params: Vec<Param>,
+    /// parameters first, in order
+    pub locals: Vec<Local>,
+    /// tried in order, after the implicit `exists` (every parameter that refers to a record that
+    /// is not `new`, unless its subject is implicit) and `fresh` (every `new` parameter)
+    pub guard: Vec<Clause>,
+    /// of a step or a repair; of a read, the memory it hands out; of an effect, nothing
+    pub body: Vec<Stmt>,
+    /// what of the caller's memory is mentioned; an argument of the call
+    pub memory: Vec<MemoryUse>,
+    pub span: Span,
+    pub head: Span,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum OperationKind {
+    /// called from outside (or by a message)
+    Step {
+        /// a call must carry an idempotency key
+        keyed: bool,
+    },
+    /// run by the engine whenever its guard holds; exactly one parameter, a reference
+    Repair {
+        /// milliseconds
+        after: Option<i64>,
+        every: Option<i64>,
+        batch: Option<u32>,
+    },
+    Effect(Box<Effect>),
+    Read {
+        result: Expr,
+    },
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Param {
+    pub name: String,
+    pub ty: Type,
+    pub new: bool,
+    pub default: Option<Const>,
+    pub local: LocalId,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Clause {
+    pub name: String,
+    pub body: Expr,
+    pub span: Span,
+}
+
+/// One field of the actor's memory, for one of the step's records.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MemoryUse {
+    /// the actor at the root of the chain, who has the field
+    pub actor: ActorId,
+    pub field: MemoryId,
+    /// the parameter whose record it belongs to
+    pub of: Option<LocalId>,
+    pub read: bool,
+    pub written: bool,
+}
+
+/// A call to the world outside, under a key that the world decides at most once.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Effect {
+    pub method: String,
+    pub url: String,
+    /// all parameters, if none is written
+    pub key: Vec<Expr>,
+    pub body: Vec<(String, Expr)>,
+    pub on_ok: Answer,
+    pub on_refused: Answer,
+    pub on_unknown: Answer,
+}
+
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Answer {
+    /// where the world's answer is bound
+    pub param: Option<LocalId>,
+    pub body: Vec<Stmt>,
+    /// was it written, or is it empty because it was left out?
+    pub written: bool,
+}

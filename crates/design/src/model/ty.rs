@@ -1,0 +1,105 @@
+//! Types and constants.
+
+use serde::{Deserialize, Serialize};
+use syntax::Span;
+
+use super::{BlobId, EnumId, SubjectId};
+
+#[derive(Clone, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
+pub enum Type {
+    Int,
+    Bool,
+    Text,
+    Bytes,
+    /// exact money: a whole number of millionths
+    Decimal,
+    Time,
+    Duration,
+    /// opaque
+    Json,
+    /// text under concurrent edits; opaque to guards
+    Document,
+    Point,
+    /// a principal
+    Actor,
+    Enum(EnumId),
+    /// a reference to a record
+    Ref(SubjectId),
+    /// the hash of a blob's content
+    Digest(BlobId),
+    Optional(Box<Type>),
+    List {
+        of: Box<Type>,
+        max: u32,
+    },
+    Set {
+        of: Box<Type>,
+        max: u32,
+    },
+    Map {
+        key: Box<Type>,
+        value: Box<Type>,
+        max: u32,
+    },
+    /// only in results, events and bodies of calls: never stored in truth
+    Record(Vec<(String, Type)>),
+    /// rows of a view, only as the result of a read
+    Rows(super::ViewId),
+    /// the type of `null` where nothing says more
+    Null,
+    /// something was wrong and has been reported
+    Error,
+}
+
+impl Type {
+    /// The type without its `?`.
+    pub fn required(&self) -> &Type {
+        match self {
+            Type::Optional(inner) => inner,
+            other => other,
+        }
+    }
+
+    pub fn is_optional(&self) -> bool {
+        matches!(self, Type::Optional(_) | Type::Null)
+    }
+
+    /// Ordered with `<`; everything else can only be told apart.
+    pub fn is_ordered(&self) -> bool {
+        matches!(self.required(), Type::Int | Type::Decimal | Type::Time | Type::Duration)
+    }
+
+    pub fn subject(&self) -> Option<SubjectId> {
+        match self.required() {
+            Type::Ref(subject) => Some(*subject),
+            _ => None,
+        }
+    }
+}
+
+/// `A | B | C`. Two attributes with the same constants in the same order share one enumeration.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Enumeration {
+    /// how messages call it: the attribute that first declared it
+    pub name: String,
+    pub constants: Vec<String>,
+    pub span: Span,
+}
+
+/// A value known when the design is compiled.
+#[derive(Clone, PartialEq, Eq, Debug, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Const {
+    Null,
+    Bool(bool),
+    Int(i64),
+    /// in millionths
+    Decimal(i64),
+    Text(String),
+    /// in milliseconds
+    Duration(i64),
+    Enum(EnumId, u32),
+    /// sorted, without doubles
+    Set(Vec<Const>),
+    List(Vec<Const>),
+    Map(Vec<(Const, Const)>),
+}
