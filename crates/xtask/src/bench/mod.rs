@@ -1,0 +1,39 @@
+//! Benchmarks. Each builds the release binaries that it measures and says whether its goal is met.
+
+mod design_text;
+mod language;
+mod measure;
+mod summary;
+
+use crate::table::Table;
+
+struct Benchmark {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&[&str]) -> crate::Answer,
+}
+
+const BENCHMARKS: &[Benchmark] = &[Benchmark {
+    name: "language",
+    about: "compile time of a generated design, by the line, and its growth",
+    run: language::run,
+}];
+
+pub fn list() -> crate::Answer {
+    let mut table = Table::new(&["benchmark", "what it measures"]);
+    for benchmark in BENCHMARKS {
+        table.row([benchmark.name.to_owned(), benchmark.about.to_owned()]);
+    }
+    print!("{table}");
+    Ok(true)
+}
+
+pub fn run(name: &str, arguments: &[&str]) -> crate::Answer {
+    match BENCHMARKS.iter().find(|benchmark| benchmark.name == name) {
+        Some(benchmark) => (benchmark.run)(arguments),
+        None => {
+            let names: Vec<&str> = BENCHMARKS.iter().map(|benchmark| benchmark.name).collect();
+            Err(format!("there is no benchmark `{name}`\nhelp: there is `{}`", names.join("`, `")))
+        }
+    }
+}

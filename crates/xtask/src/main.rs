@@ -1,0 +1,73 @@
+//! The project's own automation. `cargo xtask` lists what it can do.
+
+mod bench;
+mod cargo;
+mod repo;
+mod table;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+commands:
+  test [--quick]   everything that must pass: format, tidy, clippy, tests, dependencies
+  tidy             the checks on the source itself
+  bench [NAME]     one benchmark; without a name, the list of them";
+
+/// What a command answers: `Ok(true)` yes, `Ok(false)` no and already explained, `Err` could not run.
+type Answer = Result<bool, String>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match dispatch(&words) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn dispatch(words: &[&str]) -> Answer {
+    match words {
+        ["test"] => test::run(test::Extent::Whole),
+        ["test", "--quick"] => test::run(test::Extent::Quick),
+        ["tidy"] => tidy::run(),
+        ["bench"] => bench::list(),
+        ["bench", name, rest @ ..] => bench::run(name, rest),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(true)
+        }
+        [] => Err(format!("no command given\n\n{USAGE}")),
+        _ => Err(format!("`{}` is not a command of xtask\n\n{USAGE}", words.join(" "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dispatch;
+
+    #[test]
+    fn an_unknown_command_is_an_error_that_shows_the_usage() {
+        let problem = dispatch(&["tset", "--quick"]).unwrap_err();
+        assert!(problem.starts_with("`tset --quick` is not a command of xtask"), "{problem}");
+        assert!(problem.contains("usage: cargo xtask COMMAND"), "{problem}");
+    }
+
+    #[test]
+    fn no_command_is_an_error() {
+        assert!(dispatch(&[]).unwrap_err().starts_with("no command given"));
+    }
+
+    #[test]
+    fn an_unknown_benchmark_is_an_error_that_lists_the_known_ones() {
+        let problem = dispatch(&["bench", "lexicon"]).unwrap_err();
+        assert!(problem.contains("`lexicon`") && problem.contains("language"), "{problem}");
+    }
+}
