@@ -25,7 +25,7 @@ pub use view::*;
 pub use world::*;
 
 use serde::{Deserialize, Serialize};
-use syntax::Span;
+pub use syntax::Span;
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Design {

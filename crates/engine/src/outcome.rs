@@ -1,0 +1,79 @@
+//! What a step answers.
+
+use design::model::{ClauseRef, Span};
+
+/// The details are in the [`crate::Scratch`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Load what `scratch.needs()` lists and ask again.
+    Need,
+    /// Nothing changes.
+    Refused(Refusal),
+    /// `scratch.writes()` and its kin say what changes, all at once.
+    Done,
+}
+
+/// Why a step does not happen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    pub reason: Reason,
+    /// The clause that failed, or in which the value was missing; none: in the body.
+    pub clause: Option<ClauseRef>,
+    /// the clause, parameter, expression or statement
+    pub at: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Reason {
+    /// this clause of the guard does not hold
+    Clause(u32),
+    /// the record that this parameter refers to is not there
+    Exists(u32),
+    /// the record that this `new` parameter would make is there already
+    Fresh(u32),
+    /// a record that is read or changed is not there
+    NoSuchRecord,
+    /// a record that is read or changed was deleted by this step
+    Deleted,
+    /// `new` of a record that is there already
+    AlreadyExists,
+    /// a counted parent cannot be deleted while children are counted
+    HasChildren,
+    /// a reference to nothing was followed
+    Nothing,
+    /// no value where one is required
+    NullValue,
+    Overflow,
+    DivisionByZero,
+    CollectionFull,
+    /// an argument is not a value of its type
+    OutOfRange,
+    /// an answer came for an outbox entry that is not open
+    EntryClosed,
+    /// the form is not evaluated here (a scan in a guard, a read of an ephemeral); a design that
+    /// compiled has none
+    Unsupported,
+}
+
+impl Reason {
+    /// Stable: part of the wire format and of metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Clause(_) => "clause",
+            Reason::Exists(_) => "exists",
+            Reason::Fresh(_) => "fresh",
+            Reason::NoSuchRecord => "no_such_record",
+            Reason::Deleted => "deleted",
+            Reason::AlreadyExists => "already_exists",
+            Reason::HasChildren => "has_children",
+            Reason::Nothing => "nothing",
+            Reason::NullValue => "null_value",
+            Reason::Overflow => "overflow",
+            Reason::DivisionByZero => "division_by_zero",
+            Reason::CollectionFull => "collection_full",
+            Reason::OutOfRange => "out_of_range",
+            Reason::EntryClosed => "entry_closed",
+            Reason::Unsupported => "unsupported",
+        }
+    }
+}

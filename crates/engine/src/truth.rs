@@ -1,0 +1,54 @@
+//! What a step reads, and what an invariant ranges over.
+
+use design::model::{BlobId, OperationId, StateId, SubjectId};
+
+use crate::Word;
+
+/// What is known of one record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fetch<'a> {
+    /// its words, laid out as [`crate::Layout`] says
+    Present(&'a [Word]),
+    Absent,
+    /// not loaded yet: the step answers [`crate::Outcome::Need`]
+    Unknown,
+}
+
+/// The truth as far as the caller has loaded it.
+///
+/// The answers must not change while a step is evaluated.
+pub trait Truth {
+    fn record(&self, subject: SubjectId, key: Word) -> Fetch<'_>;
+
+    /// The copy of a cache state that one principal keeps.
+    fn cache(&self, subject: SubjectId, state: StateId, key: Word, principal: Word) -> Fetch<'_>;
+
+    /// A part of a key, from 0.
+    fn key_part(&self, subject: SubjectId, key: Word, part: u32) -> Word;
+
+    /// The handle of the key that is made of these parts.
+    fn key_of(&self, subject: SubjectId, parts: &[Word]) -> Word;
+
+    /// Is the content of this digest stored? `None`: not known yet.
+    fn stored(&self, blob: BlobId, digest: Word) -> Option<bool>;
+
+    /// The `now` of the step that last wrote this record, [`crate::NULL`] if there is none. Asked
+    /// only for records that were answered `Present` or `Absent` (a deleted record may still
+    /// have one).
+    fn stored_time(&self, subject: SubjectId, key: Word) -> Word;
+}
+
+/// A whole world, as invariants and recovery goals see it. Everything in it is known: an
+/// `Unknown` record counts as absent.
+pub trait World: Truth {
+    /// The clock of this world; times in its records are measured on the same clock.
+    fn now(&self) -> Word;
+
+    /// The keys that a record of this subject may have. Keys without a record are skipped when
+    /// the subject is not implicit.
+    fn keys(&self, subject: SubjectId) -> &[Word];
+
+    /// What the world outside has done for this effect: the words of the parameters of the
+    /// `row`th call it carried out, `None` after the last.
+    fn done(&self, effect: OperationId, row: usize) -> Option<&[Word]>;
+}
