@@ -1,5 +1,6 @@
 //! The one command that says whether everything passes.
 
+mod cargo_test;
 mod deny;
 mod report;
 
@@ -38,12 +39,14 @@ struct Stage {
 
 /// The cheapest first, since the first failure ends the run.
 const STAGES: &[Stage] = &[
-    Stage { name: "format", run: |root, _| run_cargo(root, &["fmt", "--all", "--check"], &[]) },
+    Stage { name: "format", run: |root, _| run_cargo(root, FORMAT) },
     Stage { name: "tidy", run: |_, _| tidy::run().map(Outcome::from) },
-    Stage { name: "clippy", run: |root, _| run_cargo(root, CLIPPY, &[]) },
-    Stage { name: "tests", run: tests },
+    Stage { name: "clippy", run: |root, _| run_cargo(root, CLIPPY) },
+    Stage { name: "tests", run: cargo_test::run },
     Stage { name: "dependencies", run: deny::run },
 ];
+
+const FORMAT: &[&str] = &["fmt", "--all", "--check"];
 
 const CLIPPY: &[&str] =
     &["clippy", "--quiet", "--workspace", "--all-targets", "--release", "--", "-D", "warnings"];
@@ -76,23 +79,7 @@ pub fn run(extent: Extent) -> crate::Answer {
     Ok(ran.iter().all(|stage| stage.outcome != Outcome::Failed))
 }
 
-/// In release, so that the artefacts are those of `cargo run --release`, and because tests that
-/// explore millions of inputs are as slow as the code that they explore.
-fn tests(root: &Path, extent: Extent) -> Result<Outcome, String> {
-    let quick: &[(&str, &str)] = match extent {
-        Extent::Whole => &[],
-        Extent::Quick => &[("STEADFAST_QUICK", "1")],
-    };
-    run_cargo(root, &["test", "--workspace", "--release"], quick)
-}
-
 /// Runs cargo with its output going straight through.
-fn run_cargo(
-    root: &Path,
-    arguments: &[&str],
-    variables: &[(&str, &str)],
-) -> Result<Outcome, String> {
-    let mut command = cargo::command(root);
-    command.args(arguments).envs(variables.iter().copied());
-    cargo::succeeds(&mut command).map(Outcome::from)
+fn run_cargo(root: &Path, arguments: &[&str]) -> Result<Outcome, String> {
+    cargo::succeeds(cargo::command(root).args(arguments)).map(Outcome::from)
 }
