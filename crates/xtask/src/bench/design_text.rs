@@ -6,8 +6,8 @@ use std::fmt::Write;
 const HEAD: &str = "\
 design Big \"A generated design, for measuring the compiler\"
 
-actor worker { my_epoch: int? }
 actor sweeper
+actor worker {
 ";
 
 /// One part of the design; `@` becomes its number.
@@ -22,27 +22,27 @@ step worker[take_@(item: Item@, ttl: duration) {
 }] {
     Claim@ := { status: TAKEN, holder: me, until: now + ttl }
     Work@.epoch += 1
-    my_epoch := Work@.epoch
+    epoch_@ := Work@.epoch
 }
 
 step worker[extend_@(item: Item@, ttl: duration) {
     taken: Claim@.status = TAKEN
-    fenced: Work@.epoch = my_epoch
+    fenced: Work@.epoch = epoch_@
 }] {
     Claim@.until := now + ttl
 }
 
 step worker[write_@(item: Item@, note: text) {
     taken: Claim@.status = TAKEN
-    fenced: Work@.epoch = my_epoch
+    fenced: Work@.epoch = epoch_@
 }] {
     Work@.note := note
-    Work@.written_by := my_epoch
+    Work@.written_by := epoch_@
 }
 
 step worker[finish_@(item: Item@) {
     yours: Claim@.holder = me
-    fenced: Work@.epoch = my_epoch
+    fenced: Work@.epoch = epoch_@
     written: Work@.written_by = Work@.epoch
 }] {
     if Claim@.status = TAKEN { Claim@.status := DONE }
@@ -65,18 +65,29 @@ recovers freed_@: all i in Item@: i.status != TAKEN or i.until >= now
 failure \"late write @\" { without write_@.fenced breaks advances_@ }
 ";
 
+const CHECK: &str = "
+check {
+    worker: 2  ttl: 2  note: 2  faults: crash
+";
+
 /// A legal design of about so many lines, with as many parts as fit and at least one.
 pub fn design_text(lines: usize) -> String {
-    let around = HEAD.lines().count() + "\ncheck {\n    worker: 2\n}\n".lines().count();
-    // Each part also takes one line in the `check` block.
-    let parts = (lines.saturating_sub(around) / (PART.lines().count() + 1)).max(1);
+    let closing_braces = 2;
+    let around = HEAD.lines().count() + CHECK.lines().count() + closing_braces;
+    // Besides its own lines, a part takes one in the actor's memory and one in the check world.
+    let parts = (lines.saturating_sub(around) / (PART.lines().count() + 2)).max(1);
     let mut text = String::from(HEAD);
+    for part in 1..=parts {
+        let comma = if part < parts { "," } else { "" };
+        writeln!(text, "    epoch_{part}: int?{comma}").expect("a string takes all");
+    }
+    text.push_str("}\n");
     for part in 1..=parts {
         text.push_str(&PART.replace('@', &part.to_string()));
     }
-    text.push_str("\ncheck {\n    worker: 2  ttl: 2  note: 2  faults: crash\n");
+    text.push_str(CHECK);
     for part in 1..=parts {
-        writeln!(text, "    key_{part}: 1").expect("writing to a string cannot fail");
+        writeln!(text, "    key_{part}: 1").expect("a string takes all");
     }
     text.push_str("}\n");
     text

@@ -22,6 +22,7 @@ const IMPURE: &[(&str, &str)] = &[
     (".await", "async"),
     ("RandomState", "randomness"),
     ("println!", "I/O"),
+    ("eprintln!", "I/O"),
 ];
 
 pub fn check(files: &[File]) -> Vec<Problem> {
