@@ -1,0 +1,262 @@
+//! What stands at the top level: the list of items, and the small ones.
+
+use super::Parser;
+use super::suggest::nearest;
+use super::words::{ITEM_WORDS, STATE_WORDS};
+use crate::tree::{
+    ActorItem, DefineItem, File, HeaderProperty, HeaderValue, Item, ItemKind, MemoryField, Name,
+};
+use crate::{Diagnostic, Span, TokenKind};
+
+impl Parser<'_> {
+    pub(crate) fn file(&mut self) -> File {
+        let items = self.items(None);
+        let span = Span::new(self.file, 0, self.source.len() as u32);
+        File { items, span }
+    }
+
+    /// The items of a file, or those in braces that were opened at `open`.
+    pub(super) fn items(&mut self, open: Option<usize>) -> Vec<Item> {
+        let mut items: Vec<Item> = Vec::new();
+        let mut messages = usize::MAX;
+        let ends = |p: &Self| {
+            let end = p.at(TokenKind::End);
+            end || open.is_some() && p.at(TokenKind::CloseBrace)
+        };
+        while !ends(self) {
+            let (start, first) = (self.at, self.span());
+            let closing = matches!(
+                self.kind(),
+                TokenKind::CloseBrace | TokenKind::CloseBracket | TokenKind::CloseParen
+            );
+            if closing && self.diagnostics.len() > messages {
+                // left over from the item before, which has its message
+                self.bump();
+                if let Some(item) = items.last_mut() {
+                    item.span = item.span.to(first);
+                }
+                continue;
+            }
+            messages = self.diagnostics.len();
+            let kind = self.item();
+            if self.at == start {
+                self.bump();
+            }
+            if self.lost {
+                while !ends(self) && !self.at_item_start() {
+                    self.at = match (open, self.closers[self.at]) {
+                        (Some(_), Some(closer)) => closer + 1,
+                        _ => self.at + 1,
+                    };
+                }
+                self.lost = false;
+            }
+            let span = self.since(first);
+            items.push(Item { kind, span });
+        }
+        items
+    }
+
+    fn item(&mut self) -> ItemKind {
+        let word = match self.kind() {
+            TokenKind::Word => self.word(0),
+            TokenKind::CloseBrace | TokenKind::CloseBracket | TokenKind::CloseParen => {
+                let found = self.found();
+                let message = format!("{found} closes nothing");
+                let diagnostic = Diagnostic::error("E0103", self.span(), message);
+                self.report(diagnostic.help("take it away, or open it further up"));
+                return ItemKind::Error;
+            }
+            _ => return self.no_item(),
+        };
+        if ITEM_WORDS.contains(&word) {
+            return self.item_called(word);
+        }
+        self.unknown_item(word)
+    }
+
+    fn item_called(&mut self, word: &str) -> ItemKind {
+        match word {
+            "design" => self.design(),
+            "archetype" => self.archetype(),
+            "family" => self.header(HeaderProperty::Family),
+            "ownership" => self.header(HeaderProperty::Ownership),
+            "trust" => self.header(HeaderProperty::Trust),
+            "input" => self.header(HeaderProperty::Input),
+            "output" => self.header(HeaderProperty::Output),
+            "decorates" => self.header(HeaderProperty::Decorates),
+            "use" => self.use_archetype(),
+            "actor" => self.actor(),
+            "subject" => self.subject(),
+            "blob" => {
+                self.bump();
+                let name = self.name("the name of the blob");
+                ItemKind::Blob { name }
+            }
+            "define" => self.define(),
+            "step" | "repair" | "effect" | "read" => self.operation(word),
+            "view" => self.view(),
+            "protocol" => self.protocol(),
+            "invariant" => {
+                let (name, body) = self.property("the name of the invariant");
+                ItemKind::Invariant { name, body }
+            }
+            "recovers" => {
+                let (name, body) = self.property("the name of what recovers");
+                ItemKind::Recovers { name, body }
+            }
+            "failure" => self.failure(),
+            "hotspot" => self.hotspot(),
+            "check" => self.check(),
+            _ => self.no_item(),
+        }
+    }
+
+    fn no_item(&mut self) -> ItemKind {
+        let found = self.found();
+        let message = format!("expected an item, found {found}");
+        self.fail(
+            Diagnostic::error("E0101", self.span(), message)
+                .help(format!("an item begins with one of these words: {}", ITEM_WORDS.join(", "))),
+        );
+        ItemKind::Error
+    }
+
+    /// A word that begins no item. One that is nearly right is read as what it was meant to be.
+    fn unknown_item(&mut self, word: &str) -> ItemKind {
+        let message = format!("no item begins with `{word}`");
+        let diagnostic = Diagnostic::error("E0114", self.span(), message);
+        let follows =
+            matches!(self.nth(1), TokenKind::Word | TokenKind::Text | TokenKind::OpenBrace);
+        if let Some(meant) = nearest(word, ITEM_WORDS).filter(|_| follows) {
+            self.report(diagnostic.help(format!("did you mean `{meant}`?")));
+            return self.item_called(meant);
+        }
+        let help = if STATE_WORDS.contains(&word) {
+            format!("`{word}` stands inside a `subject`")
+        } else if self.nth(1) == TokenKind::OpenBracket {
+            format!("say what it is: `step {word}[…]`, `repair`, `effect` or `read`")
+        } else {
+            format!("an item begins with one of these words: {}", ITEM_WORDS.join(", "))
+        };
+        self.fail(diagnostic.help(help));
+        ItemKind::Error
+    }
+
+    fn design(&mut self) -> ItemKind {
+        self.bump();
+        let name = self.name("the name of the design");
+        let title = self.optional_text();
+        ItemKind::Design { name, title }
+    }
+
+    fn archetype(&mut self) -> ItemKind {
+        self.bump();
+        let id = self.name("the archetype's identifier, such as `I02`");
+        let name = self.name("the archetype's name");
+        let title = self.optional_text();
+        ItemKind::Archetype { id, name, title }
+    }
+
+    fn use_archetype(&mut self) -> ItemKind {
+        self.bump();
+        let archetype = self.name("the identifier of an archetype");
+        self.expect_word("as", "and the noun that takes the place of `X`");
+        let noun = self.name("the noun that takes the place of `X`");
+        ItemKind::Use { archetype, noun }
+    }
+
+    fn header(&mut self, property: HeaderProperty) -> ItemKind {
+        self.bump();
+        let values = self.header_values();
+        ItemKind::Header { property, values }
+    }
+
+    /// Words and texts, divided by commas.
+    pub(super) fn header_values(&mut self) -> Vec<HeaderValue> {
+        let mut values = Vec::new();
+        loop {
+            let value = match self.optional_text() {
+                Some(text) => HeaderValue::Text(text),
+                None => HeaderValue::Word(self.hyphenated()),
+            };
+            values.push(value);
+            if !self.eat(TokenKind::Comma) {
+                return values;
+            }
+        }
+    }
+
+    /// `lease-backed`: words joined by hyphens, without spaces, are one word.
+    fn hyphenated(&mut self) -> Name {
+        let first = self.name("a word or a text");
+        let mut span = first.span;
+        while !self.lost
+            && self.at(TokenKind::Minus)
+            && self.span().start == span.end
+            && self.nth(1) == TokenKind::Word
+            && self.piece(1).span.start == self.span().end
+        {
+            self.bump();
+            span = span.to(self.bump().span);
+        }
+        if span == first.span {
+            return first;
+        }
+        let text = span.text(self.source).to_string();
+        Name { text, span }
+    }
+
+    /// `actor holder continues claimant { my_epoch: int? of Resource }`
+    fn actor(&mut self) -> ItemKind {
+        self.bump();
+        let name = self.name("the name of the actor");
+        let continues =
+            self.eat_word("continues").then(|| self.name("the actor whose memory it takes over"));
+        let memory = if !self.lost && self.at(TokenKind::OpenBrace) {
+            self.named_list(|p| {
+                let name = p.name("the name of what the actor keeps");
+                p.label_colon();
+                let ty = p.ty();
+                let of = p.eat_word("of").then(|| p.name("the subject it came from"));
+                MemoryField { name, ty, of }
+            })
+        } else {
+            Vec::new()
+        };
+        ItemKind::Actor(ActorItem { name, continues, memory })
+    }
+
+    /// The `:` between a name and its type; if only it is missing, the type is read all the same.
+    pub(super) fn label_colon(&mut self) {
+        if self.eat(TokenKind::Colon) {
+            return;
+        }
+        let found = self.found();
+        let message = format!("expected `:` and a type after the name, found {found}");
+        let diagnostic = Diagnostic::error("E0122", self.here(), message);
+        if self.at(TokenKind::Word) && !self.piece(0).line_start {
+            self.report(diagnostic);
+        } else {
+            self.fail(diagnostic);
+        }
+    }
+
+    /// `define p(a: T, …) = expr`
+    fn define(&mut self) -> ItemKind {
+        self.bump();
+        let name = self.name("the name of the definition");
+        let params = self.optional_params();
+        self.expect(TokenKind::Equal, "=", "and an expression after the head of `define`");
+        let body = self.expr();
+        ItemKind::Define(DefineItem { name, params, body })
+    }
+
+    /// `invariant n: expr`, `recovers n: expr`
+    fn property(&mut self, what: &str) -> (Name, crate::tree::Expr) {
+        self.bump();
+        let name = self.name(what);
+        self.expect(TokenKind::Colon, ":", "and an expression after the name");
+        (name, self.expr())
+    }
+}

@@ -1,0 +1,208 @@
+//! `actor[operation(parameters) {guard}] { effects }`
+
+use super::Parser;
+use super::suggest::nearest;
+use crate::tree::{ItemKind, OperationBody, OperationItem, OperationKind, Param};
+use crate::{Diagnostic, TokenKind};
+
+impl Parser<'_> {
+    pub(super) fn operation(&mut self, word: &str) -> ItemKind {
+        self.bump();
+        let first = self.span();
+        let actor = self.name("the actor");
+        let open = self.head_bracket();
+        let name = self.name("the operation");
+        let params = self.optional_params();
+        let guard = self.guard();
+        self.head_end(open);
+        let head = self.since(first);
+        let mut kind = match word {
+            "step" => OperationKind::Step { keyed: false },
+            "repair" => OperationKind::Repair { after: None, every: None, batch: None },
+            "effect" => OperationKind::Effect,
+            _ => OperationKind::Read,
+        };
+        self.modifiers(&mut kind, word);
+        let body = self.operation_body(&kind, word);
+        let operation = OperationItem { kind, actor, name, params, guard, body, head };
+        ItemKind::Operation(Box::new(operation))
+    }
+
+    /// `[`; without it the operation may follow all the same. Returns its place.
+    fn head_bracket(&mut self) -> Option<usize> {
+        let open = self.at;
+        if self.eat(TokenKind::OpenBracket) {
+            return Some(open);
+        }
+        let found = self.found();
+        let message = format!("expected `[` and the operation after the actor, found {found}");
+        let help = "write `actor[operation(parameters) {guard}] { effects }`";
+        let diagnostic = Diagnostic::error("E0108", self.here(), message).help(help);
+        if self.at(TokenKind::Word) && !self.piece(0).line_start {
+            self.report(diagnostic);
+        } else {
+            self.fail(diagnostic);
+        }
+        None
+    }
+
+    /// `]`
+    fn head_end(&mut self, open: Option<usize>) {
+        match open {
+            Some(open) if !self.lost && !self.at(TokenKind::CloseBracket) => {
+                self.head_unfinished(open);
+            }
+            Some(open) => self.close(open, ""),
+            None => {
+                // the message about `[` is enough
+                if self.at(TokenKind::CloseBracket) {
+                    self.bump();
+                    self.lost = false;
+                }
+            }
+        }
+    }
+
+    fn head_unfinished(&mut self, open: usize) {
+        let body = matches!(self.kind(), TokenKind::OpenBrace | TokenKind::Equal);
+        if body || self.closer_ahead(open).is_none() {
+            self.unclosed(open);
+            return;
+        }
+        self.close(open, "`(`, `{` or ");
+    }
+
+    /// `(name: new Type = default, …)`, or nothing
+    pub(super) fn optional_params(&mut self) -> Vec<Param> {
+        if self.lost || !self.at(TokenKind::OpenParen) {
+            return Vec::new();
+        }
+        self.named_list(|p| {
+            let first = p.span();
+            let name = p.name("the name of a parameter");
+            p.label_colon();
+            let new = !p.lost && p.at_word("new") && p.nth(1) == TokenKind::Word;
+            if new {
+                p.bump();
+            }
+            let ty = p.ty();
+            let default = p.eat(TokenKind::Equal).then(|| p.expr());
+            Param { name, new, ty, default, span: p.since(first) }
+        })
+    }
+
+    /// What may stand between the head and the body.
+    fn modifiers(&mut self, kind: &mut OperationKind, word: &str) {
+        while !self.lost && self.at(TokenKind::Word) && !self.piece(0).line_start {
+            match (self.word(0), &mut *kind) {
+                ("keyed", OperationKind::Step { keyed }) => {
+                    self.bump();
+                    *keyed = true;
+                }
+                ("after", OperationKind::Repair { after, .. }) => {
+                    self.bump();
+                    *after = Some(self.sum_level());
+                }
+                ("every", OperationKind::Repair { every, .. }) => {
+                    self.bump();
+                    *every = Some(self.sum_level());
+                }
+                ("batch", OperationKind::Repair { batch, .. }) => {
+                    self.bump();
+                    *batch = Some(self.sum_level());
+                }
+                // a body whose brace is missing
+                _ if self.at_statement_start() || self.at_answer() => return,
+                (found, _) => {
+                    self.unknown_modifier(found, word);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn unknown_modifier(&mut self, found: &str, word: &str) {
+        let known: &[&str] = match word {
+            "step" => &["keyed"],
+            "repair" => &["after", "every", "batch"],
+            _ => &[],
+        };
+        let message = format!("`{found}` does not belong after the head of `{word}`");
+        let diagnostic = Diagnostic::error("E0116", self.span(), message);
+        let help = match (nearest(found, known), known) {
+            (Some(meant), _) => format!("did you mean `{meant}`?"),
+            (None, []) => format!("the body of `{word}` follows its head"),
+            (None, _) => format!("it may be {}", known.join(", ")),
+        };
+        self.fail(diagnostic.help(help));
+        self.skip_to_body();
+    }
+
+    fn operation_body(&mut self, kind: &OperationKind, word: &str) -> OperationBody {
+        if self.lost {
+            return OperationBody::Missing;
+        }
+        match kind {
+            OperationKind::Read => {
+                if !self.eat(TokenKind::Equal) {
+                    self.missing_body("`=` and what is read", "`read a[get(s: S)] = State.value`");
+                    return OperationBody::Missing;
+                }
+                let result = self.expr();
+                let braces = !self.lost && self.at(TokenKind::OpenBrace);
+                let memory = if braces { self.block() } else { Default::default() };
+                OperationBody::Read { result, memory }
+            }
+            OperationKind::Effect if self.at_body(Self::at_answer) => {
+                OperationBody::Effect(self.effect_body())
+            }
+            OperationKind::Step { .. } | OperationKind::Repair { .. }
+                if self.at_body(Self::at_statement_start) =>
+            {
+                OperationBody::Statements(self.block())
+            }
+            _ => {
+                let help = format!("`{word} actor[operation {{guard}}] {{ … }}`");
+                self.missing_body("`{` and what it does", &help);
+                OperationBody::Missing
+            }
+        }
+    }
+
+    fn at_body(&self, begins: impl Fn(&Self) -> bool) -> bool {
+        self.at(TokenKind::OpenBrace) || !self.at_item_start() && begins(self)
+    }
+
+    fn missing_body(&mut self, what: &str, example: &str) {
+        let found = self.found();
+        let message = format!("expected {what} after the head, found {found}");
+        let diagnostic = Diagnostic::error("E0109", self.here(), message);
+        self.fail(diagnostic.help(format!("write {example}")));
+    }
+
+    /// `{`. If only it is missing (what `begins` expects stands here), its contents are read all
+    /// the same. `false`: there is no body.
+    pub(super) fn open_body(&mut self, what: &str, begins: impl Fn(&Self) -> bool) -> bool {
+        if self.eat(TokenKind::OpenBrace) {
+            return true;
+        }
+        let found = self.found();
+        let message = format!("expected `{{` and {what}, found {found}");
+        let diagnostic = Diagnostic::error("E0109", self.here(), message);
+        if !self.lost && begins(self) && !self.at_item_start() {
+            self.report(diagnostic.help("put `{` before it"));
+            return !self.lost;
+        }
+        self.fail(diagnostic);
+        false
+    }
+
+    /// The `}` of a body; `open` is where its `{` stands or should stand.
+    pub(super) fn close_body(&mut self, open: usize) {
+        if self.pieces[open].kind == TokenKind::OpenBrace {
+            self.close(open, "");
+        } else {
+            self.eat(TokenKind::CloseBrace);
+        }
+    }
+}

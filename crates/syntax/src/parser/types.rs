@@ -1,0 +1,151 @@
+//! Types as they are written.
+
+use super::Parser;
+use crate::tree::{Expr, Name, TypeExpr, TypeKind};
+use crate::{Diagnostic, MAX_DEPTH, Span, TokenKind};
+
+/// A type and the height of its tree.
+type Built = (TypeExpr, usize);
+
+impl Parser<'_> {
+    pub(super) fn ty(&mut self) -> TypeExpr {
+        self.type_built().0
+    }
+
+    fn type_built(&mut self) -> Built {
+        if self.lost || !self.enter() {
+            return self.error_type();
+        }
+        let start = self.span();
+        let mut built = self.type_operand(start);
+        while self.eat(TokenKind::Question) {
+            let (inner, height) = built;
+            built = self.grown_type(start, TypeKind::Optional(Box::new(inner)), height);
+        }
+        if self.at(TokenKind::Pipe)
+            && !self.lost
+            && let TypeKind::Named(first) = &built.0.kind
+        {
+            let first = first.clone();
+            built = self.enumeration(start, first);
+        }
+        self.leave();
+        built
+    }
+
+    /// `A | B | C`: the first is read, a `|` stands here.
+    fn enumeration(&mut self, start: Span, first: Name) -> Built {
+        let mut names = vec![first];
+        while self.eat(TokenKind::Pipe) {
+            names.push(self.name("the next value of the enumeration"));
+        }
+        let whole = self.since(start);
+        let built = self.grown_type(start, TypeKind::Enumeration(names), 0);
+        if !self.lost && self.at(TokenKind::Question) {
+            let mark = self.span();
+            self.report(
+                Diagnostic::error("E0105", mark, "`?` after one value of an enumeration")
+                    .help(format!("write `({})?`", whole.text(self.source))),
+            );
+            while self.eat(TokenKind::Question) {}
+        }
+        built
+    }
+
+    fn type_operand(&mut self, start: Span) -> Built {
+        if self.at(TokenKind::OpenParen) {
+            let open = self.at;
+            self.bump();
+            let (mut inner, height) = self.type_built();
+            self.close(open, "");
+            inner.span = self.since(start);
+            return (inner, height);
+        }
+        let state = self.at_state_start();
+        if !self.at(TokenKind::Word) || self.at_item_start() || self.at_next_label() || state {
+            return self.no_type();
+        }
+        match self.word(0) {
+            "list" if self.type_follows() => {
+                self.bump();
+                let (of, height) = self.type_built();
+                let bound = self.bound();
+                self.grown_type(start, TypeKind::List(Box::new(of), bound), height)
+            }
+            "set" if self.type_follows() => {
+                self.bump();
+                let (of, height) = self.type_built();
+                let bound = self.bound();
+                self.grown_type(start, TypeKind::Set(Box::new(of), bound), height)
+            }
+            "map" if self.type_follows() => {
+                self.bump();
+                let (key, first) = self.type_built();
+                let (value, second) = self.type_built();
+                let bound = self.bound();
+                let kind = TypeKind::Map(Box::new(key), Box::new(value), bound);
+                self.grown_type(start, kind, first.max(second))
+            }
+            _ => {
+                let name = self.take_name();
+                self.grown_type(start, TypeKind::Named(name), 0)
+            }
+        }
+    }
+
+    /// A label on the next line: the type before it was left out.
+    fn at_next_label(&self) -> bool {
+        self.piece(0).line_start && self.at_label()
+    }
+
+    /// After `list`, `set` or `map`: what it is of.
+    fn type_follows(&self) -> bool {
+        let word = self.nth(1) == TokenKind::Word && self.nth(2) != TokenKind::Colon;
+        word || self.nth(1) == TokenKind::OpenParen
+    }
+
+    /// `max 8`
+    fn bound(&mut self) -> Option<Expr> {
+        let bounded = !self.lost && self.at_word("max") && self.nth(1) != TokenKind::Colon;
+        bounded.then(|| {
+            self.bump();
+            self.operand_checked()
+        })
+    }
+
+    /// One operand, counted as a level of its own.
+    pub(super) fn operand_checked(&mut self) -> Expr {
+        if self.lost || !self.enter() {
+            return self.error_expr().0;
+        }
+        let (operand, _) = self.operand();
+        self.leave();
+        operand
+    }
+
+    fn grown_type(&mut self, start: Span, kind: TypeKind, below: usize) -> Built {
+        let height = below + 1;
+        if self.depth + height > MAX_DEPTH + 1 {
+            self.fail_too_deep();
+            return self.error_type();
+        }
+        let span = self.since(start);
+        (TypeExpr { kind, span }, height)
+    }
+
+    fn error_type(&self) -> Built {
+        let ty = TypeExpr { kind: TypeKind::Error, span: self.before() };
+        (ty, 1)
+    }
+
+    fn no_type(&mut self) -> Built {
+        let found = self.found();
+        self.fail(
+            Diagnostic::error("E0105", self.here(), format!("expected a type, found {found}"))
+                .help(
+                    "types are `int`, `text`, `time`, `A | B`, `T?`, `list T`, a subject's name …",
+                ),
+        );
+        self.error_type()
+    }
+}
