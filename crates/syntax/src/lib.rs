@@ -4,6 +4,7 @@
 //! diagnostic, in one pass.
 
 mod diagnostic;
+mod format;
 mod lexer;
 mod parser;
 mod span;
@@ -11,6 +12,7 @@ mod token;
 pub mod tree;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
+pub use format::{Formatted, format};
 pub use lexer::{MAX_SOURCE_BYTES, lex};
 pub use span::{FileId, Span};
 pub use token::{Token, TokenKind};

@@ -1,0 +1,153 @@
+//! Steps, repairs, effects and reads.
+
+use super::builder::{At, Builder};
+use super::list::List;
+use crate::TokenKind;
+use crate::tree::{
+    AnswerHandler, Clause, EffectBody, EffectCall, OperationBody, OperationItem, OperationKind,
+};
+
+/// What stands in the body of an effect.
+enum Part<'e> {
+    Call(&'e EffectCall),
+    Answer(&'e AnswerHandler),
+}
+
+impl Part<'_> {
+    fn start(&self) -> u32 {
+        match self {
+            Part::Call(call) => call.span.start,
+            Part::Answer(answer) => answer.span.start,
+        }
+    }
+}
+
+impl Builder<'_, '_> {
+    pub fn operation(&mut self, operation: &OperationItem) {
+        self.expect(TokenKind::Word);
+        self.space();
+        self.solid(operation.actor.span);
+        self.expect(TokenKind::OpenBracket);
+        self.solid(operation.name.span);
+        self.params(&operation.params);
+        self.guard(&operation.guard);
+        self.expect(TokenKind::CloseBracket);
+        self.tuning(&operation.kind);
+        match &operation.body {
+            OperationBody::Statements(block) => {
+                self.space();
+                self.block(block);
+            }
+            OperationBody::Effect(body) => {
+                self.space();
+                self.effect_body(body);
+            }
+            OperationBody::Read { result, memory } => {
+                self.space();
+                self.expect(TokenKind::Equal);
+                self.hanging(result);
+                if self.at(TokenKind::OpenBrace) {
+                    self.space();
+                    self.block(memory);
+                }
+            }
+            OperationBody::Missing => self.lost = true,
+        }
+    }
+
+    /// ` { name: e  name: e }`, if it was written
+    pub fn guard(&mut self, clauses: &[Clause]) {
+        if !self.at(TokenKind::OpenBrace) {
+            return;
+        }
+        self.space();
+        self.list(List::BLOCK, clauses, |b, clause| match &clause.name {
+            Some(name) => {
+                b.solid(name.span);
+                b.expect(TokenKind::Colon);
+                b.hanging(&clause.body);
+            }
+            None => b.expr(&clause.body),
+        });
+    }
+
+    /// `keyed`, `after 5s`, `every 30s`, `batch 100`: in the order in which they were written
+    fn tuning(&mut self, kind: &OperationKind) {
+        match kind {
+            OperationKind::Step { keyed } => {
+                if *keyed {
+                    self.space();
+                    self.word("keyed");
+                }
+            }
+            OperationKind::Repair { after, every, batch } => {
+                let mut values: Vec<_> = [after, every, batch].into_iter().flatten().collect();
+                values.sort_by_key(|value| value.span.start);
+                for value in values {
+                    self.space();
+                    self.expect(TokenKind::Word);
+                    self.space();
+                    self.expr(value);
+                }
+            }
+            OperationKind::Effect | OperationKind::Read => {}
+        }
+    }
+
+    fn effect_body(&mut self, body: &EffectBody) {
+        let calls = body.call.iter().map(Part::Call);
+        let mut parts: Vec<Part<'_>> = calls.chain(body.answers.iter().map(Part::Answer)).collect();
+        parts.sort_by_key(Part::start);
+        self.list(List::BLOCK, &parts, |b, part| match part {
+            Part::Call(call) => b.effect_call(call),
+            Part::Answer(answer) => b.answer(answer),
+        });
+    }
+
+    /// `call POST "url" key e body { … }`: on one line, or each part after the address on its own
+    fn effect_call(&mut self, call: &EffectCall) {
+        self.lead("call");
+        self.solid(call.method.span);
+        if self.at(TokenKind::Text) {
+            self.space();
+            self.token();
+        }
+        let end = self.end_of(call.span);
+        self.group(|b| {
+            b.indent(|b| {
+                while b.pos < end && !b.lost {
+                    b.soft_line(At::Between, " ");
+                    match (&call.key, &call.body) {
+                        _ if b.at(TokenKind::Text) => b.token(),
+                        (Some(key), _) if b.at_word("key") => {
+                            b.lead("key");
+                            b.expr(key);
+                        }
+                        (_, Some(body)) if b.at_word("body") => {
+                            b.lead("body");
+                            b.fields(body);
+                        }
+                        _ => b.lost = true,
+                    }
+                }
+            });
+            false
+        });
+    }
+
+    /// `on ok(answer: T) { … }`
+    fn answer(&mut self, answer: &AnswerHandler) {
+        self.lead("on");
+        self.expect(TokenKind::Word);
+        if let Some(param) = &answer.param {
+            self.expect(TokenKind::OpenParen);
+            match &param.ty {
+                Some(ty) => self.typed(&param.name, ty),
+                None => self.solid(param.name.span),
+            }
+            self.expect(TokenKind::CloseParen);
+        }
+        self.space();
+        self.block(&answer.body);
+    }
+}

@@ -1,0 +1,116 @@
+//! Statements and blocks.
+
+use super::builder::Builder;
+use super::list::List;
+use crate::TokenKind;
+use crate::tree::{Block, Expr, FieldValue, Stmt, StmtKind};
+
+impl Builder<'_, '_> {
+    /// `{ statements }`
+    pub fn block(&mut self, block: &Block) {
+        self.list(List::BLOCK, &block.statements, Self::stmt);
+    }
+
+    pub fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Assign { target, value, .. } => {
+                self.expr(target);
+                self.space();
+                self.token();
+                self.hanging(value);
+            }
+            StmtKind::Let { name, value } => {
+                self.lead("let");
+                self.solid(name.span);
+                self.space();
+                self.expect(TokenKind::Equal);
+                self.hanging(value);
+            }
+            StmtKind::New { subject, keys, fields } => {
+                self.lead("new");
+                self.solid(subject.span);
+                if self.at(TokenKind::OpenParen) {
+                    self.list(List::TIGHT, keys, Self::expr);
+                }
+                self.optional_fields(stmt, fields);
+            }
+            StmtKind::Delete { target } => {
+                self.lead("delete");
+                self.expr(target);
+            }
+            StmtKind::Append { log, fields } => {
+                self.lead("append");
+                self.expr(log);
+                self.optional_fields(stmt, fields);
+            }
+            StmtKind::Emit { event, fields } => {
+                self.lead("emit");
+                self.solid(event.span);
+                self.optional_fields(stmt, fields);
+            }
+            StmtKind::Send { actor, operation, args } => {
+                self.lead("send");
+                self.solid(actor.span);
+                self.expect(TokenKind::Dot);
+                self.solid(operation.span);
+                if self.at(TokenKind::OpenParen) {
+                    self.list(List::TIGHT, args, Self::expr);
+                }
+            }
+            StmtKind::For { var, domain, body } => {
+                self.lead("for");
+                self.solid(var.span);
+                self.space();
+                self.lead("in");
+                self.domain(domain);
+                self.space();
+                self.block(body);
+            }
+            StmtKind::If { condition, then, otherwise } => {
+                self.lead("if");
+                self.expr(condition);
+                self.space();
+                self.group(|b| b.branches(then, otherwise.as_ref()));
+            }
+            StmtKind::Error => self.lost = true,
+        }
+    }
+
+    fn optional_fields(&mut self, stmt: &Stmt, fields: &[FieldValue]) {
+        if self.at(TokenKind::OpenBrace) && self.pos < self.end_of(stmt.span) {
+            self.space();
+            self.fields(fields);
+        }
+    }
+
+    /// The blocks of an `if`: all on one line, or all broken.
+    fn branches(&mut self, then: &Block, otherwise: Option<&Block>) -> bool {
+        let mut ended = self.open_list(List::BLOCK, &then.statements, Self::stmt);
+        let Some(otherwise) = otherwise else {
+            return ended;
+        };
+        self.space();
+        self.lead("else");
+        ended |= match self.else_if(otherwise) {
+            Some((condition, then, otherwise)) => {
+                self.lead("if");
+                self.expr(condition);
+                self.space();
+                self.branches(then, otherwise)
+            }
+            None => self.open_list(List::BLOCK, &otherwise.statements, Self::stmt),
+        };
+        ended
+    }
+
+    fn else_if<'b>(&self, block: &'b Block) -> Option<(&'b Expr, &'b Block, Option<&'b Block>)> {
+        match block.statements.as_slice() {
+            [Stmt { kind: StmtKind::If { condition, then, otherwise }, .. }]
+                if self.at_word("if") =>
+            {
+                Some((condition, then, otherwise.as_ref()))
+            }
+            _ => None,
+        }
+    }
+}

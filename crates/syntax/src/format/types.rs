@@ -1,0 +1,107 @@
+//! Types, parameters and fields that have one.
+
+use super::builder::{At, Builder};
+use crate::TokenKind;
+use crate::tree::{Expr, Name, Param, TypeExpr, TypeKind};
+
+impl Builder<'_, '_> {
+    pub fn type_expr(&mut self, ty: &TypeExpr) {
+        if self.lost {
+            return;
+        }
+        let mut end = self.end_of(ty.span);
+        let mut closers = 0;
+        while let Some(close) = self.wrapper(end) {
+            self.token();
+            end = close;
+            closers += 1;
+        }
+        match &ty.kind {
+            TypeKind::Named(_) => self.token(),
+            TypeKind::Enumeration(names) => self.enumeration(names),
+            TypeKind::Optional(inner) => {
+                self.type_expr(inner);
+                self.expect(TokenKind::Question);
+            }
+            TypeKind::List(element, max) | TypeKind::Set(element, max) => {
+                self.expect(TokenKind::Word);
+                self.space();
+                self.type_expr(element);
+                self.max(max.as_ref());
+            }
+            TypeKind::Map(key, value, max) => {
+                self.expect(TokenKind::Word);
+                self.space();
+                self.type_expr(key);
+                self.space();
+                self.type_expr(value);
+                self.max(max.as_ref());
+            }
+            TypeKind::Error => self.lost = true,
+        }
+        for _ in 0..closers {
+            self.expect(TokenKind::CloseParen);
+        }
+    }
+
+    fn enumeration(&mut self, names: &[Name]) {
+        self.group(|b| {
+            b.indent(|b| {
+                for (index, name) in names.iter().enumerate() {
+                    if index > 0 {
+                        b.soft_line(At::Between, " ");
+                        b.expect(TokenKind::Pipe);
+                        b.space();
+                    }
+                    b.solid(name.span);
+                }
+            });
+            false
+        });
+    }
+
+    fn max(&mut self, max: Option<&Expr>) {
+        if let Some(max) = max {
+            self.space();
+            self.lead("max");
+            self.expr(max);
+        }
+    }
+
+    /// `name: type`
+    pub fn typed(&mut self, name: &Name, ty: &TypeExpr) {
+        self.solid(name.span);
+        self.expect(TokenKind::Colon);
+        self.space();
+        self.type_expr(ty);
+    }
+
+    /// ` = default`
+    pub fn default_value(&mut self, default: Option<&Expr>) {
+        if let Some(default) = default {
+            self.space();
+            self.expect(TokenKind::Equal);
+            self.space();
+            self.expr(default);
+        }
+    }
+
+    /// `name: new Type = default`
+    pub fn param(&mut self, param: &Param) {
+        self.solid(param.name.span);
+        self.expect(TokenKind::Colon);
+        self.space();
+        if param.new {
+            self.lead("new");
+        }
+        self.type_expr(&param.ty);
+        self.default_value(param.default.as_ref());
+    }
+
+    /// `(a: T, b: U)`, if it was written
+    pub fn params(&mut self, params: &[Param]) {
+        if self.at(TokenKind::OpenParen) {
+            self.list(super::list::List::TIGHT, params, Self::param);
+        }
+    }
+}
