@@ -81,7 +81,7 @@ impl Parser<'_> {
             return CheckValue::Error;
         }
         match self.kind() {
-            TokenKind::OpenBrace => CheckValue::Values(self.list(Self::expr)),
+            TokenKind::OpenBrace => CheckValue::Values(self.check_values()),
             TokenKind::Word if !self.check_key_ahead(0) => CheckValue::Words(self.check_words()),
             TokenKind::Int | TokenKind::Decimal | TokenKind::Duration | TokenKind::Minus => {
                 let from = self.check_number();
@@ -100,6 +100,27 @@ impl Parser<'_> {
                 CheckValue::Error
             }
         }
+    }
+
+    /// `{1, 5}`: the next key ends it if the brace does not.
+    fn check_values(&mut self) -> Vec<Expr> {
+        let open = self.at;
+        self.bump();
+        self.bracketed(open, |p| {
+            let mut values = Vec::new();
+            while !p.at(TokenKind::CloseBrace) && !p.at(TokenKind::End) && !p.at_item_start() {
+                if p.at_check_key() && p.nth(1) == TokenKind::Colon {
+                    p.unclosed(open);
+                    return values;
+                }
+                values.push(p.expr());
+                if !p.eat(TokenKind::Comma) {
+                    break;
+                }
+            }
+            p.close(open, "`,` or ");
+            values
+        })
     }
 
     /// A number with an optional sign.

@@ -135,14 +135,18 @@ impl Parser<'_> {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => "the answers are `ok`, `refused` and `unknown`".into(),
             };
-            self.report(Diagnostic::error("E0117", self.here(), message).help(help));
+            let diagnostic = Diagnostic::error("E0117", self.here(), message).help(help);
+            match meant {
+                Some(_) => self.report(diagnostic),
+                None => self.fail(diagnostic),
+            }
         }
         let answer = match meant {
             Some("ok") => AnswerKind::Ok,
             Some("refused") => AnswerKind::Refused,
             _ => AnswerKind::Unknown,
         };
-        if self.at(TokenKind::Word) {
+        if self.at(TokenKind::Word) && !self.lost {
             self.bump();
         }
         let param = self.answer_param();

@@ -162,10 +162,9 @@ impl Parser<'_> {
         };
         let first = shorten(left.span.text(self.source));
         let middle = shorten(middle);
-        let lost_before = self.lost;
         self.bump();
         let (right, _) = self.binary(level::ADD);
-        if !self.lost || lost_before {
+        if !self.lost && !self.in_unclosed() {
             let second = shorten(right.span.text(self.source));
             let sign = operator.text(self.source);
             self.diagnostics.push(

@@ -140,14 +140,25 @@ impl Parser<'_> {
         self.expect_word("compiler", "after `refused by`");
         let code = self.name("the code of the message, such as `E0301`");
         let mut items = Vec::new();
-        if !self.lost && self.at(TokenKind::OpenBrace) && self.enter() {
+        let unopened = self.at_item_start() && self.column() > 0;
+        if !self.lost && (self.at(TokenKind::OpenBrace) || unopened) && self.enter() {
             let open = self.at;
-            self.bump();
-            items = self.items(Some(open));
-            self.close(open, "");
+            if self.open_items() {
+                items = self.items(Some(open));
+                self.close_body(open);
+            }
             self.leave();
         }
         FailureProofKind::Compiler { code, items }
+    }
+
+    fn open_items(&mut self) -> bool {
+        if self.eat(TokenKind::OpenBrace) {
+            return true;
+        }
+        let message = "expected `{` and the items that must not compile";
+        self.report(Diagnostic::error("E0109", self.here(), message));
+        !self.lost
     }
 
     /// `measured by e above n`
@@ -167,14 +178,14 @@ impl Parser<'_> {
         self.expect_word("on", "and what gets hot");
         let on = self.operand_checked();
         let mut mitigate = Vec::new();
-        if !self.lost && self.at(TokenKind::OpenBrace) {
+        if !self.lost && (self.at(TokenKind::OpenBrace) || self.at_word("mitigate")) {
             let open = self.at;
-            self.bump();
+            self.open_body("what helps", |p| p.at_word("mitigate"));
             while !self.lost && !self.at(TokenKind::CloseBrace) && !self.at_item_start() {
                 self.expect_word("mitigate", "and what helps");
                 mitigate.extend(self.header_values());
             }
-            self.close(open, "");
+            self.close_body(open);
         }
         if self.lost && matches!(on.kind, ExprKind::Error) {
             return ItemKind::Error;

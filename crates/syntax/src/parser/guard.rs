@@ -11,26 +11,32 @@ impl Parser<'_> {
             return Vec::new();
         }
         if !self.at(TokenKind::OpenBrace) {
-            if self.at_label() {
-                // only the brace is missing
-                let message = format!("expected `{{` before the guard, found {}", self.found());
-                let help = "a guard stands in braces: `actor[operation {name: condition}]`";
-                self.report(Diagnostic::error("E0124", self.span(), message).help(help));
-                let clauses = self.clauses(None);
-                self.eat(TokenKind::CloseBrace);
-                return clauses;
-            }
-            return Vec::new();
+            return self.unopened_guard();
         }
         let open = self.at;
         self.bump();
-        let clauses = self.bracketed(|p| p.clauses(Some(open)));
+        let clauses = self.bracketed(open, |p| p.clauses(Some(open)));
         if self.lost || self.at(TokenKind::CloseBrace) || self.guard_cut_off(open) {
             self.close(open, "");
         } else {
             self.not_a_guard();
             self.close(open, "");
         }
+        clauses
+    }
+
+    /// No guard, or one whose brace is missing.
+    fn unopened_guard(&mut self) -> Vec<Clause> {
+        let follows_head =
+            matches!(self.word(0), "" | "refused" | "keyed" | "after" | "every" | "batch");
+        if self.piece(0).line_start && !self.at_label() || follows_head && !self.at_label() {
+            return Vec::new();
+        }
+        let message = format!("expected `{{` before the guard, found {}", self.found());
+        let help = "a guard stands in braces: `actor[operation {name: condition}]`";
+        self.report(Diagnostic::error("E0124", self.span(), message).help(help));
+        let clauses = self.clauses(None);
+        self.eat(TokenKind::CloseBrace);
         clauses
     }
 

@@ -18,37 +18,20 @@ impl Parser<'_> {
     /// The items of a file, or those in braces that were opened at `open`.
     pub(super) fn items(&mut self, open: Option<usize>) -> Vec<Item> {
         let mut items: Vec<Item> = Vec::new();
-        let mut messages = usize::MAX;
-        let ends = |p: &Self| {
-            let end = p.at(TokenKind::End);
-            end || open.is_some() && p.at(TokenKind::CloseBrace)
-        };
-        while !ends(self) {
+        while !self.items_end(open) {
             let (start, first) = (self.at, self.span());
-            let closing = matches!(
-                self.kind(),
-                TokenKind::CloseBrace | TokenKind::CloseBracket | TokenKind::CloseParen
-            );
-            if closing && self.diagnostics.len() > messages {
-                // left over from the item before, which has its message
-                self.bump();
-                if let Some(item) = items.last_mut() {
-                    item.span = item.span.to(first);
-                }
-                continue;
-            }
-            messages = self.diagnostics.len();
+            let messages = self.diagnostics.len();
             let kind = self.item();
             if self.at == start {
                 self.bump();
             }
-            if self.lost {
-                while !ends(self) && !self.at_item_start() {
-                    self.at = match (open, self.closers[self.at]) {
-                        (Some(_), Some(closer)) => closer + 1,
-                        _ => self.at + 1,
-                    };
-                }
+            let same_line = !self.piece(0).line_start && !self.items_end(open);
+            let silent = !self.lost && self.diagnostics.len() == messages;
+            if silent && same_line && !ITEM_WORDS.contains(&self.word(0)) {
+                self.left_over();
+            }
+            if self.lost || self.diagnostics.len() > messages {
+                self.skip_to_item(open);
                 self.lost = false;
             }
             let span = self.since(first);
@@ -57,14 +40,59 @@ impl Parser<'_> {
         items
     }
 
+    fn items_end(&self, open: Option<usize>) -> bool {
+        self.at(TokenKind::End) || open.is_some() && self.at(TokenKind::CloseBrace)
+    }
+
+    /// After an item with a mistake: what follows it is part of the mistake, up to the next line
+    /// that begins an item or is at least meant to.
+    fn skip_to_item(&mut self, open: Option<usize>) {
+        while !self.items_end(open) {
+            let piece = self.piece(0);
+            let fresh = piece.line_start && piece.kind == TokenKind::Word;
+            if fresh && (self.at_item_start() || self.column() == 0) {
+                return;
+            }
+            self.at = match (open, self.closers[self.at]) {
+                (Some(_), Some(closer)) => closer + 1,
+                _ => self.at + 1,
+            };
+        }
+    }
+
+    /// How far the line's first token is indented.
+    pub(super) fn column(&self) -> usize {
+        let before = &self.source[..self.span().start as usize];
+        before.len() - before.trim_end_matches([' ', '\t']).len()
+    }
+
+    /// Something stands on the line after the end of an item.
+    fn left_over(&mut self) {
+        let found = self.found();
+        let closing = matches!(
+            self.kind(),
+            TokenKind::CloseBrace | TokenKind::CloseBracket | TokenKind::CloseParen
+        );
+        if closing {
+            self.closes_nothing();
+            self.lost = true;
+            return;
+        }
+        let message = format!("unexpected {found} after the end of the item");
+        self.fail(Diagnostic::error("E0107", self.span(), message));
+    }
+
+    fn closes_nothing(&mut self) {
+        let message = format!("{} closes nothing", self.found());
+        let diagnostic = Diagnostic::error("E0103", self.span(), message);
+        self.report(diagnostic.help("take it away, or open it further up"));
+    }
+
     fn item(&mut self) -> ItemKind {
         let word = match self.kind() {
             TokenKind::Word => self.word(0),
             TokenKind::CloseBrace | TokenKind::CloseBracket | TokenKind::CloseParen => {
-                let found = self.found();
-                let message = format!("{found} closes nothing");
-                let diagnostic = Diagnostic::error("E0103", self.span(), message);
-                self.report(diagnostic.help("take it away, or open it further up"));
+                self.closes_nothing();
                 return ItemKind::Error;
             }
             _ => return self.no_item(),
@@ -214,17 +242,22 @@ impl Parser<'_> {
         let continues =
             self.eat_word("continues").then(|| self.name("the actor whose memory it takes over"));
         let memory = if !self.lost && self.at(TokenKind::OpenBrace) {
-            self.named_list(|p| {
-                let name = p.name("the name of what the actor keeps");
-                p.label_colon();
-                let ty = p.ty();
-                let of = p.eat_word("of").then(|| p.name("the subject it came from"));
-                MemoryField { name, ty, of }
-            })
+            self.named_list(Self::memory_field)
+        } else if !self.lost && self.at_label() {
+            self.open_body("the memory of the actor", Self::at_label);
+            self.unopened_list(Self::memory_field)
         } else {
             Vec::new()
         };
         ItemKind::Actor(ActorItem { name, continues, memory })
+    }
+
+    fn memory_field(&mut self) -> MemoryField {
+        let name = self.name("the name of what the actor keeps");
+        self.label_colon();
+        let ty = self.ty();
+        let of = self.eat_word("of").then(|| self.name("the subject it came from"));
+        MemoryField { name, ty, of }
     }
 
     /// The `:` between a name and its type; if only it is missing, the type is read all the same.

@@ -54,6 +54,8 @@ pub(crate) struct Parser<'s> {
     /// a message was given and no place to go on was found yet
     lost: bool,
     too_deep: bool,
+    /// the innermost opening bracket around what is read
+    inside: Option<usize>,
     /// `in` ends the expression: the value of a `let`
     in_ends: bool,
     /// `:` ends the expression: the filter of a quantifier
@@ -80,6 +82,7 @@ impl<'s> Parser<'s> {
             depth: 0,
             lost: false,
             too_deep: false,
+            inside: None,
             in_ends: false,
             colon_ends: false,
             diagnostics: Vec::new(),
@@ -184,13 +187,20 @@ impl<'s> Parser<'s> {
         self.depth -= 1;
     }
 
-    /// Inside brackets the words that end an expression outside have no such power.
-    fn bracketed<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
-        let outside = (self.in_ends, self.colon_ends);
-        (self.in_ends, self.colon_ends) = (false, false);
-        let result = inside(self);
-        (self.in_ends, self.colon_ends) = outside;
+    /// Inside the brackets opened at `open`, the words that end an expression outside have no
+    /// such power.
+    fn bracketed<T>(&mut self, open: usize, contents: impl FnOnce(&mut Self) -> T) -> T {
+        let outside = (self.inside, self.in_ends, self.colon_ends);
+        (self.inside, self.in_ends, self.colon_ends) = (Some(open), false, false);
+        let result = contents(self);
+        (self.inside, self.in_ends, self.colon_ends) = outside;
         result
+    }
+
+    /// The brackets around what is read are never closed: that is the mistake to name, and
+    /// others may be its consequences.
+    fn in_unclosed(&self) -> bool {
+        self.inside.is_some_and(|open| self.closers[open].is_none())
     }
 
     /// The word here as a name; it must be one.

@@ -12,9 +12,10 @@ impl Parser<'_> {
         let actor = self.name("the actor");
         let open = self.head_bracket();
         let name = self.name("the operation");
+        let messages = self.diagnostics.len();
         let params = self.optional_params();
-        let guard = self.guard();
-        self.head_end(open);
+        let guard = if self.head_cut_off(open) { Vec::new() } else { self.guard() };
+        self.head_end(open, self.diagnostics.len() > messages);
         let head = self.since(first);
         let mut kind = match word {
             "step" => OperationKind::Step { keyed: false },
@@ -47,8 +48,12 @@ impl Parser<'_> {
     }
 
     /// `]`
-    fn head_end(&mut self, open: Option<usize>) {
+    fn head_end(&mut self, open: Option<usize>, message_given: bool) {
         match open {
+            Some(open) if message_given => {
+                self.lost = self.lost || self.closer_ahead(open).is_some();
+                self.close(open, "");
+            }
             Some(open) if !self.lost && !self.at(TokenKind::CloseBracket) => {
                 self.head_unfinished(open);
             }
@@ -60,6 +65,23 @@ impl Parser<'_> {
                     self.lost = false;
                 }
             }
+        }
+    }
+
+    /// The `]` is missing and the braces here are the body, not a guard: nothing that belongs
+    /// after a guard follows them.
+    fn head_cut_off(&self, open: Option<usize>) -> bool {
+        let unclosed = open.is_some_and(|open| self.closers[open].is_none());
+        if self.lost || !unclosed || !self.at(TokenKind::OpenBrace) {
+            return false;
+        }
+        let Some(next) = self.closers[self.at].and_then(|end| self.pieces.get(end + 1)) else {
+            return false;
+        };
+        match next.kind {
+            TokenKind::OpenBrace | TokenKind::Equal => false,
+            TokenKind::Word => next.line_start,
+            _ => true,
         }
     }
 
@@ -77,7 +99,8 @@ impl Parser<'_> {
         if self.lost || !self.at(TokenKind::OpenParen) {
             return Vec::new();
         }
-        self.named_list(|p| {
+        let open = self.at;
+        let params = self.named_list(|p| {
             let first = p.span();
             let name = p.name("the name of a parameter");
             p.label_colon();
@@ -88,7 +111,13 @@ impl Parser<'_> {
             let ty = p.ty();
             let default = p.eat(TokenKind::Equal).then(|| p.expr());
             Param { name, new, ty, default, span: p.since(first) }
-        })
+        });
+        let swallowed = params.last().is_some_and(|param| param.default.is_some());
+        if swallowed && self.closers[open].is_none() {
+            // the default took what belongs after the missing `)`
+            self.lost = true;
+        }
+        params
     }
 
     /// What may stand between the head and the body.
@@ -148,8 +177,9 @@ impl Parser<'_> {
                     self.missing_body("`=` and what is read", "`read a[get(s: S)] = State.value`");
                     return OperationBody::Missing;
                 }
-                let result = self.expr();
-                let braces = !self.lost && self.at(TokenKind::OpenBrace);
+                let result = self.value();
+                let unopened = self.at(TokenKind::Word) && self.nth(1) == TokenKind::Assign;
+                let braces = !self.lost && (self.at(TokenKind::OpenBrace) || unopened);
                 let memory = if braces { self.block() } else { Default::default() };
                 OperationBody::Read { result, memory }
             }

@@ -79,7 +79,7 @@ impl Parser<'_> {
                 TokenKind::OpenBracket => {
                     let open = self.at;
                     self.bump();
-                    let (index, its_height) = self.bracketed(Self::boxed);
+                    let (index, its_height) = self.bracketed(open, Self::boxed);
                     self.close(open, "");
                     let (base, height) = built;
                     let base = Box::new(base);
@@ -126,7 +126,7 @@ impl Parser<'_> {
             TokenKind::OpenParen => {
                 let open = self.at;
                 self.bump();
-                let (mut inner, height) = self.bracketed(|p| p.binary(level::IMPLIES));
+                let (mut inner, height) = self.bracketed(open, |p| p.binary(level::IMPLIES));
                 self.close(open, "");
                 inner.span = self.since(start);
                 (inner, height)
@@ -196,7 +196,7 @@ impl Parser<'_> {
         if !self.expect(TokenKind::OpenParen, "(", "after `old`") {
             return self.error_expr();
         }
-        let (inner, height) = self.bracketed(Self::boxed);
+        let (inner, height) = self.bracketed(open, Self::boxed);
         self.close(open, "");
         self.grown(start, ExprKind::Old(inner), height)
     }

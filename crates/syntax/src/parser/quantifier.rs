@@ -35,7 +35,7 @@ impl Parser<'_> {
         let open = self.at;
         self.bump();
         let mut below = 0;
-        let (value, var, domain, filter) = self.bracketed(|p| {
+        let (value, var, domain, filter) = self.bracketed(open, |p| {
             let value = match kind {
                 AggregateKind::Count => None,
                 AggregateKind::Sum => {

@@ -45,8 +45,9 @@ impl Parser<'_> {
             if self.at(TokenKind::CloseBrace) || self.at(TokenKind::End) || self.at_item_start() {
                 break;
             }
-            if self.at_word("on") && self.at_answer() {
-                // the next answer of an effect: this block was not closed
+            let answer = self.at_word("on") && self.at_answer();
+            if answer || self.at_word("else") && self.nth(1) != TokenKind::Assign {
+                // the next answer of an effect, or the other branch: this block was not closed
                 self.unclosed(open);
                 return;
             }
@@ -205,7 +206,7 @@ impl Parser<'_> {
             _ => return self.no_statement(),
         };
         self.bump();
-        let value = self.expr();
+        let value = self.value();
         StmtKind::Assign { target, op, value }
     }
 

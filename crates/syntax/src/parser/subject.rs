@@ -164,7 +164,7 @@ impl Parser<'_> {
             if over || self.at_item_start() {
                 break;
             }
-            if self.at_state_start() || self.at_visible() {
+            if self.at_state_start() || self.at_visible() || self.at_retain() {
                 self.unclosed(open);
                 return attributes;
             }
@@ -187,10 +187,16 @@ impl Parser<'_> {
         attributes
     }
 
+    /// `retain 7d`
+    fn at_retain(&self) -> bool {
+        self.at_word("retain") && matches!(self.nth(1), TokenKind::Duration | TokenKind::Int)
+    }
+
     fn attribute_ends(&self) -> bool {
         match self.kind() {
             TokenKind::Comma | TokenKind::CloseBrace | TokenKind::End => true,
-            _ => self.piece(0).line_start || self.at_state_start() || self.at_visible(),
+            _ if self.at_state_start() || self.at_visible() || self.at_retain() => true,
+            _ => self.piece(0).line_start,
         }
     }
 

@@ -41,7 +41,7 @@ impl Parser<'_> {
         }
         let whole = self.since(start);
         let built = self.grown_type(start, TypeKind::Enumeration(names), 0);
-        if !self.lost && self.at(TokenKind::Question) {
+        if !self.lost && self.at(TokenKind::Question) && !self.in_unclosed() {
             let mark = self.span();
             self.report(
                 Diagnostic::error("E0105", mark, "`?` after one value of an enumeration")
@@ -56,7 +56,7 @@ impl Parser<'_> {
         if self.at(TokenKind::OpenParen) {
             let open = self.at;
             self.bump();
-            let (mut inner, height) = self.type_built();
+            let (mut inner, height) = self.bracketed(open, Self::type_built);
             self.close(open, "");
             inner.span = self.since(start);
             return (inner, height);
@@ -91,11 +91,6 @@ impl Parser<'_> {
                 self.grown_type(start, TypeKind::Named(name), 0)
             }
         }
-    }
-
-    /// A label on the next line: the type before it was left out.
-    fn at_next_label(&self) -> bool {
-        self.piece(0).line_start && self.at_label()
     }
 
     /// After `list`, `set` or `map`: what it is of.

@@ -1,0 +1,158 @@
+//! The formatter keeps its promises: the layout in `data/format`, and, on everything else, the same
+//! tokens, comments and tree, and no further change the second time.
+
+#[path = "format/mutate.rs"]
+mod mutate;
+#[path = "format/same.rs"]
+mod same;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mutate::{BLANKS, ERRORS, Kind, LINES, Mutation, Random};
+use same::checked;
+use syntax::format;
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")
+}
+
+/// The files below a folder with this extension, in order.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|it| it == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The designs that the random tests spoil: all test data that is read without a word.
+fn good_designs() -> Vec<String> {
+    let designs = files(&data(), "design").into_iter().map(|path| read(&path));
+    designs.filter(|text| format(text).diagnostics.is_empty()).collect()
+}
+
+#[test]
+fn each_construct_has_its_layout() {
+    let ugly = files(&data().join("format"), "ugly");
+    assert!(ugly.len() >= 12, "only {} pairs", ugly.len());
+    for path in ugly {
+        let pretty = read(&path.with_extension("design"));
+        let formatted = format(&read(&path));
+        assert_eq!(formatted.diagnostics, [], "{}", path.display());
+        assert_eq!(formatted.text, pretty, "{}", path.display());
+        assert_eq!(format(&pretty).text, pretty, "{}", path.display());
+        checked(&read(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+}
+
+#[test]
+fn designs_and_snippets_stay_what_they_are() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut texts: Vec<(PathBuf, String)> = Vec::new();
+    for folder in [data(), root.join("designs")] {
+        texts.extend(files(&folder, "design").into_iter().map(|path| (path.clone(), read(&path))));
+    }
+    for path in files(&root.join("docs"), "md") {
+        // every second piece between the fences is a snippet
+        let page = read(&path);
+        let snippets = page.split("```").skip(1).step_by(2);
+        let body =
+            |snippet: &str| snippet.split_once('\n').map_or("", |(_, body)| body).to_string();
+        texts.extend(snippets.map(|snippet| (path.clone(), body(snippet))));
+    }
+    assert!(texts.len() > 10);
+    for (path, text) in texts {
+        checked(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+}
+
+#[test]
+fn a_comment_between_any_two_tokens_is_kept() {
+    for source in good_designs() {
+        let places = syntax::lex(&source, syntax::FileId(0)).0.len() as u64;
+        for place in 0..places {
+            for kind in [Kind::Trailing, Kind::OwnLine] {
+                let spoiled = mutate::apply(&source, &[Mutation { kind, place }]);
+                checked(&spoiled).unwrap_or_else(|error| panic!("{error}"));
+            }
+        }
+    }
+}
+
+/// Blanks within lines never matter.
+#[test]
+fn blanks_change_nothing() {
+    for_random(BLANKS, 40, 2_000, |source, spoiled| {
+        let same = format(source).text == format(spoiled).text;
+        same.then_some(()).ok_or_else(|| format!("the layout depends on blanks:\n{spoiled}"))
+    });
+}
+
+#[test]
+fn comments_and_line_breaks_anywhere_do_no_harm() {
+    let mut clean = 0;
+    let runs = for_random(LINES, 12, 20_000, |_, spoiled| {
+        clean += usize::from(format(spoiled).diagnostics.is_empty());
+        checked(spoiled).map(|_| ())
+    });
+    // else the test would only ever see items that are left alone
+    assert!(clean * 2 > runs, "only {clean} of {runs} were read without a word");
+}
+
+#[test]
+fn errors_do_no_harm() {
+    for_random(ERRORS, 6, 20_000, |_, spoiled| checked(spoiled).map(|_| ()));
+}
+
+/// Spoils good designs with up to `most` mutations of these kinds, and shows what failed with as
+/// few of them as will do. `FORMAT_SEED` runs other cases.
+fn for_random(
+    kinds: &[Kind],
+    most: usize,
+    runs: usize,
+    mut check: impl FnMut(&str, &str) -> Result<(), String>,
+) -> usize {
+    let runs = if cfg!(debug_assertions) { runs / 20 } else { runs };
+    let seed = std::env::var("FORMAT_SEED").ok().and_then(|it| it.parse().ok()).unwrap_or(1);
+    let designs = good_designs();
+    assert!(designs.len() > 10);
+    for run in 0..runs {
+        let mut random = Random(seed + run as u64);
+        let source = window(&designs[random.below(designs.len())], &mut random);
+        let mut mutations = mutate::some(&mut random, kinds, most);
+        let mut fails =
+            |mutations: &[Mutation]| check(&source, &mutate::apply(&source, mutations)).err();
+        let Some(mut error) = fails(&mutations) else { continue };
+        let mut index = 0;
+        while index < mutations.len() {
+            let mut fewer = mutations.clone();
+            fewer.remove(index);
+            match fails(&fewer) {
+                Some(smaller) => (error, mutations) = (smaller, fewer),
+                None => index += 1,
+            }
+        }
+        panic!("seed {}, {mutations:?}: {error}", seed + run as u64);
+    }
+    runs
+}
+
+/// A few items that follow each other: a mutation hits more of what is near it, and sooner.
+fn window(design: &str, random: &mut Random) -> String {
+    let tree = syntax::parse(design, syntax::FileId(0)).tree;
+    let first = random.below(tree.items.len());
+    let last = (first + random.below(4)).min(tree.items.len() - 1);
+    let (start, end) = (tree.items[first].span.start, tree.items[last].span.end);
+    design[start as usize..end as usize].to_string() + "\n"
+}
