@@ -79,24 +79,31 @@ fn designs_and_snippets_stay_what_they_are() {
 
 #[test]
 fn a_comment_between_any_two_tokens_is_kept() {
-    for source in good_designs() {
-        let places = syntax::lex(&source, syntax::FileId(0)).0.len() as u64;
-        for place in 0..places {
-            for kind in [Kind::Trailing, Kind::OwnLine] {
-                let spoiled = mutate::apply(&source, &[Mutation { kind, place }]);
+    for design in good_designs() {
+        let items = syntax::parse(&design, syntax::FileId(0)).tree.items;
+        for item in items.iter().map(|item| item.span.text(&design)) {
+            let places = syntax::lex(item, syntax::FileId(0)).0.len() as u64;
+            for (place, kind) in
+                (0..places).flat_map(|place| [(place, Kind::Trailing), (place, Kind::OwnLine)])
+            {
+                let spoiled = mutate::apply(item, &[Mutation { kind, place }]);
                 checked(&spoiled).unwrap_or_else(|error| panic!("{error}"));
             }
         }
     }
 }
 
-/// Blanks within lines never matter.
+/// Blanks within lines never matter, but for those that take a word such as `lease-backed` apart.
 #[test]
 fn blanks_change_nothing() {
-    for_random(BLANKS, 40, 2_000, |source, spoiled| {
-        let same = format(source).text == format(spoiled).text;
+    let mut clean = 0;
+    let runs = for_random(BLANKS, 40, 2_000, |source, spoiled| {
+        let formatted = format(spoiled);
+        clean += usize::from(formatted.diagnostics.is_empty());
+        let same = !formatted.diagnostics.is_empty() || format(source).text == formatted.text;
         same.then_some(()).ok_or_else(|| format!("the layout depends on blanks:\n{spoiled}"))
     });
+    assert!(clean * 10 > runs * 9, "only {clean} of {runs} were read without a word");
 }
 
 #[test]

@@ -52,10 +52,14 @@ pub(super) struct Hang<'s> {
 /// When a hanging part that does not fit on one line stays on the line where it begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stay {
-    /// if its first line fits: records, quantifiers
+    /// if its first line fits: records
     FirstLine,
+    /// if all fits up to where the next part hangs: quantifiers
+    Head,
     /// if every part fits, each aligned under the first: `or` chains
     Aligned,
+    /// if it does not fit on the next line either: calls
+    Helpless,
     Never,
 }
 

@@ -15,10 +15,9 @@ impl Builder<'_, '_> {
                 Stay::Aligned
             }
             ExprKind::Binary { op: BinaryOp::Implies, .. } => Stay::Aligned,
-            ExprKind::Quantifier { .. }
-            | ExprKind::Record(_)
-            | ExprKind::Set(_)
-            | ExprKind::List(_) => Stay::FirstLine,
+            ExprKind::Quantifier { .. } => Stay::Head,
+            ExprKind::Record(_) | ExprKind::Set(_) | ExprKind::List(_) => Stay::FirstLine,
+            ExprKind::Call { .. } | ExprKind::Aggregate { .. } => Stay::Helpless,
             _ => Stay::Never,
         };
         self.space();

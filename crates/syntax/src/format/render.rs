@@ -12,6 +12,8 @@ pub(super) const INDENT: usize = 4;
 enum Mode {
     Flat,
     Broken,
+    /// flat, but ending where something hangs: only asked about, never printed
+    Head,
 }
 
 #[derive(Clone, Copy)]
@@ -53,8 +55,8 @@ impl<'d, 's> Printer<'d, 's> {
                 }
             }
             Doc::Line(line) => match mode {
-                Mode::Flat => self.text(line.flat),
                 Mode::Broken => self.end_line(line, indent),
+                Mode::Flat | Mode::Head => self.text(line.flat),
             },
             Doc::Indent(docs) => self.push_all(docs, indent + INDENT, mode),
             Doc::Align { back, docs } => {
@@ -119,24 +121,28 @@ impl<'d, 's> Printer<'d, 's> {
     }
 
     fn group_fits(&self, group: &'d Group<'s>) -> bool {
-        !group.broken && self.fits(&group.docs, Mode::Flat)
+        !group.broken && self.fits(self.column, &group.docs, Mode::Flat)
     }
 
     fn hang_stays(&self, hang: &'d Hang<'s>, indent: usize) -> bool {
-        if self.column <= indent + INDENT || (!hang.broken && self.fits(&hang.docs, Mode::Flat)) {
+        let below = indent + INDENT;
+        let flat_at = |column| !hang.broken && self.fits(column, &hang.docs, Mode::Flat);
+        if self.column <= below || flat_at(self.column) {
             return true;
         }
         match hang.stay {
-            Stay::FirstLine => self.fits(&hang.docs, Mode::Broken),
+            Stay::FirstLine => self.fits(self.column, &hang.docs, Mode::Broken),
+            Stay::Head => self.fits(self.column, &hang.docs, Mode::Head),
+            Stay::Helpless => !flat_at(below),
             Stay::Aligned => self.column + hang.widest <= WIDTH,
             Stay::Never => false,
         }
     }
 
-    /// Whether these, and what must follow them on the same line, fit on this line. Looks at no
-    /// more than what fits on one line.
-    fn fits(&self, docs: &'d [Doc<'s>], mode: Mode) -> bool {
-        let mut room = match WIDTH.checked_sub(self.column) {
+    /// Whether these, and what must follow them on the same line, fit on a line from this column
+    /// on. Looks at no more than what fits on one line.
+    fn fits(&self, column: usize, docs: &'d [Doc<'s>], mode: Mode) -> bool {
+        let mut room = match WIDTH.checked_sub(column) {
             Some(room) => room,
             None => return false,
         };
@@ -161,7 +167,7 @@ impl<'d, 's> Printer<'d, 's> {
                 Doc::Text(text) => columns(text),
                 Doc::IfBroken(text) if mode == Mode::Broken => columns(text),
                 Doc::IfBroken(_) => 0,
-                Doc::Line(line) if mode == Mode::Flat => line.flat.len(),
+                Doc::Line(line) if mode != Mode::Broken => line.flat.len(),
                 Doc::Hang(hang) if mode == Mode::Flat => {
                     next.push((mode, hang.docs.iter()));
                     0

@@ -68,9 +68,7 @@ impl Builder<'_, '_> {
             }
             StmtKind::If { condition, then, otherwise } => {
                 self.lead("if");
-                self.expr(condition);
-                self.space();
-                self.group(|b| b.branches(then, otherwise.as_ref()));
+                self.group(|b| b.branches(condition, then, otherwise.as_ref()));
             }
             StmtKind::Error => self.lost = true,
         }
@@ -84,7 +82,9 @@ impl Builder<'_, '_> {
     }
 
     /// The blocks of an `if`: all on one line, or all broken.
-    fn branches(&mut self, then: &Block, otherwise: Option<&Block>) -> bool {
+    fn branches(&mut self, condition: &Expr, then: &Block, otherwise: Option<&Block>) -> bool {
+        self.expr(condition);
+        self.space();
         let mut ended = self.open_list(List::BLOCK, &then.statements, Self::stmt);
         let Some(otherwise) = otherwise else {
             return ended;
@@ -94,9 +94,7 @@ impl Builder<'_, '_> {
         ended |= match self.else_if(otherwise) {
             Some((condition, then, otherwise)) => {
                 self.lead("if");
-                self.expr(condition);
-                self.space();
-                self.branches(then, otherwise)
+                self.branches(condition, then, otherwise)
             }
             None => self.open_list(List::BLOCK, &otherwise.statements, Self::stmt),
         };

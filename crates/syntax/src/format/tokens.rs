@@ -91,7 +91,8 @@ impl<'s> Tokens<'s> {
     /// The tokens inside a span.
     pub fn inside(&self, span: Span) -> Range<usize> {
         let first = self.at_or_after(span.start);
-        let end = self.sigs.partition_point(|sig| sig.span.end <= span.end);
+        let written = &self.sigs[..self.sigs.len() - 1];
+        let end = written.partition_point(|sig| sig.span.end <= span.end);
         first..end.max(first)
     }
 }
