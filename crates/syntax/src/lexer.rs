@@ -287,16 +287,17 @@ impl<'s> Lexer<'s> {
     fn single_quoted(&mut self) -> TokenKind {
         let start = self.at;
         let rest = self.rest();
-        let line = &rest[1..line_length(rest)];
-        let Some(close) = line.find('\'') else {
-            return self.unknown();
+        let inside = &rest[1..];
+        let close = match inside.find(['\'', '\n']) {
+            Some(close) if inside[close..].starts_with('\'') => close,
+            _ => return self.unknown(),
         };
         self.at += close + 2;
         self.report(
             "E0006",
             self.span(start),
             "a text stands in double quotes".into(),
-            format!("write `\"{}\"`", shorten(&line[..close])),
+            format!("write `\"{}\"`", shorten(&inside[..close])),
         );
         TokenKind::Text
     }
@@ -379,11 +380,10 @@ fn line_length(rest: &str) -> usize {
 /// The user's own text in a message stays short.
 pub(crate) fn shorten(text: &str) -> String {
     const LONGEST: usize = 40;
-    if text.chars().count() <= LONGEST {
-        return text.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
     }
-    let head: String = text.chars().take(LONGEST).collect();
-    format!("{head}…")
 }
 
 /// The escape at the start of `rest`: how many bytes it takes and what it stands for.

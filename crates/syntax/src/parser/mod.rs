@@ -54,6 +54,8 @@ pub(crate) struct Parser<'s> {
     /// a message was given and no place to go on was found yet
     lost: bool,
     too_deep: bool,
+    /// the end of the text was reached with something open, which was said
+    cut_off: bool,
     /// the innermost opening bracket around what is read
     inside: Option<usize>,
     /// `in` ends the expression: the value of a `let`
@@ -82,6 +84,7 @@ impl<'s> Parser<'s> {
             depth: 0,
             lost: false,
             too_deep: false,
+            cut_off: false,
             inside: None,
             in_ends: false,
             colon_ends: false,
@@ -175,7 +178,8 @@ impl<'s> Parser<'s> {
 
     /// One level down in the tree; `false` where that is too deep. Pairs with `leave`.
     fn enter(&mut self) -> bool {
-        if self.depth >= MAX_DEPTH {
+        // what is left out below this level still has a node of its own
+        if self.depth + 1 >= MAX_DEPTH {
             self.fail_too_deep();
             return false;
         }

@@ -51,7 +51,7 @@ impl Parser<'_> {
     fn head_end(&mut self, open: Option<usize>, message_given: bool) {
         match open {
             Some(open) if message_given => {
-                self.lost = self.lost || self.closer_ahead(open).is_some();
+                self.lost |= !self.at(TokenKind::CloseBracket);
                 self.close(open, "");
             }
             Some(open) if !self.lost && !self.at(TokenKind::CloseBracket) => {

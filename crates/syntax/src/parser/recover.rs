@@ -86,6 +86,12 @@ impl Parser<'_> {
     /// A closing bracket that is not here. It is taken as written, and parsing goes on, except
     /// where the text or the item ends: there everything around it is closed without a word.
     pub(super) fn unclosed(&mut self, open: usize) {
+        let end_of_text = self.at(TokenKind::End);
+        if end_of_text && (self.cut_off || self.too_deep) {
+            self.lost = true;
+            return;
+        }
+        self.cut_off |= end_of_text;
         let opener = self.pieces[open];
         let (opening, closing) = spelling(opener.kind);
         let end = self.before();
@@ -94,7 +100,7 @@ impl Parser<'_> {
                 .label(format!("expected `{closing}` here"))
                 .also(opener.span, format!("to close this `{opening}`")),
         );
-        if self.at(TokenKind::End) || self.at_item_start() {
+        if end_of_text || self.at_item_start() {
             self.lost = true;
         }
     }

@@ -1,0 +1,379 @@
+//! Walks a whole tree, recursively, as any user of it may.
+
+use syntax::Span;
+use syntax::tree::*;
+
+#[derive(Default)]
+pub struct Walked {
+    pub spans: Vec<Span>,
+    pub errors: usize,
+    /// the deepest nesting of expressions, types, blocks and items in items
+    pub depth: usize,
+    now: usize,
+}
+
+pub fn file(file: &File) -> Walked {
+    let mut walked = Walked::default();
+    walked.spans.push(file.span);
+    walked.items(&file.items);
+    walked
+}
+
+impl Walked {
+    fn deeper(&mut self, inside: impl FnOnce(&mut Self)) {
+        self.now += 1;
+        self.depth = self.depth.max(self.now);
+        inside(self);
+        self.now -= 1;
+    }
+
+    fn name(&mut self, name: &Name) {
+        self.spans.push(name.span);
+    }
+
+    fn names(&mut self, names: &[Name]) {
+        names.iter().for_each(|name| self.name(name));
+    }
+
+    fn items(&mut self, items: &[Item]) {
+        for item in items {
+            self.spans.push(item.span);
+            self.item(&item.kind);
+        }
+    }
+
+    fn item(&mut self, item: &ItemKind) {
+        match item {
+            ItemKind::Design { name, title } => {
+                self.name(name);
+                self.spans.extend(title.as_ref().map(|text| text.span));
+            }
+            ItemKind::Archetype { id, name, title } => {
+                self.name(id);
+                self.name(name);
+                self.spans.extend(title.as_ref().map(|text| text.span));
+            }
+            ItemKind::Header { values, .. } => self.values(values),
+            ItemKind::Use { archetype, noun } => {
+                self.name(archetype);
+                self.name(noun);
+            }
+            ItemKind::Actor(actor) => {
+                self.name(&actor.name);
+                for field in &actor.memory {
+                    self.name(&field.name);
+                    self.ty(&field.ty);
+                }
+            }
+            ItemKind::Subject(subject) => {
+                self.name(&subject.name);
+                for key in &subject.keys {
+                    self.name(&key.name);
+                    self.ty(&key.ty);
+                }
+                subject.states.iter().for_each(|state| self.state(state));
+            }
+            ItemKind::Blob { name } => self.name(name),
+            ItemKind::Define(define) => {
+                self.params(&define.params);
+                self.expr(&define.body);
+            }
+            ItemKind::Operation(operation) => self.operation(operation),
+            ItemKind::View(view) => self.view(view),
+            ItemKind::Protocol(protocol) => {
+                protocol.paths.iter().for_each(|path| self.path(path));
+            }
+            ItemKind::Invariant { name, body } | ItemKind::Recovers { name, body } => {
+                self.name(name);
+                self.expr(body);
+            }
+            ItemKind::Failure(failure) => {
+                self.spans.push(failure.title.span);
+                failure.proofs.iter().for_each(|proof| self.proof(proof));
+            }
+            ItemKind::Hotspot(hotspot) => {
+                self.expr(&hotspot.on);
+                self.values(&hotspot.mitigate);
+            }
+            ItemKind::Check(check) => check.entries.iter().for_each(|entry| self.entry(entry)),
+            ItemKind::Error => self.errors += 1,
+        }
+    }
+
+    fn values(&mut self, values: &[HeaderValue]) {
+        for value in values {
+            match value {
+                HeaderValue::Word(name) => self.name(name),
+                HeaderValue::Text(text) => self.spans.push(text.span),
+            }
+        }
+    }
+
+    fn state(&mut self, state: &StateItem) {
+        self.spans.push(state.span);
+        match &state.kind {
+            StateKind::Log { retain: Some(e) } | StateKind::Ephemeral { ttl: Some(e) } => {
+                self.expr(e);
+            }
+            StateKind::Cache { at } => self.name(at),
+            _ => {}
+        }
+        for attribute in &state.attributes {
+            self.spans.push(attribute.span);
+            self.ty(&attribute.ty);
+            attribute.default.iter().for_each(|e| self.expr(e));
+        }
+        for visible in &state.visible {
+            self.spans.push(visible.span);
+            self.names(&visible.to);
+            visible.condition.iter().for_each(|e| self.expr(e));
+        }
+    }
+
+    fn params(&mut self, params: &[Param]) {
+        for param in params {
+            self.spans.push(param.span);
+            self.ty(&param.ty);
+            param.default.iter().for_each(|e| self.expr(e));
+        }
+    }
+
+    fn clauses(&mut self, clauses: &[Clause]) {
+        for clause in clauses {
+            self.spans.push(clause.span);
+            self.expr(&clause.body);
+        }
+    }
+
+    fn operation(&mut self, operation: &OperationItem) {
+        self.spans.push(operation.head);
+        self.params(&operation.params);
+        self.clauses(&operation.guard);
+        if let OperationKind::Repair { after, every, batch } = &operation.kind {
+            [after, every, batch].into_iter().flatten().for_each(|e| self.expr(e));
+        }
+        match &operation.body {
+            OperationBody::Statements(block) => self.block(block),
+            OperationBody::Effect(effect) => {
+                self.spans.push(effect.span);
+                if let Some(call) = &effect.call {
+                    self.spans.push(call.span);
+                    call.key.iter().for_each(|e| self.expr(e));
+                    call.body.iter().for_each(|fields| self.fields(fields));
+                }
+                for answer in &effect.answers {
+                    self.spans.push(answer.span);
+                    self.block(&answer.body);
+                }
+            }
+            OperationBody::Read { result, memory } => {
+                self.expr(result);
+                self.block(memory);
+            }
+            OperationBody::Missing => self.errors += 1,
+        }
+    }
+
+    fn view(&mut self, view: &ViewItem) {
+        self.name(&view.subject);
+        self.params(&view.params);
+        view.filter.iter().for_each(|e| self.expr(e));
+        match &view.form {
+            ViewForm::Count => {}
+            ViewForm::Sum { value } => self.expr(value),
+            ViewForm::List { order, limit } => {
+                order.iter().for_each(|key| self.expr(&key.value));
+                limit.iter().for_each(|e| self.expr(e));
+            }
+            ViewForm::Rank { by, top } => {
+                self.expr(&by.value);
+                top.iter().for_each(|e| self.expr(e));
+            }
+            ViewForm::Search { on } => self.names(on),
+            ViewForm::Near { on } => self.name(on),
+            ViewForm::Window { value, by, every, keep } => {
+                [value, keep].into_iter().flatten().for_each(|e| self.expr(e));
+                self.expr(by);
+                self.expr(every);
+            }
+        }
+    }
+
+    fn path(&mut self, path: &Path) {
+        self.spans.push(path.span);
+        for step in &path.steps {
+            self.spans.push(step.span);
+            self.clauses(&step.guard);
+        }
+        path.branches.iter().for_each(|branch| self.path(branch));
+    }
+
+    fn proof(&mut self, proof: &FailureProof) {
+        self.spans.push(proof.span);
+        match &proof.kind {
+            FailureProofKind::Without { targets, breaks, .. } => {
+                self.name(breaks);
+                for target in targets {
+                    self.spans.push(target.span);
+                    if let WithoutKind::Assignment { target, .. } = &target.kind {
+                        self.expr(target);
+                    }
+                }
+            }
+            FailureProofKind::Compiler { items, .. } => self.deeper(|w| w.items(items)),
+            FailureProofKind::Measured { value, above } => {
+                self.expr(value);
+                self.expr(above);
+            }
+            FailureProofKind::Error => self.errors += 1,
+        }
+    }
+
+    fn entry(&mut self, entry: &CheckEntry) {
+        self.spans.push(entry.span);
+        match &entry.key {
+            CheckKey::Name(names) => self.names(names),
+            CheckKey::Duration(e) => self.expr(e),
+        }
+        match &entry.value {
+            CheckValue::Number(e) => self.expr(e),
+            CheckValue::Range(from, to) => {
+                self.expr(from);
+                self.expr(to);
+            }
+            CheckValue::Values(values) => values.iter().for_each(|e| self.expr(e)),
+            CheckValue::Words(words) => {
+                for (word, budget) in words {
+                    self.name(word);
+                    budget.iter().for_each(|e| self.expr(e));
+                }
+            }
+            CheckValue::Error => self.errors += 1,
+        }
+    }
+
+    fn ty(&mut self, ty: &TypeExpr) {
+        self.spans.push(ty.span);
+        self.deeper(|w| match &ty.kind {
+            TypeKind::Named(name) => w.name(name),
+            TypeKind::Enumeration(names) => w.names(names),
+            TypeKind::Optional(inner) => w.ty(inner),
+            TypeKind::List(inner, bound) | TypeKind::Set(inner, bound) => {
+                w.ty(inner);
+                bound.iter().for_each(|e| w.expr(e));
+            }
+            TypeKind::Map(key, value, bound) => {
+                w.ty(key);
+                w.ty(value);
+                bound.iter().for_each(|e| w.expr(e));
+            }
+            TypeKind::Error => w.errors += 1,
+        });
+    }
+
+    fn block(&mut self, block: &Block) {
+        self.spans.push(block.span);
+        self.deeper(|w| {
+            for stmt in &block.statements {
+                w.spans.push(stmt.span);
+                w.stmt(&stmt.kind);
+            }
+        });
+    }
+
+    fn stmt(&mut self, stmt: &StmtKind) {
+        match stmt {
+            StmtKind::Assign { target, value, .. } => {
+                self.expr(target);
+                self.expr(value);
+            }
+            StmtKind::Let { name, value } => {
+                self.name(name);
+                self.expr(value);
+            }
+            StmtKind::New { keys, fields, .. } => {
+                keys.iter().for_each(|e| self.expr(e));
+                self.fields(fields);
+            }
+            StmtKind::Delete { target } => self.expr(target),
+            StmtKind::Append { log, fields } => {
+                self.expr(log);
+                self.fields(fields);
+            }
+            StmtKind::Emit { event, fields } => {
+                self.name(event);
+                self.fields(fields);
+            }
+            StmtKind::Send { args, .. } => args.iter().for_each(|e| self.expr(e)),
+            StmtKind::For { domain, body, .. } => {
+                self.domain(domain);
+                self.block(body);
+            }
+            StmtKind::If { condition, then, otherwise } => {
+                self.expr(condition);
+                self.block(then);
+                otherwise.iter().for_each(|block| self.block(block));
+            }
+            StmtKind::Error => self.errors += 1,
+        }
+    }
+
+    fn fields(&mut self, fields: &[FieldValue]) {
+        for field in fields {
+            self.spans.push(field.span);
+            field.value.iter().for_each(|e| self.expr(e));
+        }
+    }
+
+    fn domain(&mut self, domain: &Domain) {
+        self.expr(&domain.of_what);
+        domain.parent.iter().for_each(|e| self.expr(e));
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        self.spans.push(expr.span);
+        self.deeper(|w| w.expr_kind(&expr.kind));
+    }
+
+    fn expr_kind(&mut self, kind: &ExprKind) {
+        match kind {
+            ExprKind::Name(name) => self.name(name),
+            ExprKind::Field { base, name } => {
+                self.expr(base);
+                self.name(name);
+            }
+            ExprKind::Index { base: a, index: b } | ExprKind::Binary { left: a, right: b, .. } => {
+                self.expr(a);
+                self.expr(b);
+            }
+            ExprKind::Call { args: all, .. }
+            | ExprKind::And(all)
+            | ExprKind::Or(all)
+            | ExprKind::Set(all)
+            | ExprKind::List(all) => all.iter().for_each(|e| self.expr(e)),
+            ExprKind::Old(inner)
+            | ExprKind::Not(inner)
+            | ExprKind::Negate(inner)
+            | ExprKind::Presence { of: inner, .. } => self.expr(inner),
+            ExprKind::If { condition, then, otherwise } => {
+                [condition, then, otherwise].into_iter().for_each(|e| self.expr(e));
+            }
+            ExprKind::Let { value, body, .. } => {
+                self.expr(value);
+                self.expr(body);
+            }
+            ExprKind::Quantifier { domain, filter, body, .. } => {
+                self.domain(domain);
+                filter.iter().for_each(|e| self.expr(e));
+                self.expr(body);
+            }
+            ExprKind::Aggregate { value, domain, filter, .. } => {
+                self.domain(domain);
+                [value, filter].into_iter().flatten().for_each(|e| self.expr(e));
+            }
+            ExprKind::Record(fields) => self.fields(fields),
+            ExprKind::Error => self.errors += 1,
+            _ => {}
+        }
+    }
+}
