@@ -1,8 +1,9 @@
 //! Invariants and recovery goals over a whole world.
 
-use design::model::Goal;
+use design::model::{BlobId, Goal, OperationId, StateId, SubjectId};
 
-use crate::{Program, Refusal, Scratch, World};
+use crate::eval::{Env, Eval, Stop};
+use crate::{Fetch, NULL, Program, Reason, Refusal, Scratch, Word, World};
 
 /// Does the goal hold in `world`, having come from `old`? A goal that mentions `old` holds where
 /// there is none (the first state).
@@ -12,11 +13,123 @@ use crate::{Program, Refusal, Scratch, World};
 /// error. Inside `old(…)` everything is as it was: records, what the world outside has done, and
 /// the clock.
 pub fn holds<W: World>(
-    _program: &Program,
-    _goal: Goal,
-    _world: &W,
-    _old: Option<&W>,
-    _scratch: &mut Scratch,
+    program: &Program,
+    goal: Goal,
+    world: &W,
+    old: Option<&W>,
+    scratch: &mut Scratch,
 ) -> Result<bool, Refusal> {
-    Ok(true)
+    let Some(rule) = program.goal(goal) else {
+        let at = design::model::Span::default();
+        return Err(Refusal { reason: Reason::OutOfRange, clause: None, at });
+    };
+    if rule.uses_old && old.is_none() {
+        return Ok(true);
+    }
+    scratch.stack.clear();
+    scratch.frame.clear();
+    scratch.frame.resize(rule.body.frame_width as usize, 0);
+    let env = WorldEnv { program, world, old: old.unwrap_or(world), back: false };
+    let mut eval = Eval {
+        program,
+        env,
+        frame: &mut scratch.frame,
+        base: 0,
+        stack: &mut scratch.stack,
+        queries: &mut scratch.queries,
+        query_words: &mut scratch.query_words,
+        lenient: true,
+    };
+    eval.test(rule.body.node).map_err(|stop| match stop {
+        Stop::Refuse(reason, node) => Refusal { reason, clause: None, at: program.span(node) },
+        Stop::Need | Stop::Again => {
+            Refusal { reason: Reason::Unsupported, clause: None, at: rule.span }
+        }
+    })
+}
+
+/// Two worlds: after the transition and before it.
+struct WorldEnv<'a, W> {
+    program: &'a Program,
+    world: &'a W,
+    old: &'a W,
+    back: bool,
+}
+
+impl<'a, W: World> WorldEnv<'a, W> {
+    #[inline]
+    fn seen(&self) -> &'a W {
+        if self.back { self.old } else { self.world }
+    }
+}
+
+impl<'a, W: World> Env<'a> for WorldEnv<'a, W> {
+    #[inline]
+    fn record(&mut self, subject: SubjectId, key: Word) -> Result<Option<&[Word]>, Stop> {
+        Ok(match self.seen().record(subject, key) {
+            Fetch::Present(words) => Some(words),
+            Fetch::Absent | Fetch::Unknown => {
+                let rules = self.program.subject(subject);
+                rules.implicit.then_some(&rules.defaults[..])
+            }
+        })
+    }
+
+    fn copy(
+        &mut self,
+        subject: SubjectId,
+        state: StateId,
+        key: Word,
+    ) -> Result<Option<&[Word]>, Stop> {
+        Ok(match self.seen().cache(subject, state, key, NULL) {
+            Fetch::Present(words) => Some(words),
+            Fetch::Absent | Fetch::Unknown => None,
+        })
+    }
+
+    #[inline]
+    fn exists(&mut self, subject: SubjectId, key: Word) -> Result<bool, Stop> {
+        Ok(self.program.subject(subject).implicit
+            || matches!(self.seen().record(subject, key), Fetch::Present(_)))
+    }
+
+    fn missing(&self, _subject: SubjectId, _key: Word) -> Reason {
+        Reason::NoSuchRecord
+    }
+
+    fn settle(_eval: &mut Eval<'_, Self>) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn key_part(&self, subject: SubjectId, key: Word, part: u32) -> Word {
+        self.seen().key_part(subject, key, part)
+    }
+
+    fn stored(&mut self, blob: BlobId, digest: Word) -> Result<bool, Stop> {
+        Ok(self.seen().stored(blob, digest).unwrap_or(false))
+    }
+
+    fn now(&mut self) -> Word {
+        self.seen().now()
+    }
+
+    fn me(&self) -> Word {
+        NULL
+    }
+
+    fn memory(&self, _index: usize) -> Word {
+        NULL
+    }
+
+    fn keys(&self, subject: SubjectId) -> Option<&'a [Word]> {
+        Some(self.seen().keys(subject))
+    }
+
+    fn done(&self, effect: OperationId, row: usize) -> Option<&'a [Word]> {
+        self.seen().done(effect, row)
+    }
+
+    fn look_back(&mut self, old: bool) -> bool {
+        std::mem::replace(&mut self.back, old)
+    }
 }

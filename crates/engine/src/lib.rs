@@ -3,14 +3,22 @@
 //! Pure and synchronous: no clock, no I/O, no randomness. The checker and the runtime call the
 //! same functions, for the step and for the small machines around it.
 
+mod assign;
+mod collection;
 mod command;
+mod counters;
 mod due;
+mod env;
+mod eval;
+mod execute;
+mod legality;
 mod holds;
 pub mod idempotency;
 mod layout;
 mod legal;
-mod outcome;
 pub mod outbox;
+mod outcome;
+mod overlay;
 mod program;
 mod scratch;
 mod step;

@@ -6,6 +6,8 @@ use design::model::{
 };
 
 use crate::Word;
+use crate::env::Clock;
+use crate::overlay::{Overlay, Status};
 
 /// What must be loaded before the step can go on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -97,7 +99,64 @@ pub enum Query<'a> {
 ///
 /// After `Need` only `needs` and `reads` mean something; after a refusal only `reads` and `now`.
 #[derive(Default, Debug)]
-pub struct Scratch {}
+pub struct Scratch {
+    pub(crate) overlay: Overlay,
+    pub(crate) needs: Vec<Need>,
+    pub(crate) clock: Clock,
+    pub(crate) memory: Vec<Word>,
+    pub(crate) frame: Vec<Word>,
+    pub(crate) stack: Vec<Word>,
+    pub(crate) queries: Vec<QueryOut>,
+    pub(crate) query_words: Vec<Word>,
+    pub(crate) out: Output,
+}
+
+/// What a step did besides changing records.
+#[derive(Default, Debug)]
+pub(crate) struct Output {
+    pub words: Vec<Word>,
+    pub ephemerals: Vec<(SubjectId, StateId, Word, AttrId, Part)>,
+    pub appends: Vec<(SubjectId, Word, StateId, Word, Part)>,
+    pub emits: Vec<(EventId, Part)>,
+    pub sends: Vec<(OperationId, Part, Part)>,
+    pub memory: Vec<MemoryUseId>,
+    pub result: Vec<Word>,
+}
+
+/// Some of `Output::words`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Part {
+    start: u32,
+    end: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum QueryOut {
+    View { view: ViewId, start: u32, end: u32 },
+    Log { subject: SubjectId, key: Word, log: StateId, from: Word, limit: Word },
+}
+
+impl Output {
+    pub fn clear(&mut self) {
+        self.words.clear();
+        self.ephemerals.clear();
+        self.appends.clear();
+        self.emits.clear();
+        self.sends.clear();
+        self.memory.clear();
+        self.result.clear();
+    }
+
+    pub fn keep(&mut self, words: &[Word]) -> Part {
+        let start = self.words.len() as u32;
+        self.words.extend_from_slice(words);
+        Part { start, end: self.words.len() as u32 }
+    }
+
+    fn part(&self, part: Part) -> &[Word] {
+        &self.words[part.start as usize..part.end as usize]
+    }
+}
 
 impl Scratch {
     pub fn new() -> Scratch {
@@ -105,56 +164,121 @@ impl Scratch {
     }
 
     pub fn needs(&self) -> &[Need] {
-        &[]
+        &self.needs
     }
 
     /// In the order first looked at.
     pub fn reads(&self) -> impl Iterator<Item = Read<'_>> {
-        std::iter::empty()
+        self.overlay.entries.iter().enumerate().filter(|(_, entry)| entry.state.is_none()).map(
+            |(index, entry)| Read {
+                subject: entry.subject,
+                key: entry.key,
+                record: self.overlay.before(index),
+            },
+        )
     }
 
     /// Records that are different after the step, parents whose counters moved among them, each
     /// once.
     pub fn writes(&self) -> impl Iterator<Item = Write<'_>> {
-        std::iter::empty()
+        self.overlay.entries.iter().enumerate().filter(|(_, entry)| entry.state.is_none()).filter_map(
+            |(index, entry)| {
+                let before = self.overlay.before(index);
+                let change = match self.overlay.status(index) {
+                    Status::Deleted if before.is_some() => Change::Delete,
+                    Status::Changed => {
+                        let words = self.overlay.words(index)?;
+                        if before == Some(words) {
+                            return None;
+                        }
+                        Change::Put(words)
+                    }
+                    _ => return None,
+                };
+                Some(Write { subject: entry.subject, key: entry.key, before, change })
+            },
+        )
     }
 
     pub fn cache_writes(&self) -> impl Iterator<Item = CacheWrite<'_>> {
-        std::iter::empty()
+        self.overlay.entries.iter().enumerate().filter_map(|(index, entry)| {
+            let state = entry.state?;
+            if self.overlay.status(index) != Status::Changed {
+                return None;
+            }
+            Some(CacheWrite {
+                subject: entry.subject,
+                state,
+                key: entry.key,
+                principal: entry.principal,
+                words: self.overlay.words(index)?,
+            })
+        })
     }
 
     pub fn ephemeral_writes(&self) -> impl Iterator<Item = EphemeralWrite<'_>> {
-        std::iter::empty()
+        self.out.ephemerals.iter().map(|(subject, state, key, attr, part)| EphemeralWrite {
+            subject: *subject,
+            state: *state,
+            key: *key,
+            attr: *attr,
+            words: self.out.part(*part),
+        })
     }
 
     pub fn appends(&self) -> impl Iterator<Item = Append<'_>> {
-        std::iter::empty()
+        self.out.appends.iter().map(|(subject, key, log, offset, part)| Append {
+            subject: *subject,
+            key: *key,
+            log: *log,
+            offset: *offset,
+            words: self.out.part(*part),
+        })
     }
 
     pub fn emits(&self) -> impl Iterator<Item = Emit<'_>> {
-        std::iter::empty()
+        self.out.emits.iter().map(|(event, part)| Emit { event: *event, words: self.out.part(*part) })
     }
 
     pub fn sends(&self) -> impl Iterator<Item = Send<'_>> {
-        std::iter::empty()
+        self.out.sends.iter().map(|(operation, key, args)| Send {
+            operation: *operation,
+            key: self.out.part(*key),
+            args: self.out.part(*args),
+        })
     }
 
     /// What the actor is to remember, for each use that the step wrote.
     pub fn memory(&self) -> impl Iterator<Item = (MemoryUseId, Word)> {
-        std::iter::empty()
+        self.out.memory.iter().map(|id| (*id, self.memory[id.index()]))
     }
 
     /// The answer of a read, or the body of a call, laid out as its [`crate::Shape`] says.
     pub fn result(&self) -> &[Word] {
-        &[]
+        &self.out.result
     }
 
-    pub fn query(&self, _number: Word) -> Option<Query<'_>> {
-        None
+    pub fn query(&self, number: Word) -> Option<Query<'_>> {
+        let query = self.queries.get(usize::try_from(number).ok()?)?;
+        Some(match *query {
+            QueryOut::View { view, start, end } => {
+                Query::View { view, args: &self.query_words[start as usize..end as usize] }
+            }
+            QueryOut::Log { subject, key, log, from, limit } => {
+                Query::Log { subject, key, log, from, limit }
+            }
+        })
     }
 
     /// The `now` that the step used.
     pub fn now(&self) -> Word {
-        0
+        self.clock.now
+    }
+
+    /// Empties everything, keeps the room.
+    pub(crate) fn begin(&mut self) {
+        self.overlay.clear();
+        self.needs.clear();
+        self.out.clear();
     }
 }

@@ -1,17 +1,93 @@
 //! A design lowered once, to be evaluated many times.
 
+mod constants;
+mod lower;
+mod lower_expr;
+mod lower_stmt;
+mod mentions;
+pub(crate) mod node;
+pub(crate) mod operation;
 mod shape;
 
-use design::model::{Design, EventId, OperationId, Protection, StateId, SubjectId};
+use design::model::{
+    Design, EventId, Goal, OperationId, Protection, Span, StateId, Subject, SubjectId,
+};
 
+use lower::Lower;
+use lower_expr::is_block;
+use node::{Loop, Node, NodeId, Placed, Slot, StmtNode};
+use operation::Op;
 pub use shape::Shape;
 
-use crate::{Layout, ParamsLayout, StateLayout, Word};
+use crate::{Layout, NULL, ParamsLayout, StateLayout, Word};
 
 /// A design in the form that [`crate::step`] and [`crate::holds`] evaluate.
 #[derive(Debug)]
 pub struct Program {
-    _empty: (),
+    pub(crate) lists: Lists,
+    pub(crate) loops: Vec<Loop>,
+    pub(crate) subjects: Vec<SubjectRules>,
+    pub(crate) operations: Vec<Op>,
+    invariants: Vec<GoalRule>,
+    recoveries: Vec<GoalRule>,
+    events: Vec<Shape>,
+    texts: Vec<String>,
+}
+
+/// Everything that is referred to by number.
+#[derive(Default, Debug)]
+pub(crate) struct Lists {
+    pub nodes: Vec<Node>,
+    pub spans: Vec<Span>,
+    pub nodes_of: Vec<NodeId>,
+    pub words: Vec<Word>,
+    pub slots: Vec<Slot>,
+    pub placed: Vec<Placed>,
+    pub stmts: Vec<StmtNode>,
+}
+
+/// An expression with locals of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expression {
+    pub node: NodeId,
+    pub frame_width: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct GoalRule {
+    pub body: Expression,
+    pub uses_old: bool,
+    pub span: Span,
+}
+
+#[derive(Debug)]
+pub(crate) struct SubjectRules {
+    pub layout: Layout,
+    pub defaults: Vec<Word>,
+    /// words that must have a value when the record is made
+    pub required: Vec<u32>,
+    pub implicit: bool,
+    pub states: Vec<StateRules>,
+    /// counters of the parent over this subject
+    pub counted: Vec<CountedBy>,
+    pub parent: Option<SubjectId>,
+    /// how many counters it keeps
+    pub counters: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct StateRules {
+    pub layout: StateLayout,
+    pub defaults: Vec<Word>,
+}
+
+/// A counter in the parent's record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CountedBy {
+    /// in the parent's record
+    pub offset: u32,
+    pub filter: Option<Expression>,
+    pub value: Option<Expression>,
 }
 
 impl Program {
@@ -25,64 +101,188 @@ impl Program {
     ///
     /// Without `exists`, an absent record reads as its defaults (null where there is none) and is
     /// made by the first write; without `fresh`, a record that is there is replaced.
-    pub fn without(_design: &Design, _protections: &[Protection]) -> Program {
-        Program { _empty: () }
+    pub fn without(design: &Design, protections: &[Protection]) -> Program {
+        let mut lower = Lower::new(design, protections);
+        let subjects = (0..design.subjects.len())
+            .map(|index| subject_rules(&mut lower, SubjectId::of(index)))
+            .collect();
+        let operations = design
+            .operations
+            .iter()
+            .enumerate()
+            .map(|(index, operation)| lower.operation(OperationId::of(index), operation))
+            .collect();
+        let invariants = goals(&mut lower, &design.invariants);
+        let recoveries = goals(&mut lower, &design.recoveries);
+        let events = design
+            .events
+            .iter()
+            .map(|event| {
+                let mut offset = 0;
+                let field = |(name, ty): &(String, _)| {
+                    (name.clone(), operation::shape_of_type(ty, &mut offset))
+                };
+                Shape::Record(event.fields.iter().map(field).collect())
+            })
+            .collect();
+        Program {
+            lists: lower.lists,
+            loops: lower.loops,
+            subjects,
+            operations,
+            invariants,
+            recoveries,
+            events,
+            texts: lower.texts.list,
+        }
     }
 
     /// The texts written in the design: the caller's pool starts with them, handles 0, 1, ….
     pub fn texts(&self) -> &[String] {
-        &[]
+        &self.texts
     }
 
-    pub fn layout(&self, _subject: SubjectId) -> &Layout {
-        unreachable!("not yet")
+    pub fn layout(&self, subject: SubjectId) -> &Layout {
+        &self.subjects[subject.index()].layout
     }
 
     /// Of a cache, an ephemeral or a log.
-    pub fn state(&self, _subject: SubjectId, _state: StateId) -> &StateLayout {
-        unreachable!("not yet")
+    pub fn state(&self, subject: SubjectId, state: StateId) -> &StateLayout {
+        &self.subjects[subject.index()].states[state.index()].layout
     }
 
     /// A record as it is before anything is assigned: what an implicit subject reads as.
-    pub fn defaults(&self, _subject: SubjectId) -> &[Word] {
-        unreachable!("not yet")
+    pub fn defaults(&self, subject: SubjectId) -> &[Word] {
+        &self.subjects[subject.index()].defaults
     }
 
-    pub fn params(&self, _operation: OperationId) -> &ParamsLayout {
-        unreachable!("not yet")
+    pub fn params(&self, operation: OperationId) -> &ParamsLayout {
+        &self.operations[operation.index()].params
     }
 
     /// The words of a parameter that the caller may leave out.
-    pub fn param_default(&self, _operation: OperationId, _param: usize) -> Option<&[Word]> {
-        None
+    pub fn param_default(&self, operation: OperationId, param: usize) -> Option<&[Word]> {
+        self.operations[operation.index()].param_rules.get(param)?.default.as_deref()
     }
 
-    pub fn event(&self, _event: EventId) -> &Shape {
-        unreachable!("not yet")
+    pub fn event(&self, event: EventId) -> &Shape {
+        &self.events[event.index()]
     }
 
     /// Of a read: its answer. Of an effect: the body of its call.
-    pub fn result(&self, _operation: OperationId) -> Option<&Shape> {
-        None
+    pub fn result(&self, operation: OperationId) -> Option<&Shape> {
+        self.operations[operation.index()].result.as_ref().map(|(_, shape)| shape)
     }
 
     /// The repair is not run.
-    pub fn repair_removed(&self, _operation: OperationId) -> bool {
-        false
+    pub fn repair_removed(&self, operation: OperationId) -> bool {
+        self.operations[operation.index()].removed.repair
     }
 
     /// What this operation sends is called right away, outside its commit.
-    pub fn outbox_removed(&self, _operation: OperationId) -> bool {
-        false
+    pub fn outbox_removed(&self, operation: OperationId) -> bool {
+        self.operations[operation.index()].removed.outbox
     }
 
     /// Each attempt of this effect is a new call to the world.
-    pub fn key_removed(&self, _operation: OperationId) -> bool {
-        false
+    pub fn key_removed(&self, operation: OperationId) -> bool {
+        self.operations[operation.index()].removed.key
     }
 
     /// This read may be answered from any older state.
-    pub fn at_least_removed(&self, _operation: OperationId) -> bool {
-        false
+    pub fn at_least_removed(&self, operation: OperationId) -> bool {
+        self.operations[operation.index()].removed.at_least
+    }
+
+    pub(crate) fn goal(&self, goal: Goal) -> Option<&GoalRule> {
+        match goal {
+            Goal::Invariant(index) => self.invariants.get(index as usize),
+            Goal::Recovery(index) => self.recoveries.get(index as usize),
+        }
+    }
+
+    pub(crate) fn subject(&self, subject: SubjectId) -> &SubjectRules {
+        &self.subjects[subject.index()]
+    }
+
+    pub(crate) fn span(&self, node: NodeId) -> Span {
+        self.lists.spans[node as usize]
+    }
+}
+
+fn goals<'d>(lower: &mut Lower<'d>, list: &'d [design::model::Invariant]) -> Vec<GoalRule> {
+    list.iter()
+        .map(|invariant| GoalRule {
+            body: lower.invariant(invariant),
+            uses_old: invariant.uses_old,
+            span: invariant.span,
+        })
+        .collect()
+}
+
+fn subject_rules(lower: &mut Lower<'_>, id: SubjectId) -> SubjectRules {
+    let design = lower.design;
+    let subject = &design.subjects[id.index()];
+    let layout = lower.layouts[id.index()].clone();
+    let mut defaults = vec![0; layout.width as usize];
+    let mut required = Vec::new();
+    for (index, attribute) in subject.attributes.iter().enumerate() {
+        if let Some(field) = layout.attribute(design::model::AttrId::of(index)) {
+            defaults[field.range()].copy_from_slice(&default_of(lower, attribute, field.width));
+            if !attribute.ty.is_optional() {
+                required.push(field.offset);
+            }
+        }
+    }
+    let states = (0..subject.states.len())
+        .map(|state| state_rules(lower, subject, StateId::of(state)))
+        .collect();
+    let mut counted = Vec::new();
+    if let Some(parent) = subject.parent {
+        let parent_layout = lower.layouts[parent.index()].clone();
+        for (index, counter) in design.subjects[parent.index()].counters.iter().enumerate() {
+            if counter.child == id {
+                let locals = &counter.locals;
+                counted.push(CountedBy {
+                    offset: parent_layout.counter(design::model::CounterId::of(index)),
+                    filter: counter.filter.as_ref().map(|expr| lower.expression(expr, locals)),
+                    value: counter.value.as_ref().map(|expr| lower.expression(expr, locals)),
+                });
+            }
+        }
+    }
+    SubjectRules {
+        layout,
+        defaults,
+        required,
+        implicit: subject.implicit,
+        states,
+        counted,
+        parent: subject.parent,
+        counters: subject.counters.len() as u32,
+    }
+}
+
+fn state_rules(lower: &mut Lower<'_>, subject: &Subject, state: StateId) -> StateRules {
+    let layout = StateLayout::of(subject, state);
+    let mut defaults = vec![0; layout.width as usize];
+    for (attr, field) in &layout.fields {
+        let attribute = &subject.attributes[attr.index()];
+        defaults[field.range()].copy_from_slice(&default_of(lower, attribute, field.width));
+    }
+    StateRules { layout, defaults }
+}
+
+/// Where the design gives no default: null, or an empty collection.
+fn default_of(lower: &mut Lower<'_>, attribute: &design::model::Attribute, width: u32) -> Vec<Word> {
+    match &attribute.default {
+        Some(value) => lower.texts.sized(value, width),
+        None => {
+            let mut words = vec![0; width as usize];
+            if attribute.ty.is_optional() || !is_block(&attribute.ty) {
+                words[0] = NULL;
+            }
+            words
+        }
     }
 }

@@ -1,0 +1,160 @@
+//! The truth of one step, under its overlay.
+
+use design::model::{BlobId, OperationId, StateId, SubjectId};
+
+use crate::counters;
+use crate::eval::{Env, Eval, Stop};
+use crate::overlay::{Overlay, Status, record_key};
+use crate::program::Program;
+use crate::scratch::Need;
+use crate::{Fetch, NULL, Reason, Truth, Word};
+
+pub(crate) struct StepEnv<'e, T> {
+    pub program: &'e Program,
+    pub truth: &'e T,
+    pub overlay: &'e mut Overlay,
+    pub needs: &'e mut Vec<Need>,
+    pub clock: &'e mut Clock,
+    pub memory: &'e mut Vec<Word>,
+    pub me: Word,
+}
+
+/// The `now` of a step: fixed at its first use.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Clock {
+    pub now: Word,
+    pub used: bool,
+}
+
+impl<T: Truth> StepEnv<'_, T> {
+    /// The record's place in the overlay. `None`: not loaded, and `needs` says so.
+    pub fn load(&mut self, subject: SubjectId, key: Word) -> Result<usize, Stop> {
+        match self.overlay.find(subject, key) {
+            Some(index) => Ok(index),
+            None => self.fetch(subject, key),
+        }
+    }
+
+    fn fetch(&mut self, subject: SubjectId, key: Word) -> Result<usize, Stop> {
+        let rules = self.program.subject(subject);
+        let width = rules.layout.width;
+        let (status, words) = match self.truth.record(subject, key) {
+            Fetch::Present(words) => (Status::Same, words),
+            Fetch::Absent if rules.implicit => (Status::Virtual, &rules.defaults[..]),
+            Fetch::Absent => (Status::Absent, &[][..]),
+            Fetch::Unknown => {
+                let need = Need::Record { subject, key };
+                if !self.needs.contains(&need) {
+                    self.needs.push(need);
+                }
+                return Err(Stop::Need);
+            }
+        };
+        let index = self.overlay.add(record_key(subject, key), status, words, width);
+        let stored = self.truth.stored_time(subject, key);
+        if stored != NULL && stored > self.clock.now {
+            self.clock.now = stored;
+            if self.clock.used {
+                return Err(Stop::Again);
+            }
+        }
+        Ok(index)
+    }
+
+    pub fn load_copy(
+        &mut self,
+        subject: SubjectId,
+        state: StateId,
+        key: Word,
+    ) -> Result<usize, Stop> {
+        if let Some(index) = self.overlay.find_copy(subject, state, key, self.me) {
+            return Ok(index);
+        }
+        let width = self.program.state(subject, state).width;
+        let (status, words) = match self.truth.cache(subject, state, key, self.me) {
+            Fetch::Present(words) => (Status::Same, words),
+            Fetch::Absent => (Status::Absent, &[][..]),
+            Fetch::Unknown => {
+                let need = Need::Cache { subject, state, key, principal: self.me };
+                if !self.needs.contains(&need) {
+                    self.needs.push(need);
+                }
+                return Err(Stop::Need);
+            }
+        };
+        Ok(self.overlay.add((subject, Some(state), key, self.me), status, words, width))
+    }
+}
+
+impl<'a, T: Truth> Env<'a> for StepEnv<'_, T> {
+    #[inline]
+    fn record(&mut self, subject: SubjectId, key: Word) -> Result<Option<&[Word]>, Stop> {
+        let index = self.load(subject, key)?;
+        Ok(self.overlay.words(index))
+    }
+
+    fn copy(
+        &mut self,
+        subject: SubjectId,
+        state: StateId,
+        key: Word,
+    ) -> Result<Option<&[Word]>, Stop> {
+        let index = self.load_copy(subject, state, key)?;
+        Ok(self.overlay.words(index))
+    }
+
+    fn exists(&mut self, subject: SubjectId, key: Word) -> Result<bool, Stop> {
+        if self.program.subject(subject).implicit {
+            return Ok(true);
+        }
+        let index = self.load(subject, key)?;
+        Ok(matches!(self.overlay.status(index), Status::Same | Status::Changed))
+    }
+
+    fn missing(&self, subject: SubjectId, key: Word) -> Reason {
+        match self.overlay.find(subject, key) {
+            Some(index) => self.overlay.missing(index),
+            None => Reason::NoSuchRecord,
+        }
+    }
+
+    fn settle(eval: &mut Eval<'_, Self>) -> Result<(), Stop> {
+        counters::settle(eval)
+    }
+
+    fn key_part(&self, subject: SubjectId, key: Word, part: u32) -> Word {
+        self.truth.key_part(subject, key, part)
+    }
+
+    fn stored(&mut self, blob: BlobId, digest: Word) -> Result<bool, Stop> {
+        self.truth.stored(blob, digest).ok_or_else(|| {
+            self.needs.push(Need::Stored { blob, digest });
+            Stop::Need
+        })
+    }
+
+    fn now(&mut self) -> Word {
+        self.clock.used = true;
+        self.clock.now
+    }
+
+    fn me(&self) -> Word {
+        self.me
+    }
+
+    fn memory(&self, index: usize) -> Word {
+        self.memory.get(index).copied().unwrap_or(NULL)
+    }
+
+    fn keys(&self, _subject: SubjectId) -> Option<&'a [Word]> {
+        None
+    }
+
+    fn done(&self, _effect: OperationId, _row: usize) -> Option<&'a [Word]> {
+        None
+    }
+
+    fn look_back(&mut self, _old: bool) -> bool {
+        false
+    }
+}

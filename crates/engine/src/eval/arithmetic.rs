@@ -1,0 +1,75 @@
+//! Arithmetic that never wraps and never panics.
+
+use super::{Env, Eval, Stop};
+use crate::program::node::{Arithmetic, NodeId};
+use crate::{NULL, Reason, Word};
+
+/// A decimal is a whole number of millionths.
+const ONE: i128 = 1_000_000;
+
+/// Both sides have a value. Division rounds towards zero.
+pub(crate) fn compute(op: Arithmetic, left: Word, right: Word) -> Result<Word, Reason> {
+    let value = match op {
+        Arithmetic::Add => left.checked_add(right),
+        Arithmetic::Subtract => left.checked_sub(right),
+        Arithmetic::Multiply => left.checked_mul(right),
+        Arithmetic::MultiplyDecimals => {
+            Word::try_from(i128::from(left) * i128::from(right) / ONE).ok()
+        }
+        Arithmetic::Divide | Arithmetic::DivideDecimals if right == 0 => {
+            return Err(Reason::DivisionByZero);
+        }
+        Arithmetic::Divide => left.checked_div(right),
+        Arithmetic::DivideDecimals => {
+            Word::try_from(i128::from(left) * ONE / i128::from(right)).ok()
+        }
+    };
+    // `NULL` is the smallest word: no arithmetic yields it
+    value.filter(|value| *value != NULL).ok_or(Reason::Overflow)
+}
+
+impl<'a, E: Env<'a>> Eval<'_, E> {
+    /// `left op right`; without a left side, 0 stands there.
+    pub(super) fn compute(
+        &mut self,
+        op: Arithmetic,
+        left: Option<NodeId>,
+        right: NodeId,
+        at: NodeId,
+    ) -> Result<Word, Stop> {
+        let left = match left {
+            Some(left) => self.eval(left)?,
+            None => 0,
+        };
+        let right = self.eval(right)?;
+        if left == NULL || right == NULL {
+            return self.missing(Reason::NullValue, at);
+        }
+        compute(op, left, right).map_err(|reason| Stop::Refuse(reason, at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_stops_at_its_ends() {
+        use Arithmetic::*;
+        let max = Word::MAX;
+        let least = NULL + 1;
+        assert_eq!(compute(Add, max, 1), Err(Reason::Overflow));
+        assert_eq!(compute(Add, least, -1), Err(Reason::Overflow));
+        assert_eq!(compute(Subtract, least, 1), Err(Reason::Overflow));
+        assert_eq!(compute(Subtract, 0, least), Ok(max));
+        assert_eq!(compute(Multiply, max, 2), Err(Reason::Overflow));
+        assert_eq!(compute(Multiply, 1 << 32, -(1 << 31)), Err(Reason::Overflow));
+        assert_eq!(compute(Divide, 7, 0), Err(Reason::DivisionByZero));
+        assert_eq!(compute(Divide, -7, 2), Ok(-3));
+        assert_eq!(compute(MultiplyDecimals, 1_500_000, 2_000_000), Ok(3_000_000));
+        assert_eq!(compute(MultiplyDecimals, max, 2_000_000), Err(Reason::Overflow));
+        assert_eq!(compute(DivideDecimals, 1_000_000, 3_000_000), Ok(333_333));
+        assert_eq!(compute(DivideDecimals, max, 1), Err(Reason::Overflow));
+        assert_eq!(compute(DivideDecimals, 1, 0), Err(Reason::DivisionByZero));
+    }
+}

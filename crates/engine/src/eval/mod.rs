@@ -1,0 +1,267 @@
+//! Expressions, evaluated.
+
+mod arithmetic;
+mod block;
+mod loops;
+mod push;
+
+use design::model::{CompareOp, OperationId, StateId, SubjectId, BlobId};
+
+pub(crate) use arithmetic::compute;
+pub(crate) use block::used;
+
+use crate::program::Program;
+use crate::program::node::{Arithmetic, Node, NodeId, Run};
+use crate::scratch::QueryOut;
+use crate::{NULL, Reason, Word};
+
+/// Why an evaluation does not end with a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stop {
+    /// something is not loaded
+    Need,
+    /// a record was read that is newer than the `now` already used: begin again
+    Again,
+    Refuse(Reason, NodeId),
+}
+
+/// What an expression sees: one step's truth under its overlay, or whole worlds.
+pub(crate) trait Env<'a> {
+    /// Its words as they are now, with the defaults of an implicit subject; none: absent.
+    fn record(&mut self, subject: SubjectId, key: Word) -> Result<Option<&[Word]>, Stop>;
+    fn copy(
+        &mut self,
+        subject: SubjectId,
+        state: StateId,
+        key: Word,
+    ) -> Result<Option<&[Word]>, Stop>;
+    fn exists(&mut self, subject: SubjectId, key: Word) -> Result<bool, Stop>;
+    /// Why it was absent.
+    fn missing(&self, subject: SubjectId, key: Word) -> Reason;
+    /// Brings the counters of parents up to date.
+    fn settle(eval: &mut Eval<'_, Self>) -> Result<(), Stop>
+    where
+        Self: Sized;
+    fn key_part(&self, subject: SubjectId, key: Word, part: u32) -> Word;
+    fn stored(&mut self, blob: BlobId, digest: Word) -> Result<bool, Stop>;
+    fn now(&mut self) -> Word;
+    fn me(&self) -> Word;
+    fn memory(&self, index: usize) -> Word;
+    /// All keys that a record may have; none: this place does not scan.
+    fn keys(&self, subject: SubjectId) -> Option<&'a [Word]>;
+    fn done(&self, effect: OperationId, row: usize) -> Option<&'a [Word]>;
+    /// Looks at the world before the transition, or back; answers where it looked before.
+    fn look_back(&mut self, old: bool) -> bool;
+}
+
+/// The evaluation of expressions in one frame.
+pub(crate) struct Eval<'e, E> {
+    pub program: &'e Program,
+    pub env: E,
+    /// the values of the locals, from `base` on
+    pub frame: &'e mut Vec<Word>,
+    pub base: usize,
+    /// collections and rows under construction
+    pub stack: &'e mut Vec<Word>,
+    pub queries: &'e mut Vec<QueryOut>,
+    pub query_words: &'e mut Vec<Word>,
+    /// What a null or an absent record has is null, not a refusal.
+    pub lenient: bool,
+}
+
+impl<'a, E: Env<'a>> Eval<'_, E> {
+    #[inline]
+    pub fn local(&self, offset: u32) -> Word {
+        self.frame.get(self.base + offset as usize).copied().unwrap_or(NULL)
+    }
+
+    #[inline]
+    pub fn set_local(&mut self, offset: u32, word: Word) {
+        if let Some(place) = self.frame.get_mut(self.base + offset as usize) {
+            *place = word;
+        }
+    }
+
+    /// A missing value: null where that is allowed.
+    #[cold]
+    fn missing(&self, reason: Reason, at: NodeId) -> Result<Word, Stop> {
+        if self.lenient { Ok(NULL) } else { Err(Stop::Refuse(reason, at)) }
+    }
+
+    /// A condition.
+    pub fn test(&mut self, id: NodeId) -> Result<bool, Stop> {
+        let word = self.eval(id)?;
+        if word == NULL {
+            self.missing(Reason::NullValue, id)?;
+        }
+        Ok(word == 1)
+    }
+
+    pub fn eval(&mut self, id: NodeId) -> Result<Word, Stop> {
+        let program = self.program;
+        Ok(match program.lists.nodes[id as usize] {
+            Node::Const(word) => word,
+            Node::Local { offset } => self.local(offset),
+            Node::Memory(memory) => self.env.memory(memory.index()),
+            Node::Me => self.env.me(),
+            Node::Now => self.env.now(),
+            Node::Attr { base, subject, offset } => return self.attr(id, base, subject, offset),
+            Node::Counter { base, subject, offset } => {
+                E::settle(self)?;
+                return self.attr(id, base, subject, offset);
+            }
+            Node::Cache { base, subject, state, offset } => {
+                let key = self.eval(base)?;
+                if key == NULL {
+                    return self.missing(Reason::Nothing, id);
+                }
+                match self.env.copy(subject, state, key)? {
+                    Some(words) => words.get(offset as usize).copied().unwrap_or(NULL),
+                    None => return self.missing(Reason::NoSuchRecord, id),
+                }
+            }
+            Node::KeyPart { base, subject, part } => {
+                let key = self.eval(base)?;
+                if key == NULL {
+                    return self.missing(Reason::Nothing, id);
+                }
+                self.env.key_part(subject, key, part)
+            }
+            Node::Exists { base, subject } => {
+                let key = self.eval(base)?;
+                Word::from(key != NULL && self.env.exists(subject, key)?)
+            }
+            Node::ExistsCopy { base, subject, state } => {
+                let key = self.eval(base)?;
+                Word::from(key != NULL && self.env.copy(subject, state, key)?.is_some())
+            }
+            Node::Stored { base, blob } => {
+                let digest = self.eval(base)?;
+                if digest == NULL {
+                    self.missing(Reason::Nothing, id)?;
+                    return Ok(0);
+                }
+                Word::from(self.env.stored(blob, digest)?)
+            }
+            Node::IsNull(inner) => Word::from(self.eval(inner)? == NULL),
+            Node::Not(inner) => Word::from(!self.test(inner)?),
+            Node::Negate(inner) => return self.compute(Arithmetic::Subtract, None, inner, id),
+            Node::And(parts) => return self.and(parts),
+            Node::Or(parts) => return self.or(parts),
+            Node::Implies(left, right) => Word::from(!self.test(left)? || self.test(right)?),
+            Node::Equal { left, right, not } => {
+                Word::from((self.eval(left)? == self.eval(right)?) != not)
+            }
+            Node::Order { op, left, right } => {
+                let (left, right) = (self.eval(left)?, self.eval(right)?);
+                Word::from(left != NULL && right != NULL && ordered(op, left, right))
+            }
+            Node::Among { item, values } => return self.among(item, values),
+            Node::Arithmetic { op, left, right } => {
+                return self.compute(op, Some(left), right, id);
+            }
+            Node::Min(parts) => return self.fold(parts, id, Word::min),
+            Node::Max(parts) => return self.fold(parts, id, Word::max),
+            Node::If { condition, then, otherwise } => {
+                let branch = if self.test(condition)? { then } else { otherwise };
+                return self.eval(branch);
+            }
+            Node::Let { slot, offset, body } => {
+                self.bind(slot, offset)?;
+                return self.eval(body);
+            }
+            Node::Old(inner) => {
+                let before = self.env.look_back(true);
+                let value = self.eval(inner);
+                self.env.look_back(before);
+                return value;
+            }
+            Node::Loop(index) => return self.run_loop(index, id),
+            Node::WorldArg { local, offset } => return self.world_arg(local, offset, id),
+            Node::IsNullBlock(_)
+            | Node::EqualBlocks { .. }
+            | Node::In { .. }
+            | Node::ListIndex { .. }
+            | Node::MapIndex { .. }
+            | Node::Size { .. } => return self.with_blocks(id),
+            Node::View { .. } | Node::LogSlice { .. } => return self.query(id),
+            Node::Block(_) | Node::Set(_) | Node::List(_) | Node::Record(_)
+            | Node::Unsupported => return Err(Stop::Refuse(Reason::Unsupported, id)),
+        })
+    }
+
+    #[inline]
+    fn attr(
+        &mut self,
+        id: NodeId,
+        base: NodeId,
+        subject: SubjectId,
+        offset: u32,
+    ) -> Result<Word, Stop> {
+        let key = self.eval(base)?;
+        if key == NULL {
+            return self.missing(Reason::Nothing, id);
+        }
+        match self.env.record(subject, key) {
+            Ok(Some(words)) => Ok(words.get(offset as usize).copied().unwrap_or(NULL)),
+            Ok(None) => {
+                let reason = self.env.missing(subject, key);
+                self.missing(reason, id)
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    fn and(&mut self, parts: Run) -> Result<Word, Stop> {
+        for index in parts.range() {
+            if !self.test(self.program.lists.nodes_of[index])? {
+                return Ok(0);
+            }
+        }
+        Ok(1)
+    }
+
+    fn or(&mut self, parts: Run) -> Result<Word, Stop> {
+        for index in parts.range() {
+            if self.test(self.program.lists.nodes_of[index])? {
+                return Ok(1);
+            }
+        }
+        Ok(0)
+    }
+
+    fn among(&mut self, item: NodeId, values: Run) -> Result<Word, Stop> {
+        let item = self.eval(item)?;
+        for index in values.range() {
+            let value = self.eval(self.program.lists.nodes_of[index])?;
+            if value == item && item != NULL {
+                return Ok(1);
+            }
+        }
+        Ok(0)
+    }
+
+    fn fold(&mut self, parts: Run, id: NodeId, f: fn(Word, Word) -> Word) -> Result<Word, Stop> {
+        let mut best = NULL;
+        for index in parts.range() {
+            let word = self.eval(self.program.lists.nodes_of[index])?;
+            if word == NULL {
+                return self.missing(Reason::NullValue, id);
+            }
+            best = if best == NULL { word } else { f(best, word) };
+        }
+        Ok(best)
+    }
+
+}
+
+fn ordered(op: CompareOp, left: Word, right: Word) -> bool {
+    match op {
+        CompareOp::Less => left < right,
+        CompareOp::LessEqual => left <= right,
+        CompareOp::Greater => left > right,
+        CompareOp::GreaterEqual => left >= right,
+        CompareOp::Equal => left == right,
+        CompareOp::NotEqual => left != right,
+    }
+}

@@ -1,0 +1,199 @@
+//! The lowered form: flat lists, everything refers to everything else by number.
+
+use design::model::{
+    BlobId, CompareOp, EventId, MemoryUseId, OperationId, StateId, SubjectId, ViewId,
+};
+
+use crate::Word;
+
+/// Into `Program::nodes` and `Program::spans`.
+pub(crate) type NodeId = u32;
+
+/// Some neighbours in one of the program's lists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Run {
+    pub start: u32,
+    pub len: u32,
+}
+
+impl Run {
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..(self.start + self.len) as usize
+    }
+}
+
+/// An expression. Where a collection is meant (a *block*), the node is evaluated onto the stack.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Node {
+    Const(Word),
+    /// of `Program::words`: a length and the elements
+    Block(Run),
+    Local { offset: u32 },
+    Memory(MemoryUseId),
+    Me,
+    Now,
+    /// a truth attribute, a counter or an end of a log
+    Attr { base: NodeId, subject: SubjectId, offset: u32 },
+    Counter { base: NodeId, subject: SubjectId, offset: u32 },
+    Cache { base: NodeId, subject: SubjectId, state: StateId, offset: u32 },
+    KeyPart { base: NodeId, subject: SubjectId, part: u32 },
+    Exists { base: NodeId, subject: SubjectId },
+    ExistsCopy { base: NodeId, subject: SubjectId, state: StateId },
+    Stored { base: NodeId, blob: BlobId },
+    IsNull(NodeId),
+    IsNullBlock(NodeId),
+    Not(NodeId),
+    Negate(NodeId),
+    /// of `Program::lists`
+    And(Run),
+    Or(Run),
+    Implies(NodeId, NodeId),
+    Equal { left: NodeId, right: NodeId, not: bool },
+    EqualBlocks { left: NodeId, right: NodeId, not: bool, stride: u32 },
+    Order { op: CompareOp, left: NodeId, right: NodeId },
+    In { item: NodeId, block: NodeId, stride: u32 },
+    /// among values that are written one by one
+    Among { item: NodeId, values: Run },
+    Arithmetic { op: Arithmetic, left: NodeId, right: NodeId },
+    Min(Run),
+    Max(Run),
+    If { condition: NodeId, then: NodeId, otherwise: NodeId },
+    Let { slot: u32, offset: u32, body: NodeId },
+    /// into `Program::loops`
+    Loop(u32),
+    WorldArg { local: u32, offset: u32 },
+    Old(NodeId),
+    Set(Run),
+    List(Run),
+    ListIndex { block: NodeId, index: NodeId },
+    MapIndex { block: NodeId, index: NodeId },
+    Size { block: NodeId, stride: u32 },
+    /// of `Program::slots`
+    Record(Run),
+    View { view: ViewId, args: Run },
+    /// slots: the record, from, limit
+    LogSlice { subject: SubjectId, log: StateId, parts: Run },
+    /// what a design that compiled does not have; also stands for the place of a statement
+    Unsupported,
+}
+
+/// The arithmetic of two words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Arithmetic {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    /// of two decimals, in millionths
+    MultiplyDecimals,
+    DivideDecimals,
+}
+
+/// A quantifier or an aggregate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Loop {
+    pub kind: LoopKind,
+    /// where the variable stands in the frame
+    pub local: u32,
+    pub over: Over,
+    pub filter: Option<NodeId>,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum LoopKind {
+    All(NodeId),
+    Any(NodeId),
+    Count,
+    Sum(NodeId),
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Over {
+    All(SubjectId),
+    Children { child: SubjectId, parent: NodeId },
+    Elements { block: NodeId, stride: u32 },
+    World(OperationId),
+}
+
+/// A value on its way into a record, an argument or a result.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Slot {
+    pub node: NodeId,
+    /// in words
+    pub width: u32,
+    pub form: Form,
+    pub optional: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    Scalar,
+    /// a collection; a map's elements take two words
+    Block { stride: u32 },
+    Record,
+}
+
+/// Words of a record that a value goes to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Placed {
+    /// into the record, from its first word
+    pub offset: u32,
+    pub slot: Slot,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct StmtNode {
+    pub kind: StmtOp,
+    /// whose span is the statement's
+    pub at: NodeId,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum StmtOp {
+    Assign { place: Destination, change: AssignKind, value: Slot },
+    Memory { memory: MemoryUseId, change: AssignKind, value: Slot },
+    Let { offset: u32, value: Slot },
+    /// `keys`: slots; `fields`: placed
+    New { subject: SubjectId, keys: Run, fields: Run },
+    Delete { subject: SubjectId, target: NodeId },
+    /// `entry`: slots, one for each attribute of the log
+    Append { subject: SubjectId, base: NodeId, log: StateId, keep: Option<u64>, entry: Run },
+    Emit { event: EventId, fields: Run },
+    Send { operation: OperationId, args: Run },
+    For { offset: u32, block: NodeId, stride: u32, body: Run },
+    If { condition: NodeId, then: Run, otherwise: Run },
+}
+
+/// An attribute of the record that `base` refers to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Destination {
+    pub base: NodeId,
+    pub subject: SubjectId,
+    pub store: Store,
+    pub attr: u32,
+    pub offset: u32,
+    pub width: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Store {
+    Truth,
+    Cache(StateId),
+    Ephemeral(StateId),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AssignKind {
+    Set,
+    Add,
+    Subtract,
+    Insert,
+    Remove,
+    Push,
+    RemoveKey,
+    /// `map[key] := value` and its kin
+    PutSet { key: NodeId },
+    PutAdd { key: NodeId },
+    PutSubtract { key: NodeId },
+    Unsupported,
+}

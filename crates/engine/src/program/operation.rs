@@ -1,0 +1,292 @@
+//! Operations, lowered.
+
+use design::model::{
+    ActorId, Answer, ClauseRef, Design, ExprKind, Expr, MemoryId, Operation, OperationId,
+    OperationKind, Protection, Span, SubjectId, Type,
+};
+
+use super::Shape;
+use super::lower::Lower;
+use super::node::{NodeId, Run, Slot};
+use crate::layout::width_of;
+use crate::{Field, ParamsLayout, Word};
+
+#[derive(Debug)]
+pub(crate) struct Op {
+    pub kind: Kind,
+    /// at the root of the chain of actors
+    pub actor: ActorId,
+    pub params: ParamsLayout,
+    pub param_rules: Vec<ParamRule>,
+    pub frame_width: u32,
+    /// is an absent record a refusal?
+    pub exists: bool,
+    /// is a present record of a `new` parameter a refusal?
+    pub fresh: bool,
+    pub has_new: bool,
+    /// so a record that is made may lack a value
+    pub statements_removed: bool,
+    pub clauses: Vec<ClauseNode>,
+    pub body: Run,
+    /// ok, refused, unknown
+    pub answers: [AnswerNode; 3],
+    /// slots
+    pub key: Run,
+    pub result: Option<(Slot, Shape)>,
+    pub memory: Vec<MemoryRule>,
+    pub removed: Removed,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Step,
+    Repair,
+    Effect,
+    Read,
+}
+
+#[derive(Debug)]
+pub(crate) struct ParamRule {
+    pub name: String,
+    pub ty: Type,
+    pub check: Check,
+    pub required: bool,
+    /// what it refers to
+    pub subject: Option<SubjectId>,
+    pub implicit: bool,
+    pub new: bool,
+    pub default: Option<Vec<Word>>,
+    pub span: Span,
+    /// does the guard look at its words?
+    pub in_guard: bool,
+}
+
+/// What the words of an argument may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Check {
+    Any,
+    /// 0 up to this, without it
+    Below(Word),
+    Set,
+    List,
+    Map,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClauseNode {
+    /// into `Operation::guard`
+    pub index: u32,
+    pub node: NodeId,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AnswerNode {
+    pub param: Option<u32>,
+    pub body: Run,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct MemoryRule {
+    pub actor: ActorId,
+    pub field: MemoryId,
+    /// the parameter whose record it belongs to
+    pub of: Option<u32>,
+    pub read: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Removed {
+    pub repair: bool,
+    pub outbox: bool,
+    pub key: bool,
+    pub at_least: bool,
+}
+
+/// The actor at the end of the chain of `continues`.
+pub(super) fn root_of(design: &Design, actor: ActorId) -> ActorId {
+    let mut root = actor;
+    for _ in 0..design.actors.len() {
+        match design.actors.get(root.index()).and_then(|actor| actor.continues) {
+            Some(next) => root = next,
+            None => break,
+        }
+    }
+    root
+}
+
+impl<'d> Lower<'d> {
+    pub(super) fn operation(&mut self, id: OperationId, operation: &'d Operation) -> Op {
+        self.scope(&operation.locals);
+        let mut gone = Vec::new();
+        let mut removed = Removed::default();
+        self.removed.clear();
+        for protection in self.protections {
+            match protection {
+                Protection::Clause { operation, clause } if *operation == id => gone.push(*clause),
+                Protection::Assignment { operation, statements } if *operation == id => {
+                    self.removed.extend_from_slice(statements);
+                }
+                Protection::Repair { operation } if *operation == id => removed.repair = true,
+                Protection::Outbox { operation } if *operation == id => removed.outbox = true,
+                Protection::Key { operation } if *operation == id => removed.key = true,
+                Protection::AtLeast { operation } if *operation == id => removed.at_least = true,
+                _ => {}
+            }
+        }
+        let mut clauses = Vec::new();
+        for (index, clause) in operation.guard.iter().enumerate() {
+            let index = index as u32;
+            if !gone.contains(&ClauseRef::Named(index)) {
+                let node = self.expr(&clause.body);
+                clauses.push(ClauseNode { index, node, span: clause.span });
+            }
+        }
+        let body = self.body(&operation.body);
+        let (kind, answers, key, result) = match &operation.kind {
+            OperationKind::Step { .. } => (Kind::Step, Default::default(), Run::default(), None),
+            OperationKind::Repair { .. } => {
+                (Kind::Repair, Default::default(), Run::default(), None)
+            }
+            OperationKind::Effect(effect) => {
+                let answers = [
+                    self.answer(&effect.on_ok),
+                    self.answer(&effect.on_refused),
+                    self.answer(&effect.on_unknown),
+                ];
+                let slots: Vec<Slot> = effect.key.iter().map(|key| self.own_slot(key)).collect();
+                let key = self.slots(&slots);
+                let body = Expr {
+                    ty: Type::Record(
+                        effect.body.iter().map(|(name, e)| (name.clone(), e.ty.clone())).collect(),
+                    ),
+                    kind: ExprKind::Record(effect.body.clone()),
+                    span: operation.span,
+                };
+                (Kind::Effect, answers, key, Some(self.result(&body)))
+            }
+            OperationKind::Read { result } => {
+                (Kind::Read, Default::default(), Run::default(), Some(self.result(result)))
+            }
+        };
+        Op {
+            kind,
+            actor: root_of(self.design, operation.actor),
+            params: self.params[id.index()].clone(),
+            param_rules: self.param_rules(operation),
+            frame_width: self.frame_width,
+            exists: !gone.contains(&ClauseRef::Exists),
+            fresh: !gone.contains(&ClauseRef::Fresh),
+            statements_removed: !self.removed.is_empty(),
+            has_new: operation.params.iter().any(|param| param.new),
+            clauses,
+            body,
+            answers,
+            key,
+            result,
+            memory: memory_rules(operation),
+            removed,
+            span: operation.head,
+        }
+    }
+
+    fn answer(&mut self, answer: &Answer) -> AnswerNode {
+        AnswerNode {
+            param: answer.param.map(|local| self.offset(local)),
+            body: self.body(&answer.body),
+        }
+    }
+
+    fn result(&mut self, expr: &Expr) -> (Slot, Shape) {
+        let slot = self.own_slot(expr);
+        let mut offset = 0;
+        (slot, shape_of(expr, &mut offset))
+    }
+
+    fn param_rules(&mut self, operation: &Operation) -> Vec<ParamRule> {
+        let mut rules = Vec::new();
+        for param in &operation.params {
+            let subject = param.ty.subject();
+            let implicit = subject
+                .and_then(|subject| self.design.subjects.get(subject.index()))
+                .is_some_and(|subject| subject.implicit);
+            let width = width_of(&param.ty);
+            rules.push(ParamRule {
+                name: param.name.clone(),
+                ty: param.ty.clone(),
+                check: self.check_of(&param.ty),
+                required: !param.ty.is_optional(),
+                subject,
+                implicit,
+                new: param.new,
+                default: param.default.as_ref().map(|value| self.texts.sized(value, width)),
+                span: param.span,
+                in_guard: operation
+                    .guard
+                    .iter()
+                    .any(|clause| super::mentions::local(&clause.body, param.local)),
+            });
+        }
+        rules
+    }
+
+    fn check_of(&self, ty: &Type) -> Check {
+        match ty.required() {
+            Type::Bool => Check::Below(2),
+            Type::Enum(id) => {
+                let constants = self.design.enumerations.get(id.index());
+                Check::Below(constants.map_or(0, |list| list.constants.len() as Word))
+            }
+            Type::Set { .. } => Check::Set,
+            Type::List { .. } => Check::List,
+            Type::Map { .. } => Check::Map,
+            _ => Check::Any,
+        }
+    }
+}
+
+fn memory_rules(operation: &Operation) -> Vec<MemoryRule> {
+    let param_of = |local| operation.params.iter().position(|param| param.local == local);
+    operation
+        .memory
+        .iter()
+        .map(|memory| MemoryRule {
+            actor: memory.actor,
+            field: memory.field,
+            of: memory.of.and_then(param_of).map(|param| param as u32),
+            read: memory.read,
+        })
+        .collect()
+}
+
+/// What the words of this expression's value mean.
+fn shape_of(expr: &Expr, offset: &mut u32) -> Shape {
+    match &expr.kind {
+        ExprKind::Record(fields) => Shape::Record(
+            fields.iter().map(|(name, field)| (name.clone(), shape_of(field, offset))).collect(),
+        ),
+        ExprKind::View { .. } | ExprKind::LogSlice { .. } => {
+            *offset += 1;
+            Shape::Query { ty: expr.ty.clone(), offset: *offset - 1 }
+        }
+        _ => shape_of_type(&expr.ty, offset),
+    }
+}
+
+pub(super) fn shape_of_type(ty: &Type, offset: &mut u32) -> Shape {
+    match ty.required() {
+        Type::Record(fields) => Shape::Record(
+            fields.iter().map(|(name, ty)| (name.clone(), shape_of_type(ty, offset))).collect(),
+        ),
+        Type::Rows(_) => {
+            *offset += 1;
+            Shape::Query { ty: ty.clone(), offset: *offset - 1 }
+        }
+        _ => {
+            let field = Field { offset: *offset, width: width_of(ty) };
+            *offset += field.width;
+            Shape::Value { ty: ty.clone(), field }
+        }
+    }
+}
