@@ -122,6 +122,100 @@ fn errors_do_no_harm() {
     for_random(ERRORS, 6, 20_000, |_, spoiled| checked(spoiled).map(|_| ()));
 }
 
+#[test]
+fn items_with_errors_stay_and_the_others_are_laid_out() {
+    for (source, expected) in [
+        // an error inside an item
+        (
+            "actor   a\nstep a[x(] {   y:=  }\nactor   b  // why\n",
+            "actor a\nstep a[x(] {   y:=  }\nactor b  // why\n",
+        ),
+        // one that swallows the end of its item, and comments in and around it
+        (
+            "actor   a\n\n\n// before\nsubject S(s: text) {  // in\n  truth T { n  int \n}\n// after\nactor   b\n",
+            "actor a\n\n// before\nsubject S(s: text) {  // in\n  truth T { n  int \n}\n// after\nactor b\n",
+        ),
+        // what belongs to no item
+        ("actor   a\n)  )\nactor   b\n", "actor a\n)  )\nactor b\n"),
+        ("actor   a § \nactor   b\n", "actor   a §\nactor b\n"),
+        ("stop  a[x]  {}\ninvariant i:a   or b\n", "stop  a[x]  {}\ninvariant i: a or b\n"),
+        // what only the end of the text closes
+        ("actor   a\ndesign X \"open\n", "actor a\ndesign X \"open\n"),
+        ("actor   a\n/* open\n\n", "actor a\n/* open\n\n"),
+    ] {
+        let formatted = format(source);
+        assert_ne!(formatted.diagnostics, [], "{source}");
+        assert_eq!(formatted.text, expected, "{source}");
+        checked(source).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+#[test]
+fn odd_files_come_out_well() {
+    for (source, expected) in [
+        ("", ""),
+        (" \n\t\r\n", ""),
+        ("// only a comment", "// only a comment\n"),
+        ("\u{feff}actor a", "actor a\n"),
+        ("actor a\r\n\r\n\r\n\r\nactor\tb // c \t\r\n", "actor a\n\nactor b  // c\n"),
+        ("actor a actor b", "actor a\nactor b\n"),
+        ("actor a{// c\n}", "actor a {  // c\n}\n"),
+        ("check { , a: 1,, b: 2, }", "check { a: 1  b: 2 }\n"),
+    ] {
+        assert_eq!(format(source).text, expected, "{source:?}");
+        checked(source).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+#[test]
+fn what_is_too_long_or_too_deep_to_be_read_stays() {
+    let long = " actor  a\n".repeat(syntax::MAX_SOURCE_BYTES / 10 + 1);
+    assert!(format(&long).text == long);
+    for open in ["(", "{", "[", "not ", "-", "f(", "all x in S: "] {
+        let deep = format!("actor   a\ninvariant i:  {}", open.repeat(100_000));
+        let expected = deep.replace("actor   a", "actor a") + "\n";
+        assert_eq!(format(&deep).text, expected.replace(" \n", "\n"));
+    }
+}
+
+/// Time grows as the text does, also where everything is one item, or deep in it.
+#[test]
+fn time_grows_with_the_text() {
+    let step = "step a[op(p: T) { c: x = y }] { n := n + 1 }\n";
+    let wide = |operands: usize| format!("invariant i: {}a", "a = b or ".repeat(operands));
+    let sets = |elements: usize| format!("define s = {{{}a}}", "(aaaa), ".repeat(elements));
+    let nested = |times: usize| {
+        let deep = format!(
+            "{}{}{}",
+            "f(".repeat(60),
+            "aaaa, ".repeat(times),
+            "a".to_string() + &")".repeat(60)
+        );
+        format!("define s = {deep}")
+    };
+    let sources: [(&str, Box<dyn Fn(usize) -> String>); 4] = [
+        ("items", Box::new(|n| step.repeat(n / 4))),
+        ("operands", Box::new(wide)),
+        ("elements", Box::new(sets)),
+        ("deep elements", Box::new(nested)),
+    ];
+    for (name, source) in &sources {
+        let took = |n: usize| {
+            let text = source(n);
+            assert!(format(&text).diagnostics.is_empty(), "{name}");
+            let runs = (0..5).map(|_| {
+                let start = std::time::Instant::now();
+                format(&text);
+                start.elapsed()
+            });
+            runs.min().unwrap_or_default().as_secs_f64()
+        };
+        let (once, longer) = (took(1_000), took(16_000));
+        // were it quadratic, it would be 256 times as long
+        assert!(longer < 80.0 * once, "{name}: {once} s, and {longer} s for 16 times as much");
+    }
+}
+
 /// Spoils good designs with up to `most` mutations of these kinds, and shows what failed with as
 /// few of them as will do. `FORMAT_SEED` runs other cases.
 fn for_random(

@@ -8,7 +8,7 @@ use super::render::render;
 use super::tokens::Tokens;
 use super::verify::same_tokens;
 use crate::tree::{Item, ItemKind};
-use crate::{Diagnostic, Parsed};
+use crate::{Diagnostic, Parsed, TokenKind};
 
 /// The parts of a file, in order: items, and what belongs to no item.
 pub(super) struct Layout<'s> {
@@ -124,13 +124,22 @@ impl<'s> Layout<'s> {
             }
             write_slot(&mut out, &slot);
             out.push_str(&part.text);
-            out.push('\n');
+            if !self.runs_to_the_end(part) {
+                out.push('\n');
+            }
             last = Some(part);
         }
         let mut slot = self.slot(self.tokens.sigs.len() - 1, last.is_none());
         slot.blank = false;
         write_slot(&mut out, &slot);
         out
+    }
+
+    /// Whether a part ends in something that the end of the text alone has closed, such as `/*`: a
+    /// line break after it would belong to it.
+    fn runs_to_the_end(&self, part: &Part<'_>) -> bool {
+        let last = &self.tokens.sigs[part.tokens.end - 1];
+        last.kind == TokenKind::Unknown && last.span.end as usize == self.source.len()
     }
 
     /// The comments before a token at the top level.

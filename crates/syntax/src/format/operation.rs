@@ -73,24 +73,22 @@ impl Builder<'_, '_> {
 
     /// `keyed`, `after 5s`, `every 30s`, `batch 100`: in the order in which they were written
     fn tuning(&mut self, kind: &OperationKind) {
-        match kind {
-            OperationKind::Step { keyed } => {
-                if *keyed {
-                    self.space();
-                    self.word("keyed");
-                }
+        let values = match kind {
+            OperationKind::Repair { after, every, batch } => [after, every, batch],
+            _ => [&None, &None, &None],
+        };
+        while self.at(TokenKind::Word) && !self.lost {
+            self.space();
+            self.token();
+            let value = values.into_iter().flatten().find(|it| self.start_of(it.span) == self.pos);
+            if let Some(value) = value {
+                self.space();
+                self.expr(value);
+            } else if matches!(kind, OperationKind::Repair { .. }) {
+                // said twice: only the last one is in the tree
+                self.space();
+                self.token();
             }
-            OperationKind::Repair { after, every, batch } => {
-                let mut values: Vec<_> = [after, every, batch].into_iter().flatten().collect();
-                values.sort_by_key(|value| value.span.start);
-                for value in values {
-                    self.space();
-                    self.expect(TokenKind::Word);
-                    self.space();
-                    self.expr(value);
-                }
-            }
-            OperationKind::Effect | OperationKind::Read => {}
         }
     }
 
