@@ -1,3 +1,62 @@
 //! From a tree to a design that makes sense: names resolved, types checked, rules held.
+//!
+//! [`compile`] takes a text and answers with a [`model::Design`] and every diagnostic there is,
+//! in one run. Knows nothing of stores, servers, or how a design is explored.
 
+mod archetype;
+mod compile;
 pub mod model;
+mod sources;
+mod suggest;
+
+pub use archetype::instantiate;
+pub use compile::families;
+pub use sources::{Catalog, NoCatalog, Position, Source, Sources};
+
+use syntax::Diagnostic;
+
+/// What became of a text.
+#[derive(Debug)]
+pub struct Compiled {
+    /// There is one whenever no diagnostic is an error.
+    pub design: Option<model::Design>,
+    /// In the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The text itself first, then the archetypes it uses; a span's `file` is an index here.
+    pub sources: Sources,
+}
+
+impl Compiled {
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// Compiles `text`; `name` is how messages call it.
+pub fn compile(name: &str, text: &str, catalog: &dyn Catalog) -> Compiled {
+    compile::run(name, text, catalog)
+}
+
+/// The stable JSON form of a design.
+pub fn to_json(design: &model::Design) -> String {
+    let mut text = serde_json::to_string_pretty(&serde_json::json!({
+        "format": "steadfast-design/1",
+        "design": design,
+    }))
+    .unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// Reads what [`to_json`] wrote.
+pub fn from_json(text: &str) -> Result<model::Design, String> {
+    let mut value: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
+    match value["format"].as_str() {
+        Some("steadfast-design/1") => {}
+        Some(other) => return Err(format!("format `{other}` is not known to this version")),
+        None => return Err("no `format`: not a design in JSON form".into()),
+    }
+    serde_json::from_value(value["design"].take())
+        .map_err(|error| format!("not a design in JSON form: {error}"))
+}

@@ -1,0 +1,664 @@
+//! The small world of `check { … }`: everything that the checker must enumerate is finite in it.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use syntax::tree::{self, CheckKey, CheckValue, ExprKind as T, Item, ItemKind};
+use syntax::{Diagnostic, Span};
+
+use super::Compiler;
+use super::frame::{Frame, Mode};
+use super::literal::fold;
+use super::relevance::{Site, looked_at};
+use super::visit::{each, each_statement, statement_exprs};
+use crate::model::*;
+use crate::suggest;
+
+/// What was written in `check`, findable by name.
+#[derive(Default)]
+struct Entries {
+    list: Vec<Entry>,
+    by_name: FxHashMap<Vec<String>, usize>,
+}
+
+/// One entry, and whether anything asked for it.
+struct Entry {
+    words: Vec<String>,
+    value: CheckValue,
+    span: Span,
+    used: bool,
+}
+
+const SETTINGS: [&str; 6] = ["horizon", "unknowns", "messages", "calls", "log", "depth"];
+
+impl Compiler {
+    pub(super) fn check_world(&mut self, items: &[Item]) {
+        let mut entries = Entries::default();
+        let mut world = World {
+            keys: self
+                .design
+                .subjects
+                .iter()
+                .map(|subject| vec![Values::Irrelevant; subject.keys.len()])
+                .collect(),
+            actors: vec![1; self.design.actors.len()],
+            params: self
+                .design
+                .operations
+                .iter()
+                .map(|operation| vec![Values::Irrelevant; operation.params.len()])
+                .collect(),
+            answers: vec![None; self.design.operations.len()],
+            ..World::default()
+        };
+        let mut given_ticks: Vec<(i64, u32, Span)> = Vec::new();
+        for item in items {
+            let ItemKind::Check(check) = &item.kind else {
+                continue;
+            };
+            if world.written {
+                let first = world.span;
+                self.report(
+                    Diagnostic::error("E0202", item.span, "a design has one small world")
+                        .also(first, "the first `check`"),
+                );
+                continue;
+            }
+            world.written = true;
+            world.span = item.span;
+            for entry in &check.entries {
+                self.check_entry(entry, &mut entries, &mut given_ticks);
+            }
+        }
+        if !world.written {
+            if !self.diagnostics.iter().any(Diagnostic::is_error) {
+                let span = self.design.span;
+                self.report(
+                    Diagnostic::warning(
+                        "W0701",
+                        span,
+                        "there is no `check`, so nothing can be explored",
+                    )
+                    .help("say how small a world is enough: `check { seat: 1  buyer: 2 }`"),
+                );
+            }
+            self.design.world = world;
+            return;
+        }
+        self.settings(&mut world, &mut entries);
+        let looked = looked_at(&self.design);
+        self.key_domains(&mut world, &mut entries);
+        self.actor_counts(&mut world, &mut entries);
+        self.param_domains(&mut world, &mut entries, &looked);
+        self.answer_domains(&mut world, &mut entries, &looked);
+        self.attribute_bounds(&mut world, &mut entries);
+        self.ticks(&mut world, &given_ticks);
+        self.unused_entries(&entries);
+        self.design.world = world;
+    }
+
+    fn check_entry(
+        &mut self,
+        entry: &tree::CheckEntry,
+        entries: &mut Entries,
+        ticks: &mut Vec<(i64, u32, Span)>,
+    ) {
+        match &entry.key {
+            CheckKey::Duration(written) => {
+                let Some(duration) = self.duration_setting(written) else {
+                    return;
+                };
+                match &entry.value {
+                    CheckValue::Number(number) => {
+                        if let Some(n) = self.count(number) {
+                            ticks.push((duration, n, entry.span));
+                        }
+                    }
+                    _ => self.wrong_value(entry.span, "a number of ticks"),
+                }
+            }
+            CheckKey::Name(words) => {
+                let words: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
+                if let Some(&earlier) = entries.by_name.get(&words) {
+                    let span = entries.list[earlier].span;
+                    self.report(
+                        Diagnostic::error(
+                            "E0202",
+                            entry.span,
+                            format!("`{}` is said twice", words.join(".")),
+                        )
+                        .also(span, "first said here"),
+                    );
+                    return;
+                }
+                entries.by_name.insert(words.clone(), entries.list.len());
+                entries.list.push(Entry {
+                    words,
+                    value: entry.value.clone(),
+                    span: entry.span,
+                    used: false,
+                });
+            }
+        }
+    }
+
+    fn settings(&mut self, world: &mut World, entries: &mut Entries) {
+        for entry in &mut entries.list {
+            let [word] = entry.words.as_slice() else {
+                continue;
+            };
+            match (word.as_str(), &entry.value) {
+                ("faults", CheckValue::Words(words)) => {
+                    entry.used = true;
+                    for (name, budget) in words {
+                        let budget = budget.as_ref().and_then(|budget| self.count(budget));
+                        let known = Fault::ALL.iter().find(|(_, word)| *word == name.text);
+                        match known {
+                            Some((fault, _)) => {
+                                world.faults.push(FaultSetting { fault: *fault, budget })
+                            }
+                            None => {
+                                let words: Vec<&str> =
+                                    Fault::ALL.iter().map(|(_, word)| *word).collect();
+                                let mut problem = Diagnostic::error(
+                                    "E0704",
+                                    name.span,
+                                    format!("no fault `{}`", name.text),
+                                );
+                                problem = match suggest::did_you_mean(
+                                    &name.text,
+                                    words.iter().copied(),
+                                ) {
+                                    Some(hint) => problem.help(hint),
+                                    None => {
+                                        problem.help(format!("the faults are {}", words.join(", ")))
+                                    }
+                                };
+                                self.report(problem);
+                            }
+                        }
+                    }
+                    world.faults.sort_by_key(|setting| setting.fault);
+                    world.faults.dedup_by_key(|setting| setting.fault);
+                }
+                ("symmetry", CheckValue::Words(words))
+                    if words.len() == 1 && matches!(words[0].0.text.as_str(), "off" | "on") =>
+                {
+                    entry.used = true;
+                    world.symmetry_off = words[0].0.text == "off";
+                }
+                ("faults" | "symmetry", _) => {
+                    entry.used = true;
+                    let wanted = if word == "faults" {
+                        "faults by name, as in `crash, lost_reply 2`"
+                    } else {
+                        "`off` or `on`"
+                    };
+                    let span = entry.span;
+                    self.wrong_value(span, wanted);
+                }
+                (setting, CheckValue::Number(number))
+                    if SETTINGS.contains(&setting) && !self.is_named(setting) =>
+                {
+                    entry.used = true;
+                    if let Some(n) = self.count(number) {
+                        if setting == "horizon" {
+                            world.horizon = Some(n);
+                        } else {
+                            world.settings.push((setting.to_string(), i64::from(n)));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Is there a key part, an actor or a parameter of this name?
+    fn is_named(&self, word: &str) -> bool {
+        self.names.actors.contains_key(word)
+            || self
+                .design
+                .subjects
+                .iter()
+                .any(|subject| subject.keys.iter().any(|key| key.name == word))
+            || self
+                .design
+                .operations
+                .iter()
+                .any(|operation| operation.params.iter().any(|param| param.name == word))
+    }
+
+    fn key_domains(&mut self, world: &mut World, entries: &mut Entries) {
+        for at in 0..self.design.subjects.len() {
+            let subject = self.design.subjects[at].clone();
+            for (part, key) in subject.keys.iter().enumerate() {
+                let values = match &key.ty {
+                    Type::Ref(parent) => Values::Refs(*parent),
+                    Type::Bool | Type::Enum(_) => Values::Whole,
+                    Type::Actor => Values::Principals,
+                    Type::Error => Values::Irrelevant,
+                    ty => match entries.find(&[&subject.name, &key.name]) {
+                        Some(entry) => self.values(entry, ty),
+                        None => {
+                            self.no_domain(
+                                world.span,
+                                &key.name,
+                                key.span,
+                                &format!("{}: 2", key.name),
+                            );
+                            Values::Irrelevant
+                        }
+                    },
+                };
+                world.keys[at][part] = values;
+            }
+        }
+    }
+
+    fn actor_counts(&mut self, world: &mut World, entries: &mut Entries) {
+        for at in 0..self.design.actors.len() {
+            let id = ActorId::of(at);
+            let actor = self.design.actors[at].clone();
+            let count = match entries.find(&[&actor.name]) {
+                Some(entry) => match &entry.value {
+                    CheckValue::Number(number) => self.count(number).unwrap_or(1),
+                    _ => {
+                        let span = entry.span;
+                        self.wrong_value(span, "how many of them there are");
+                        1
+                    }
+                },
+                None => {
+                    if actor.continues.is_none() && self.tells_principals_apart(id) {
+                        let example = format!("{}: 2", actor.name);
+                        self.no_domain(world.span, &actor.name, actor.span, &example);
+                    }
+                    1
+                }
+            };
+            world.actors[at] = count;
+        }
+        for at in 0..self.design.actors.len() {
+            world.actors[at] = world.actors[self.root_actor(ActorId::of(at)).index()];
+        }
+    }
+
+    /// Does it matter which principal of this actor calls?
+    fn tells_principals_apart(&self, actor: ActorId) -> bool {
+        self.design.operations.iter().any(|operation| {
+            if self.root_actor(operation.actor) != actor {
+                return false;
+            }
+            let mut found = !operation.memory.is_empty();
+            let mut look = |value: &Expr| {
+                each(value, &mut |part| found |= matches!(part.kind, ExprKind::Me));
+            };
+            for clause in &operation.guard {
+                look(&clause.body);
+            }
+            each_statement(&operation.body, &mut |statement| {
+                statement_exprs(statement, &mut look);
+            });
+            found
+        })
+    }
+
+    fn param_domains(
+        &mut self,
+        world: &mut World,
+        entries: &mut Entries,
+        looked: &FxHashSet<Site>,
+    ) {
+        for at in 0..self.design.operations.len() {
+            let operation = self.design.operations[at].clone();
+            let called =
+                matches!(operation.kind, OperationKind::Step { .. } | OperationKind::Read { .. });
+            for (place, param) in operation.params.iter().enumerate() {
+                let site = Site::Local(OperationId::of(at), param.local);
+                let is_looked = looked.contains(&site);
+                let entry = entries.find(&[&operation.name, &param.name]);
+                world.params[at][place] = self.domain_of(
+                    &param.ty,
+                    &param.name,
+                    param.span,
+                    entry,
+                    is_looked && called,
+                    world.span,
+                    param.default.as_ref(),
+                );
+            }
+        }
+    }
+
+    fn answer_domains(
+        &mut self,
+        world: &mut World,
+        entries: &mut Entries,
+        looked: &FxHashSet<Site>,
+    ) {
+        for at in 0..self.design.operations.len() {
+            let operation = self.design.operations[at].clone();
+            let OperationKind::Effect(effect) = &operation.kind else {
+                continue;
+            };
+            let Some(local) = effect.on_ok.param else {
+                continue;
+            };
+            let known = operation.locals[local.index()].clone();
+            let is_looked = looked.contains(&Site::Local(OperationId::of(at), local));
+            let entry = entries.find(&[&operation.name, &known.name]);
+            world.answers[at] = Some(self.domain_of(
+                &known.ty,
+                &known.name,
+                operation.head,
+                entry,
+                is_looked,
+                world.span,
+                None,
+            ));
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "everything that is known of one value")]
+    fn domain_of(
+        &mut self,
+        ty: &Type,
+        name: &str,
+        declared: Span,
+        entry: Option<&mut Entry>,
+        looked: bool,
+        check: Span,
+        default: Option<&Const>,
+    ) -> Values {
+        match ty {
+            Type::Optional(inner) => {
+                let inner = self.domain_of(inner, name, declared, entry, looked, check, default);
+                Values::OrNull(Box::new(inner))
+            }
+            Type::Ref(subject) => Values::Refs(*subject),
+            Type::Bool | Type::Enum(_) => match entry {
+                Some(entry) => self.values(entry, ty),
+                None => Values::Whole,
+            },
+            Type::Actor => Values::Principals,
+            Type::Duration => match entry {
+                Some(entry) => self.values(entry, ty),
+                None => match default {
+                    Some(Const::Duration(ms)) => {
+                        self.durations.insert(*ms);
+                        Values::Listed(vec![Const::Duration(*ms)])
+                    }
+                    _ if !looked => Values::Irrelevant,
+                    _ => {
+                        self.no_domain(check, name, declared, &format!("{name}: 2"));
+                        Values::Irrelevant
+                    }
+                },
+            },
+            Type::Set { of, max } => match &**of {
+                Type::List { .. } | Type::Set { .. } | Type::Map { .. } => Values::Irrelevant,
+                of => {
+                    let inner = self.domain_of(of, name, declared, entry, looked, check, None);
+                    Values::SetOf(Box::new(inner), *max)
+                }
+            },
+            Type::Error => Values::Irrelevant,
+            _ => match entry {
+                Some(entry) => self.values(entry, ty),
+                None if !looked => Values::Irrelevant,
+                None => {
+                    let example = match ty {
+                        Type::Int => format!("{name}: 0..3"),
+                        Type::Decimal => format!("{name}: {{1, 5}}"),
+                        _ => format!("{name}: 2"),
+                    };
+                    self.no_domain(check, name, declared, &example);
+                    Values::Irrelevant
+                }
+            },
+        }
+    }
+
+    fn attribute_bounds(&mut self, world: &mut World, entries: &mut Entries) {
+        for entry in entries.list.iter_mut().filter(|entry| !entry.used) {
+            let [state, attribute] = entry.words.as_slice() else {
+                continue;
+            };
+            let Some([(subject, state)]) = self.names.states.get(state).map(Vec::as_slice) else {
+                continue;
+            };
+            let (subject, state) = (*subject, *state);
+            let owner = &self.design.subjects[subject.index()];
+            let attr = owner.states[state.index()]
+                .attributes
+                .iter()
+                .find(|attr| owner.attributes[attr.index()].name == *attribute)
+                .copied();
+            let Some(attr) = attr else { continue };
+            entry.used = true;
+            let ty = owner.attributes[attr.index()].ty.required().clone();
+            let span = entry.span;
+            if !matches!(ty, Type::Int | Type::Decimal) {
+                let name = self.type_name(&ty);
+                self.wrong_value(span, &format!("nothing: `{name}` is finite as it is"));
+                continue;
+            }
+            let value = entry.value.clone();
+            match value {
+                CheckValue::Range(low, high) => {
+                    let low = self.whole(&low, &ty);
+                    let high = self.whole(&high, &ty);
+                    if let (Some(low), Some(high)) = (low, high) {
+                        if low > high {
+                            self.wrong_value(span, "the smaller number first");
+                            continue;
+                        }
+                        world.bounds.push(Bound { subject, attr, low, high });
+                    }
+                }
+                _ => self.wrong_value(span, "a range, as in `0..5`"),
+            }
+        }
+    }
+
+    /// The values that an entry gives to something of this type.
+    fn values(&mut self, entry: &mut Entry, ty: &Type) -> Values {
+        let span = entry.span;
+        let value = entry.value.clone();
+        match (&value, ty) {
+            (CheckValue::Number(number), Type::Int) => {
+                let n = i64::from(self.count(number).unwrap_or(1));
+                Values::Range(0, n - 1)
+            }
+            (CheckValue::Number(number), Type::Duration) => {
+                Values::Ticks(self.count(number).unwrap_or(1))
+            }
+            (CheckValue::Number(number), Type::Time) => {
+                let n = i64::from(self.count(number).unwrap_or(1));
+                Values::Range(n, n)
+            }
+            (CheckValue::Number(_), Type::Decimal) => {
+                self.wrong_value(span, "values, as in `{1, 5}`, or a range");
+                Values::Irrelevant
+            }
+            (CheckValue::Number(number), Type::Bool | Type::Enum(_)) => {
+                let span = number.span;
+                self.wrong_value(span, "some of its constants, as in `{A, B}`");
+                Values::Whole
+            }
+            (CheckValue::Number(number), _) => Values::Opaque(self.count(number).unwrap_or(1)),
+            (CheckValue::Range(low, high), Type::Int | Type::Decimal | Type::Time) => {
+                let ty = if *ty == Type::Time { &Type::Int } else { ty };
+                match (self.whole(low, ty), self.whole(high, ty)) {
+                    (Some(low), Some(high)) if low <= high => Values::Range(low, high),
+                    (Some(_), Some(_)) => {
+                        self.wrong_value(span, "the smaller number first");
+                        Values::Irrelevant
+                    }
+                    _ => Values::Irrelevant,
+                }
+            }
+            (CheckValue::Values(written), _) => {
+                let mut frame = Frame::new(Mode::Constant, None);
+                let mut constants = Vec::new();
+                for item in written {
+                    let value = self.expr(&mut frame, item, Some(ty));
+                    if let Some(value) = self.demand(value, ty) {
+                        match fold(&value) {
+                            Some(constant) => {
+                                if let Const::Duration(ms) = constant {
+                                    self.durations.insert(ms);
+                                }
+                                constants.push(constant);
+                            }
+                            None => self.error("E0310", value.span, "a value here is a constant"),
+                        }
+                    }
+                }
+                constants.sort();
+                constants.dedup();
+                Values::Listed(constants)
+            }
+            _ => {
+                let name = self.type_name(ty);
+                self.wrong_value(span, &format!("values of type `{name}`"));
+                Values::Irrelevant
+            }
+        }
+    }
+
+    /// Durations become ticks; longer ones become more.
+    fn ticks(&mut self, world: &mut World, given: &[(i64, u32, Span)]) {
+        let written: Vec<i64> = self.durations.iter().copied().collect();
+        for (ms, _, span) in given {
+            if !written.contains(ms) {
+                self.report(
+                    Diagnostic::error("E0702", *span, "this duration does not occur in the design")
+                        .help("leave it out"),
+                );
+            }
+        }
+        let mut last: Option<(i64, u32)> = None;
+        for ms in written {
+            let explicit = given.iter().find(|(known, ..)| *known == ms);
+            let ticks = match explicit {
+                Some((_, ticks, _)) => *ticks,
+                None if ms == 0 => 0,
+                None => last.map_or(1, |(_, ticks)| ticks + 1),
+            };
+            if let Some((shorter, before)) = last
+                && ticks < before
+            {
+                let span = explicit.map_or_else(
+                    || {
+                        given
+                            .iter()
+                            .find(|(known, ..)| *known == shorter)
+                            .map_or(world.span, |(_, _, span)| *span)
+                    },
+                    |(_, _, span)| *span,
+                );
+                self.report(
+                    Diagnostic::error(
+                        "E0705",
+                        span,
+                        format!("{shorter} ms would take {before} ticks and {ms} ms only {ticks}"),
+                    )
+                    .help("a longer duration takes at least as many ticks as a shorter one"),
+                );
+            }
+            last = Some((ms, ticks));
+            world.durations.push((ms, ticks));
+        }
+    }
+
+    fn unused_entries(&mut self, entries: &Entries) {
+        for entry in entries.list.iter().filter(|entry| !entry.used) {
+            let mut words: Vec<String> = SETTINGS.iter().map(|word| (*word).to_string()).collect();
+            words.extend(["faults".to_string(), "symmetry".to_string()]);
+            words.extend(self.design.actors.iter().map(|actor| actor.name.clone()));
+            for subject in &self.design.subjects {
+                words.extend(subject.keys.iter().map(|key| key.name.clone()));
+            }
+            for operation in &self.design.operations {
+                words.extend(operation.params.iter().map(|param| param.name.clone()));
+            }
+            let word = entry.words.join(".");
+            let mut problem = Diagnostic::error(
+                "E0702",
+                entry.span,
+                format!("nothing called `{word}` needs a size"),
+            );
+            problem = match suggest::did_you_mean(&word, words.iter().map(String::as_str)) {
+                Some(hint) => problem.help(hint),
+                None => problem.help(
+                    "name a key part, an actor, a parameter, `State.attribute`, a duration, `faults`, \
+                     `horizon`, `unknowns`, `messages`, `calls`, `log` or `symmetry`",
+                ),
+            };
+            self.report(problem);
+        }
+    }
+
+    fn no_domain(&mut self, check: Span, name: &str, declared: Span, example: &str) {
+        let already = self
+            .diagnostics
+            .iter()
+            .any(|d| d.code == "E0701" && d.message.contains(&format!("`{name}`")));
+        if already {
+            return;
+        }
+        self.report(
+            Diagnostic::error(
+                "E0701",
+                check,
+                format!("the small world does not say how many values `{name}` has"),
+            )
+            .also(declared, "declared here")
+            .help(format!("add `{example}` to `check`")),
+        );
+    }
+
+    fn wrong_value(&mut self, span: Span, wanted: &str) {
+        self.report(Diagnostic::error("E0703", span, format!("expected {wanted}")));
+    }
+
+    /// A count: 1 to 64.
+    fn count(&mut self, written: &tree::Expr) -> Option<u32> {
+        let value = match &written.kind {
+            T::Int(digits) => digits.parse::<u32>().ok().filter(|n| *n <= 64),
+            _ => None,
+        };
+        if value.is_none() {
+            self.report(
+                Diagnostic::error("E0703", written.span, "expected a number up to 64")
+                    .help("a small world is small: two or three of each usually show everything"),
+            );
+        }
+        value
+    }
+
+    /// A whole number, or a decimal in millionths.
+    fn whole(&mut self, written: &tree::Expr, ty: &Type) -> Option<i64> {
+        let mut frame = Frame::new(Mode::Constant, None);
+        let value = self.expr(&mut frame, written, Some(ty));
+        let value = self.demand(value, ty)?;
+        match fold(&value) {
+            Some(Const::Int(value) | Const::Decimal(value)) => Some(value),
+            _ => {
+                self.error("E0310", written.span, "a bound is a constant");
+                None
+            }
+        }
+    }
+}
+
+impl Entries {
+    /// The entry for a thing: `owner.name` if there is one, else `name`.
+    fn find(&mut self, path: &[&str]) -> Option<&mut Entry> {
+        let exact: Vec<String> = path.iter().map(|word| (*word).to_string()).collect();
+        let bare = vec![exact.last()?.clone()];
+        let at = *self.by_name.get(&exact).or_else(|| self.by_name.get(&bare))?;
+        self.list[at].used = true;
+        Some(&mut self.list[at])
+    }
+}

@@ -1,0 +1,472 @@
+//! Expressions: what each form means and which type it has.
+
+use syntax::tree::{self, BinaryOp};
+use syntax::{Diagnostic, Span};
+
+use super::Compiler;
+use super::frame::{Frame, Mode};
+use super::path::{Found, error_expr, record};
+use crate::model::*;
+
+impl Compiler {
+    /// `expected` helps where the form alone does not say enough: constants of an enumeration,
+    /// whole numbers that are decimals, empty collections. The result may still not fit it.
+    pub(super) fn expr(
+        &mut self,
+        frame: &mut Frame,
+        written: &tree::Expr,
+        expected: Option<&Type>,
+    ) -> Expr {
+        use tree::ExprKind as T;
+        let span = written.span;
+        let literal = |constant, ty| Expr { kind: ExprKind::Literal(constant), ty, span };
+        match &written.kind {
+            T::Null => literal(Const::Null, Type::Null),
+            T::Bool(value) => literal(Const::Bool(*value), Type::Bool),
+            T::Text(value) => literal(Const::Text(value.clone()), Type::Text),
+            T::Int(digits) => {
+                if expected.map(Type::required) == Some(&Type::Decimal) {
+                    return match self.decimal(digits, span) {
+                        Some(value) => literal(Const::Decimal(value), Type::Decimal),
+                        None => error_expr(span),
+                    };
+                }
+                match self.int(digits, span) {
+                    Some(value) => literal(Const::Int(value), Type::Int),
+                    None => error_expr(span),
+                }
+            }
+            T::Decimal(digits) => match self.decimal(digits, span) {
+                Some(value) => literal(Const::Decimal(value), Type::Decimal),
+                None => error_expr(span),
+            },
+            T::Duration { number, unit } => match self.duration(number, *unit, span) {
+                Some(value) => {
+                    if !matches!(frame.mode, Mode::Constant | Mode::View | Mode::Measured) {
+                        self.durations.insert(value);
+                    }
+                    literal(Const::Duration(value), Type::Duration)
+                }
+                None => error_expr(span),
+            },
+            T::Now => self.now(frame, span),
+            T::Me => self.me(frame, span),
+            T::Name(_) | T::Field { .. } => {
+                let value = self.path_value(frame, written, expected);
+                if self.may_read_value(frame, &value) { value } else { error_expr(span) }
+            }
+            T::Index { base, index } => self.index(frame, base, index, span),
+            T::Call { function, args } => self.call(frame, function, args, expected, span),
+            T::Old(inner) => self.old(frame, inner, span),
+            T::Not(inner) => {
+                let inner = self.condition(frame, inner);
+                boolean(ExprKind::Not(Box::new(inner)), span)
+            }
+            T::Negate(inner) => {
+                let inner = self.expr(frame, inner, expected);
+                if !matches!(
+                    inner.ty.required(),
+                    Type::Int | Type::Decimal | Type::Duration | Type::Error
+                ) {
+                    let ty = self.type_name(&inner.ty);
+                    self.error("E0303", inner.span, format!("`-` does not apply to `{ty}`"));
+                    return error_expr(span);
+                }
+                let ty = inner.ty.required().clone();
+                Expr { kind: ExprKind::Negate(Box::new(inner)), ty, span }
+            }
+            T::And(parts) => {
+                let parts = parts.iter().map(|part| self.condition(frame, part));
+                boolean(ExprKind::And(parts.collect()), span)
+            }
+            T::Or(parts) => {
+                let parts = parts.iter().map(|part| self.condition(frame, part));
+                boolean(ExprKind::Or(parts.collect()), span)
+            }
+            T::Binary { op, left, right } => match op {
+                BinaryOp::Implies => {
+                    let left = Box::new(self.condition(frame, left));
+                    let right = Box::new(self.condition(frame, right));
+                    boolean(ExprKind::Implies(left, right), span)
+                }
+                BinaryOp::In => self.membership(frame, left, right, span),
+                BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide => {
+                    self.arithmetic(frame, *op, left, right, expected, span)
+                }
+                _ => self.compare(frame, *op, left, right, span),
+            },
+            T::Presence { of, present } => self.presence(frame, of, *present, span),
+            T::If { condition, then, otherwise } => {
+                let condition = Box::new(self.condition(frame, condition));
+                let then = self.expr(frame, then, expected);
+                let wanted =
+                    if then.ty == Type::Null { expected.cloned() } else { Some(then.ty.clone()) };
+                let otherwise = self.expr(frame, otherwise, wanted.as_ref());
+                let ty = self.join(&then, &otherwise);
+                Expr {
+                    kind: ExprKind::If {
+                        condition,
+                        then: Box::new(then),
+                        otherwise: Box::new(otherwise),
+                    },
+                    ty,
+                    span,
+                }
+            }
+            T::Let { name, value, body } => {
+                let value = self.expr(frame, value, None);
+                self.not_reserved(name);
+                let depth = frame.scope.len();
+                let local = frame.bind(&name.text, value.ty.clone());
+                let body = self.expr(frame, body, expected);
+                frame.scope.truncate(depth);
+                let ty = body.ty.clone();
+                Expr {
+                    kind: ExprKind::Let { local, value: Box::new(value), body: Box::new(body) },
+                    ty,
+                    span,
+                }
+            }
+            T::Quantifier { .. } | T::Aggregate { .. } => self.aggregate(frame, written),
+            T::Set(items) => self.collection(frame, items, expected, true, span),
+            T::List(items) => self.collection(frame, items, expected, false, span),
+            T::Record(fields) if fields.is_empty() => {
+                // `{}`: an empty collection where one is expected
+                self.collection(frame, &[], expected, true, span)
+            }
+            T::Record(fields) => {
+                if !matches!(frame.mode, Mode::Read | Mode::Call) {
+                    self.report(
+                        Diagnostic::error("E0301", span, "a record is not a value here")
+                            .help("assign a whole state with `State := { … }`"),
+                    );
+                    return error_expr(span);
+                }
+                let fields = self.record_fields(frame, fields);
+                record(fields, span)
+            }
+            T::Error => error_expr(span),
+        }
+    }
+
+    /// `{ a: e, b }` in an event, a body or a result.
+    pub(super) fn record_fields(
+        &mut self,
+        frame: &mut Frame,
+        fields: &[tree::FieldValue],
+    ) -> Vec<(String, Expr)> {
+        let mut known: Vec<(String, Expr)> = Vec::new();
+        for field in fields {
+            if known.iter().any(|(name, _)| *name == field.name.text) {
+                self.error(
+                    "E0202",
+                    field.name.span,
+                    format!("the field `{}` is given twice", field.name.text),
+                );
+                continue;
+            }
+            let value = match &field.value {
+                Some(value) => self.expr(frame, value, None),
+                None => {
+                    let name = tree::Expr {
+                        kind: tree::ExprKind::Name(field.name.clone()),
+                        span: field.name.span,
+                    };
+                    self.expr(frame, &name, None)
+                }
+            };
+            known.push((field.name.text.clone(), value));
+        }
+        known
+    }
+
+    fn now(&mut self, frame: &Frame, span: Span) -> Expr {
+        let problem = match frame.mode {
+            Mode::Constant => Some("a default cannot depend on the time"),
+            Mode::View => Some("the rows of a view cannot depend on the time"),
+            Mode::Counter => {
+                self.not_countable(span, "`now`");
+                return error_expr(span);
+            }
+            _ => None,
+        };
+        if let Some(problem) = problem {
+            self.report(
+                Diagnostic::error("E0414", span, problem).help(
+                    "let a `repair` change the truth when the time has come, and look at that",
+                ),
+            );
+            return error_expr(span);
+        }
+        Expr { kind: ExprKind::Now, ty: Type::Time, span }
+    }
+
+    fn me(&mut self, frame: &Frame, span: Span) -> Expr {
+        let repair = frame.mode != Mode::Visible && frame.actor.is_none();
+        if repair {
+            self.report(
+                Diagnostic::error("E0504", span, "nobody calls here, so there is no `me`").help(
+                    "repairs, effects and goals act for the engine; compare with a stored \
+                     principal instead",
+                ),
+            );
+            return error_expr(span);
+        }
+        Expr { kind: ExprKind::Me, ty: Type::Actor, span }
+    }
+
+    pub(super) fn old(&mut self, frame: &mut Frame, inner: &tree::Expr, span: Span) -> Expr {
+        if frame.mode != Mode::Invariant {
+            let (message, help) = match frame.mode {
+                Mode::Goal => (
+                    "a `recovers` is about a state, so it has no `old`",
+                    "make it an `invariant`, which is about every transition",
+                ),
+                _ => (
+                    "`old` is for invariants",
+                    "a guard already reads the truth as it was before the step",
+                ),
+            };
+            self.report(Diagnostic::error("E0410", span, message).help(help));
+            return error_expr(span);
+        }
+        if frame.in_old {
+            self.error("E0410", span, "`old` within `old` says no more");
+            return self.expr(frame, inner, None);
+        }
+        frame.uses_old = true;
+        frame.in_old = true;
+        let inner = self.expr(frame, inner, None);
+        frame.in_old = false;
+        let ty = match &inner.ty {
+            Type::Bool => Type::Bool,
+            optional @ Type::Optional(_) => optional.clone(),
+            Type::Error => Type::Error,
+            other => Type::Optional(Box::new(other.clone())),
+        };
+        Expr { kind: ExprKind::Old(Box::new(inner)), ty, span }
+    }
+
+    fn presence(&mut self, frame: &mut Frame, of: &tree::Expr, present: bool, span: Span) -> Expr {
+        if let tree::ExprKind::Old(inner) = &of.kind {
+            let path =
+                tree::Expr { kind: tree::ExprKind::Presence { of: inner.clone(), present }, span };
+            return self.old(frame, &path, span);
+        }
+        let found = match self.path(frame, of, None) {
+            Found::Nothing => return error_expr(span),
+            Found::World(_) => {
+                self.error("E0301", span, "count what the world did: `count(world.effect) > 0`");
+                return error_expr(span);
+            }
+            Found::State { base, subject, state } => {
+                let known = &self.design.subjects[subject.index()].states[state.index()];
+                if !matches!(known.kind, StateKind::Cache { .. }) {
+                    let message = format!("`{}` is there whenever its record is", known.name);
+                    self.report(
+                        Diagnostic::error("E0301", span, message)
+                            .help("ask for the record itself, or for one of its optional values"),
+                    );
+                    return error_expr(span);
+                }
+                ExprKind::Exists { base: Box::new(base), cache: Some(state) }
+            }
+            Found::Value(value) => match &value.ty {
+                Type::Error => return error_expr(span),
+                Type::Optional(_) | Type::Null => {
+                    let is_null = ExprKind::IsNull(Box::new(value));
+                    return if present {
+                        boolean(ExprKind::Not(Box::new(boolean(is_null, span))), span)
+                    } else {
+                        boolean(is_null, span)
+                    };
+                }
+                Type::Ref(_) => ExprKind::Exists { base: Box::new(value), cache: None },
+                Type::Digest(_) => ExprKind::Stored(Box::new(value)),
+                other => {
+                    let ty = self.type_name(other);
+                    self.report(
+                        Diagnostic::error(
+                            "E0301",
+                            span,
+                            format!("a `{ty}` that is not optional is always present"),
+                        )
+                        .help("`present` asks of a `T?`, of a record, or of a blob's digest"),
+                    );
+                    return error_expr(span);
+                }
+            },
+        };
+        let there = boolean(found, span);
+        if present { there } else { boolean(ExprKind::Not(Box::new(there)), span) }
+    }
+
+    fn index(
+        &mut self,
+        frame: &mut Frame,
+        base: &tree::Expr,
+        index: &tree::Expr,
+        span: Span,
+    ) -> Expr {
+        let base = self.expr(frame, base, None);
+        let (wanted, ty) = match &base.ty {
+            Type::List { of, .. } => (Type::Int, (**of).clone()),
+            Type::Map { key, value, .. } => ((**key).clone(), (**value).clone()),
+            Type::Error => return error_expr(span),
+            other => {
+                let ty = self.type_name(other);
+                self.report(
+                    Diagnostic::error(
+                        "E0305",
+                        base.span,
+                        format!("`{ty}` has no elements by index"),
+                    )
+                    .help("a list has them by number, a map by key"),
+                );
+                return error_expr(span);
+            }
+        };
+        let index = self.expr(frame, index, Some(&wanted));
+        let Some(index) = self.demand(index, &wanted) else {
+            return error_expr(span);
+        };
+        Expr {
+            kind: ExprKind::Index { base: Box::new(base), index: Box::new(index) },
+            ty: Type::Optional(Box::new(ty)),
+            span,
+        }
+    }
+
+    fn collection(
+        &mut self,
+        frame: &mut Frame,
+        items: &[tree::Expr],
+        expected: Option<&Type>,
+        set: bool,
+        span: Span,
+    ) -> Expr {
+        let element = match expected {
+            Some(Type::Set { of, .. } | Type::List { of, .. }) => Some((**of).clone()),
+            _ => None,
+        };
+        let mut wanted = element;
+        let mut values = Vec::new();
+        for item in items {
+            let value = self.expr(frame, item, wanted.as_ref());
+            match &wanted {
+                None => wanted = Some(value.ty.clone()),
+                Some(ty) => {
+                    if self.demand(value.clone(), &ty.clone()).is_none() {
+                        continue;
+                    }
+                }
+            }
+            values.push(value);
+        }
+        let of = Box::new(wanted.unwrap_or(Type::Null));
+        let max = values.len() as u32;
+        let (kind, ty) = match (set, expected) {
+            (true, Some(Type::Map { .. })) if values.is_empty() => (
+                ExprKind::Literal(Const::Map(Vec::new())),
+                expected.cloned().unwrap_or(Type::Error),
+            ),
+            (true, Some(Type::List { .. })) if values.is_empty() => {
+                (ExprKind::List(values), Type::List { of, max })
+            }
+            (true, _) => (ExprKind::Set(values), Type::Set { of, max }),
+            (false, _) => (ExprKind::List(values), Type::List { of, max }),
+        };
+        Expr { kind, ty, span }
+    }
+
+    /// An expression that must be true or false.
+    pub(super) fn condition(&mut self, frame: &mut Frame, written: &tree::Expr) -> Expr {
+        let value = self.expr(frame, written, Some(&Type::Bool));
+        if matches!(value.ty.required(), Type::Bool | Type::Error) {
+            return value;
+        }
+        let ty = self.type_name(&value.ty);
+        let text = self.text(value.span);
+        let mut problem = Diagnostic::error(
+            "E0301",
+            value.span,
+            format!("a condition is true or false, and `{text}` is `{ty}`"),
+        );
+        problem = match value.ty {
+            Type::Optional(_) | Type::Ref(_) => problem.help(format!("`{text} present`, perhaps?")),
+            _ => problem.help("compare it with something"),
+        };
+        self.report(problem);
+        error_expr(written.span)
+    }
+
+    /// The value, if it fits; otherwise says why not.
+    pub(super) fn demand(&mut self, value: Expr, want: &Type) -> Option<Expr> {
+        if value.ty == Type::Error || *want == Type::Error {
+            return None;
+        }
+        if self.fits(&value.ty, want) && !(value.ty == Type::Null && !want.is_optional()) {
+            if let (
+                Type::Set { max: have, .. } | Type::List { max: have, .. },
+                Type::Set { max: most, .. } | Type::List { max: most, .. },
+            ) = (&value.ty, want)
+                && have > most
+                && matches!(value.kind, ExprKind::Set(_) | ExprKind::List(_))
+            {
+                let message = format!("{have} elements, and at most {most} fit");
+                self.error("E0309", value.span, message);
+                return None;
+            }
+            return Some(value);
+        }
+        let (have, wanted) = (self.type_name(&value.ty), self.type_name(want));
+        let mut problem =
+            Diagnostic::error("E0301", value.span, format!("expected `{wanted}`, found `{have}`"));
+        if value.ty == Type::Null {
+            problem = problem.help(format!("an optional one is written `{wanted}?`"));
+        } else if matches!((&value.ty, want.required()), (Type::Int, Type::Duration | Type::Time)) {
+            problem = problem.help("a duration has a unit: `30s`, `10m`; a time is `now + 30s`");
+        } else if matches!((&value.ty, want.required()), (Type::Text, Type::Enum(_))) {
+            problem = problem.help("a constant is written without quotes");
+        } else if matches!((value.ty.required(), want.required()), (Type::Duration, Type::Time)) {
+            problem = problem.help("a time is `now` plus or minus a duration");
+        }
+        self.report(problem);
+        None
+    }
+
+    /// The type of two branches.
+    fn join(&mut self, a: &Expr, b: &Expr) -> Type {
+        match (&a.ty, &b.ty) {
+            (Type::Error, other) | (other, Type::Error) => other.clone(),
+            (Type::Null, Type::Null) => Type::Null,
+            (Type::Null, other) | (other, Type::Null) => match other {
+                optional @ Type::Optional(_) => optional.clone(),
+                other => Type::Optional(Box::new(other.clone())),
+            },
+            (x, y) if self.fits(x, y) => {
+                if x.is_optional() {
+                    x.clone()
+                } else {
+                    y.clone()
+                }
+            }
+            (x, y) => {
+                let (x, y) = (self.type_name(x), self.type_name(y));
+                self.report(
+                    Diagnostic::error(
+                        "E0301",
+                        b.span,
+                        format!("one branch is `{x}`, the other `{y}`"),
+                    )
+                    .also(a.span, format!("this is `{x}`")),
+                );
+                Type::Error
+            }
+        }
+    }
+}
+
+pub(super) fn boolean(kind: ExprKind, span: Span) -> Expr {
+    Expr { kind, ty: Type::Bool, span }
+}

@@ -1,0 +1,129 @@
+//! Where an expression stands: which names it sees and what it may do.
+
+use syntax::Span;
+
+use crate::model::*;
+
+/// What kind of place it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// a clause of a guard
+    Guard,
+    /// a statement of a step
+    Effect,
+    /// the result of a read
+    Read,
+    /// an invariant: about every state, or with `old` about every transition
+    Invariant,
+    /// what a `recovers` reaches
+    Goal,
+    /// the rows of a view
+    View,
+    /// who sees a truth
+    Visible,
+    /// a counter over children
+    Counter,
+    /// known when compiled
+    Constant,
+    /// the key and the body of a call to the world outside
+    Call,
+    /// the value of a `measured by`
+    Measured,
+}
+
+impl Mode {
+    /// Evaluated over records that were fetched beforehand, so nothing may scan.
+    pub fn is_bounded(self) -> bool {
+        matches!(self, Mode::Guard | Mode::Effect | Mode::Read | Mode::Call | Mode::Visible)
+    }
+}
+
+/// One thing in scope; the innermost is last.
+#[derive(Clone, Debug)]
+pub enum Entry {
+    Local {
+        name: String,
+        id: LocalId,
+    },
+    /// a record whose attributes and key parts are seen by their bare names
+    Row {
+        id: LocalId,
+        subject: SubjectId,
+    },
+    /// a call to the world outside, whose parameters are seen by their bare names
+    WorldRow {
+        id: LocalId,
+        effect: OperationId,
+    },
+    /// nothing beyond is seen: the body of a `define`, a counter
+    Wall,
+}
+
+pub struct Frame {
+    pub mode: Mode,
+    pub locals: Vec<Local>,
+    pub scope: Vec<Entry>,
+    /// parameters that refer to a record: their states are seen by their bare names
+    pub params: Vec<(LocalId, SubjectId)>,
+    pub actor: Option<ActorId>,
+    pub memory: Vec<MemoryUse>,
+    pub uses_old: bool,
+    pub in_old: bool,
+    pub statements: u32,
+    /// how often a `define` was put in place
+    pub expansions: u32,
+    pub expanding: Vec<usize>,
+    /// the operation's parameter that a memory belongs to could not be told: said once
+    pub reported: Vec<Span>,
+}
+
+impl Frame {
+    pub fn new(mode: Mode, actor: Option<ActorId>) -> Frame {
+        Frame {
+            mode,
+            locals: Vec::new(),
+            scope: Vec::new(),
+            params: Vec::new(),
+            actor,
+            memory: Vec::new(),
+            uses_old: false,
+            in_old: false,
+            statements: 0,
+            expansions: 0,
+            expanding: Vec::new(),
+            reported: Vec::new(),
+        }
+    }
+
+    /// A new slot, in scope under its name until the scope is cut back.
+    pub fn bind(&mut self, name: &str, ty: Type) -> LocalId {
+        let id = self.slot(name, ty);
+        self.scope.push(Entry::Local { name: name.to_string(), id });
+        id
+    }
+
+    /// A new slot that no name reaches.
+    pub fn slot(&mut self, name: &str, ty: Type) -> LocalId {
+        let id = LocalId::of(self.locals.len());
+        self.locals.push(Local { name: name.to_string(), ty });
+        id
+    }
+
+    pub fn local(&self, id: LocalId, span: Span) -> Expr {
+        Expr { kind: ExprKind::Local(id), ty: self.locals[id.index()].ty.clone(), span }
+    }
+
+    pub fn next_statement(&mut self) -> StmtId {
+        self.statements += 1;
+        StmtId(self.statements - 1)
+    }
+
+    /// The entries that are seen, innermost first.
+    pub fn visible(&self) -> impl Iterator<Item = &Entry> {
+        self.scope.iter().rev().take_while(|entry| !matches!(entry, Entry::Wall))
+    }
+
+    pub fn is_walled(&self) -> bool {
+        self.scope.iter().any(|entry| matches!(entry, Entry::Wall))
+    }
+}

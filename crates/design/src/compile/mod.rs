@@ -1,0 +1,166 @@
+//! The way from items to a design. Each file does one construct; this one has the order.
+
+mod actor;
+mod aggregate;
+mod arithmetic;
+mod call;
+mod check;
+mod compare;
+mod declare;
+mod effect;
+mod expand;
+mod expr;
+mod failure;
+mod family;
+mod frame;
+mod hotspot;
+mod literal;
+mod memory;
+mod names;
+mod operation;
+mod path;
+mod protocol;
+mod relevance;
+mod rules;
+mod stmt;
+mod subject;
+mod types;
+mod view;
+mod visit;
+
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use syntax::tree::{self, ItemKind};
+use syntax::{Diagnostic, Span};
+
+use crate::model::*;
+use crate::{Catalog, Compiled, Sources};
+
+pub use family::families;
+use names::Names;
+
+/// Everything that is known so far.
+struct Compiler {
+    sources: Sources,
+    design: Design,
+    names: Names,
+    diagnostics: Vec<Diagnostic>,
+    enumerations: FxHashMap<Vec<String>, EnumId>,
+    /// durations written in guards, effects and goals: the checker turns them into ticks
+    durations: BTreeSet<i64>,
+    defines: Vec<tree::DefineItem>,
+    /// subjects that some step makes
+    made: FxHashSet<SubjectId>,
+    /// compiling the snippet of a `refused by compiler`: such failures are not followed again
+    nested: bool,
+}
+
+pub fn run(name: &str, text: &str, catalog: &dyn Catalog) -> Compiled {
+    let expanded = expand::expand(name, text, catalog);
+    let mut outcome = analyse(&expanded.items, expanded.sources, false);
+    let mut diagnostics = expanded.diagnostics;
+    diagnostics.append(&mut outcome.diagnostics);
+    diagnostics.sort_by_key(|d| (d.primary.span.file, d.primary.span.start));
+    diagnostics.dedup();
+    let failed = diagnostics.iter().any(Diagnostic::is_error);
+    Compiled { design: (!failed).then_some(outcome.design), diagnostics, sources: outcome.sources }
+}
+
+struct Outcome {
+    design: Design,
+    diagnostics: Vec<Diagnostic>,
+    sources: Sources,
+}
+
+fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
+    let mut compiler = Compiler {
+        sources,
+        design: empty_design(),
+        names: Names::default(),
+        diagnostics: Vec::new(),
+        enumerations: FxHashMap::default(),
+        durations: BTreeSet::new(),
+        defines: Vec::new(),
+        made: FxHashSet::default(),
+        nested,
+    };
+    compiler.declare(items);
+    compiler.actors(items);
+    compiler.subjects(items);
+    compiler.operation_heads(items);
+    compiler.find_made_subjects(items);
+    compiler.view_heads(items);
+    compiler.check_defines();
+    compiler.visibility(items);
+    compiler.operations(items);
+    compiler.views(items);
+    compiler.goals(items);
+    compiler.protocols(items);
+    compiler.failures(items);
+    compiler.hotspots(items);
+    compiler.rules();
+    compiler.check_world(items);
+    Outcome {
+        design: compiler.design,
+        diagnostics: compiler.diagnostics,
+        sources: compiler.sources,
+    }
+}
+
+impl Compiler {
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+        self.report(Diagnostic::error(code, span, message));
+    }
+
+    fn text(&self, span: Span) -> String {
+        self.sources.text(span).to_string()
+    }
+
+    fn goals(&mut self, items: &[tree::Item]) {
+        for item in items {
+            match &item.kind {
+                ItemKind::Invariant { name, body } => {
+                    if let Some(goal) = self.goal(name, body, frame::Mode::Invariant) {
+                        self.design.invariants.push(goal);
+                    }
+                }
+                ItemKind::Recovers { name, body } => {
+                    if let Some(goal) = self.goal(name, body, frame::Mode::Goal) {
+                        self.design.recoveries.push(goal);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn empty_design() -> Design {
+    Design {
+        kind: DesignKind::Design,
+        name: String::new(),
+        title: String::new(),
+        header: Header::default(),
+        uses: Vec::new(),
+        actors: Vec::new(),
+        enumerations: Vec::new(),
+        blobs: Vec::new(),
+        subjects: Vec::new(),
+        events: Vec::new(),
+        operations: Vec::new(),
+        views: Vec::new(),
+        defines: Vec::new(),
+        protocols: Vec::new(),
+        invariants: Vec::new(),
+        recoveries: Vec::new(),
+        failures: Vec::new(),
+        hotspots: Vec::new(),
+        world: World::default(),
+        span: Span::default(),
+    }
+}

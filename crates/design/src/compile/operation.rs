@@ -1,0 +1,290 @@
+//! Steps, repairs, effects and reads: heads first, then guards and bodies.
+
+use syntax::tree::{self, Item, ItemKind, OperationBody};
+use syntax::{Diagnostic, Span};
+
+use super::Compiler;
+use super::frame::{Frame, Mode};
+use crate::model::*;
+use crate::suggest;
+
+impl Compiler {
+    /// Who offers which operation with which parameters; bodies may refer to any of them.
+    pub(super) fn operation_heads(&mut self, items: &[Item]) {
+        for item in items {
+            let ItemKind::Operation(written) = &item.kind else {
+                continue;
+            };
+            let earlier = self.names.operations.get(&written.name.text);
+            let earlier = earlier.map(|id| self.design.operations[id.index()].head);
+            if !self.free("operation", &written.name, earlier) {
+                continue;
+            }
+            let actor = match self.actor_named(&written.actor) {
+                Some(actor) => actor,
+                None => self.invent_actor(&written.actor),
+            };
+            let id = OperationId::of(self.design.operations.len());
+            self.names.operations.insert(written.name.text.clone(), id);
+            let (params, locals) = self.params(&written.params);
+            let kind = match &written.kind {
+                tree::OperationKind::Step { keyed } => OperationKind::Step { keyed: *keyed },
+                tree::OperationKind::Repair { after, every, batch } => OperationKind::Repair {
+                    after: after.as_ref().and_then(|e| self.duration_setting(e)),
+                    every: every.as_ref().and_then(|e| self.duration_setting(e)),
+                    batch: batch.as_ref().and_then(|e| self.number_setting(e)),
+                },
+                tree::OperationKind::Effect => OperationKind::Effect(Box::new(Effect {
+                    method: String::new(),
+                    url: String::new(),
+                    key: Vec::new(),
+                    body: Vec::new(),
+                    on_ok: Answer::default(),
+                    on_refused: Answer::default(),
+                    on_unknown: Answer::default(),
+                })),
+                tree::OperationKind::Read => {
+                    OperationKind::Read { result: super::path::error_expr(written.head) }
+                }
+            };
+            self.design.operations.push(Operation {
+                kind,
+                actor,
+                name: written.name.text.clone(),
+                params,
+                locals,
+                guard: Vec::new(),
+                body: Vec::new(),
+                memory: Vec::new(),
+                span: item.span,
+                head: written.head,
+            });
+        }
+        self.infer_memory_subjects(items);
+    }
+
+    /// So that one missing actor is one error.
+    fn invent_actor(&mut self, name: &tree::Name) -> ActorId {
+        let id = ActorId::of(self.design.actors.len());
+        self.names.actors.insert(name.text.clone(), id);
+        self.design.actors.push(Actor {
+            name: name.text.clone(),
+            continues: None,
+            memory: Vec::new(),
+            is_world: false,
+            span: name.span,
+        });
+        id
+    }
+
+    pub(super) fn params(&mut self, written: &[tree::Param]) -> (Vec<Param>, Vec<Local>) {
+        let mut params: Vec<Param> = Vec::new();
+        let mut locals = Vec::new();
+        for param in written {
+            let earlier =
+                params.iter().find(|known| known.name == param.name.text).map(|known| known.span);
+            if !self.free("parameter", &param.name, earlier) {
+                continue;
+            }
+            let ty = self.type_of(&param.ty, &param.name.text);
+            if param.new && !matches!(ty, Type::Ref(_) | Type::Error) {
+                let name = self.type_name(&ty);
+                self.report(
+                    Diagnostic::error(
+                        "E0208",
+                        param.ty.span,
+                        format!("`new` makes a record of a subject, and `{name}` is none"),
+                    )
+                    .help("leave `new` out, or name a subject"),
+                );
+            }
+            let default = param.default.as_ref().and_then(|default| self.constant(default, &ty));
+            let local = LocalId::of(locals.len());
+            locals.push(Local { name: param.name.text.clone(), ty: ty.clone() });
+            params.push(Param {
+                name: param.name.text.clone(),
+                new: param.new && matches!(ty, Type::Ref(_)),
+                ty,
+                default,
+                local,
+                span: param.span,
+            });
+        }
+        (params, locals)
+    }
+
+    /// Subjects that some step makes are there only once they were made.
+    pub(super) fn find_made_subjects(&mut self, items: &[Item]) {
+        for operation in &self.design.operations {
+            for param in &operation.params {
+                if let (true, Type::Ref(subject)) = (param.new, &param.ty) {
+                    self.made.insert(*subject);
+                }
+            }
+        }
+        for item in items {
+            let ItemKind::Operation(written) = &item.kind else {
+                continue;
+            };
+            match &written.body {
+                OperationBody::Statements(block) => self.made_in(block),
+                OperationBody::Effect(effect) => {
+                    for answer in &effect.answers {
+                        self.made_in(&answer.body);
+                    }
+                }
+                _ => {}
+            }
+        }
+        for (at, subject) in self.design.subjects.iter_mut().enumerate() {
+            subject.implicit = !self.made.contains(&SubjectId::of(at));
+        }
+    }
+
+    fn made_in(&mut self, block: &tree::Block) {
+        for statement in &block.statements {
+            match &statement.kind {
+                tree::StmtKind::New { subject, .. } => {
+                    if let Some(id) = self.names.subjects.get(&subject.text) {
+                        self.made.insert(*id);
+                    }
+                }
+                tree::StmtKind::For { body, .. } => self.made_in(body),
+                tree::StmtKind::If { then, otherwise, .. } => {
+                    self.made_in(then);
+                    if let Some(otherwise) = otherwise {
+                        self.made_in(otherwise);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn operations(&mut self, items: &[Item]) {
+        for item in items {
+            let ItemKind::Operation(written) = &item.kind else {
+                continue;
+            };
+            let Some(&id) = self.names.operations.get(&written.name.text) else {
+                continue;
+            };
+            if self.design.operations[id.index()].head == written.head {
+                self.operation(id, written);
+            }
+        }
+    }
+
+    fn operation(&mut self, id: OperationId, written: &tree::OperationItem) {
+        let known = &self.design.operations[id.index()];
+        // repairs and answers of effects act for the engine: nobody calls
+        let caller = match known.kind {
+            OperationKind::Step { .. } | OperationKind::Read { .. } => Some(known.actor),
+            _ => None,
+        };
+        let mut frame = Frame::new(Mode::Guard, caller);
+        let params = known.params.clone();
+        for param in &params {
+            frame.bind(&param.name, param.ty.clone());
+            if let Type::Ref(subject) = param.ty {
+                frame.params.push((param.local, subject));
+            }
+        }
+        let guard = self.guard(&mut frame, &written.guard);
+        let body = match &written.body {
+            OperationBody::Statements(block) => {
+                frame.mode = Mode::Effect;
+                self.block(&mut frame, block)
+            }
+            OperationBody::Effect(effect) => {
+                let effect = self.effect(&mut frame, effect, written.head, &params);
+                self.design.operations[id.index()].kind = OperationKind::Effect(Box::new(effect));
+                Vec::new()
+            }
+            OperationBody::Read { result, memory } => {
+                frame.mode = Mode::Read;
+                let result = self.expr(&mut frame, result, None);
+                if result.ty == Type::Null {
+                    self.error("E0301", result.span, "a read that answers `null` says nothing");
+                }
+                self.design.operations[id.index()].kind = OperationKind::Read { result };
+                frame.mode = Mode::Effect;
+                let body = self.block(&mut frame, memory);
+                self.reads_change_nothing(&body);
+                body
+            }
+            OperationBody::Missing => Vec::new(),
+        };
+        let operation = &mut self.design.operations[id.index()];
+        operation.guard = guard;
+        operation.body = body;
+        operation.locals = frame.locals;
+        operation.memory = frame.memory;
+    }
+
+    fn reads_change_nothing(&mut self, body: &[Stmt]) {
+        for statement in body {
+            let memory = matches!(
+                statement.kind,
+                StmtKind::Assign { target: Target::Memory(_), .. } | StmtKind::Let { .. }
+            );
+            if !memory {
+                self.report(
+                    Diagnostic::error("E0413", statement.span, "a `read` changes nothing")
+                        .help("make it a `step`; a read may only hand memory to its actor"),
+                );
+            }
+        }
+    }
+
+    pub(super) fn guard(&mut self, frame: &mut Frame, clauses: &[tree::Clause]) -> Vec<Clause> {
+        let mut guard: Vec<Clause> = Vec::new();
+        for (at, clause) in clauses.iter().enumerate() {
+            let name = match &clause.name {
+                Some(name) => name.text.clone(),
+                None if clauses.len() == 1 => "guard".into(),
+                None => format!("guard{}", at + 1),
+            };
+            let span = clause.name.as_ref().map_or(clause.span, |name| name.span);
+            if matches!(name.as_str(), "exists" | "fresh") {
+                self.report(
+                    Diagnostic::error(
+                        "E0213",
+                        span,
+                        format!("`{name}` is the name of a clause that every step has"),
+                    )
+                    .help("choose another name for this one"),
+                );
+            }
+            if let Some(earlier) = guard.iter().find(|known| known.name == name) {
+                let earlier = earlier.span;
+                self.report(
+                    Diagnostic::error("E0202", span, format!("two clauses are called `{name}`"))
+                        .also(earlier, "the first one"),
+                );
+            }
+            let body = self.condition(frame, &clause.body);
+            guard.push(Clause { name, body, span: clause.span });
+        }
+        guard
+    }
+
+    pub(super) fn operation_named(&mut self, name: &tree::Name) -> Option<OperationId> {
+        if let Some(id) = self.names.operations.get(&name.text) {
+            return Some(*id);
+        }
+        let words: Vec<String> =
+            self.design.operations.iter().map(|operation| operation.name.clone()).collect();
+        self.no_operation(name.span, &name.text, &words);
+        None
+    }
+
+    pub(super) fn no_operation(&mut self, span: Span, name: &str, words: &[String]) {
+        let mut problem = Diagnostic::error("E0207", span, format!("no operation `{name}`"));
+        problem = match suggest::did_you_mean(name, words.iter().map(String::as_str)) {
+            Some(hint) => problem.help(hint),
+            None => problem.help(format!("there are {}", suggest::list(words))),
+        };
+        self.report(problem);
+    }
+}

@@ -1,0 +1,322 @@
+//! What a design must keep to, looked at once everything has a meaning.
+
+use rustc_hash::FxHashSet;
+use syntax::{Diagnostic, Span};
+
+use super::Compiler;
+use super::stmt::is_truth;
+use super::visit::{children, each, each_statement, statement_exprs};
+use crate::model::*;
+
+/// How many records one step may read.
+const MAX_READS: u64 = 1_000;
+
+impl Compiler {
+    pub(super) fn rules(&mut self) {
+        self.defaults_where_nobody_makes_it();
+        for at in 0..self.design.operations.len() {
+            let operation = self.design.operations[at].clone();
+            self.a_new_record_is_complete(&operation);
+            self.a_repair_binds_one_record(&operation);
+            self.reads_are_bounded(&operation);
+            self.one_place(&operation);
+        }
+    }
+
+    fn defaults_where_nobody_makes_it(&mut self) {
+        let mut problems = Vec::new();
+        for subject in self.design.subjects.iter().filter(|subject| subject.implicit) {
+            for (at, attr) in subject.attributes.iter().enumerate() {
+                if is_truth(subject, AttrId::of(at))
+                    && attr.default.is_none()
+                    && attr.ty != Type::Error
+                {
+                    problems.push(
+                        Diagnostic::error(
+                            "E0407",
+                            attr.span,
+                            format!("`{}` has no value to begin with", attr.name),
+                        )
+                        .label(format!(
+                            "no step makes a `{}`, so each is there from the start",
+                            subject.name
+                        ))
+                        .help(format!(
+                            "give it a default, make it optional (`?`), or let a step make the \
+                             record: `x: new {}`",
+                            subject.name
+                        )),
+                    );
+                }
+            }
+        }
+        self.diagnostics.append(&mut problems);
+    }
+
+    /// Who takes `x: new S` gives every attribute that has no default a value.
+    fn a_new_record_is_complete(&mut self, operation: &Operation) {
+        for param in operation.params.iter().filter(|param| param.new) {
+            let Some(subject) = param.ty.subject() else {
+                continue;
+            };
+            let mut given = FxHashSet::default();
+            assigned_for_sure(&operation.body, param.local, &mut given);
+            let owner = self.design.subjects[subject.index()].clone();
+            for (at, attr) in owner.attributes.iter().enumerate() {
+                let id = AttrId::of(at);
+                if is_truth(&owner, id)
+                    && attr.default.is_none()
+                    && attr.ty != Type::Error
+                    && !given.contains(&id)
+                {
+                    let state = &owner.states[attr.state.index()].name;
+                    self.report(
+                        Diagnostic::error(
+                            "E0406",
+                            param.span,
+                            format!(
+                                "`{}` makes a `{}` and leaves `{state}.{}` without a value",
+                                operation.name, owner.name, attr.name
+                            ),
+                        )
+                        .also(attr.span, "it has no default")
+                        .help(format!("assign it: `{state}.{} := …`", attr.name)),
+                    );
+                }
+            }
+        }
+    }
+
+    fn a_repair_binds_one_record(&mut self, operation: &Operation) {
+        if !matches!(operation.kind, OperationKind::Repair { .. }) {
+            return;
+        }
+        let bound = operation
+            .params
+            .iter()
+            .filter(|param| matches!(param.ty, Type::Ref(_) | Type::Error) && !param.new)
+            .count();
+        if bound != 1 || operation.params.len() != 1 {
+            self.report(
+                Diagnostic::error(
+                    "E0408",
+                    operation.head,
+                    format!("the repair `{}` does not bind exactly one record", operation.name),
+                )
+                .label("nobody calls a repair, so nobody gives it other parameters")
+                .help("one parameter that names a subject, as in `release(seat: Seat)`"),
+            );
+        }
+        if operation.guard.is_empty() {
+            self.report(
+                Diagnostic::error(
+                    "E0408",
+                    operation.head,
+                    format!(
+                        "the repair `{}` has no guard, so it would run for ever",
+                        operation.name
+                    ),
+                )
+                .help("say when it is due: `{ stale: expires_at < now }`"),
+            );
+        }
+    }
+
+    fn reads_are_bounded(&mut self, operation: &Operation) {
+        let mut reads = operation.params.len() as u64;
+        for clause in &operation.guard {
+            reads = reads.saturating_add(reads_of(&clause.body));
+        }
+        reads = reads.saturating_add(reads_of_block(&operation.body));
+        if let OperationKind::Effect(effect) = &operation.kind {
+            for answer in [&effect.on_ok, &effect.on_refused, &effect.on_unknown] {
+                reads = reads.saturating_add(reads_of_block(&answer.body));
+            }
+        }
+        if reads > MAX_READS {
+            self.report(
+                Diagnostic::error(
+                    "E0405",
+                    operation.head,
+                    format!("`{}` may read {reads} records", operation.name),
+                )
+                .label(format!("a step reads at most {MAX_READS}"))
+                .help("lower the bound of the collection it goes through, or work piece by piece in a repair"),
+            );
+        }
+    }
+
+    /// A step happens at one place: state that lives elsewhere is reached by messages.
+    fn one_place(&mut self, operation: &Operation) {
+        let mut located: Vec<(Span, bool)> = Vec::new();
+        let mut elsewhere: Vec<(Span, String)> = Vec::new();
+        let mut seen_params: Vec<LocalId> = Vec::new();
+        let mut look = |value: &Expr| {
+            each(value, &mut |part| {
+                let base = match &part.kind {
+                    ExprKind::Attr { base, .. }
+                    | ExprKind::Exists { base, .. }
+                    | ExprKind::Counter { base, .. }
+                    | ExprKind::LogEnd { base, .. }
+                    | ExprKind::LogStart { base, .. } => base,
+                    _ => return,
+                };
+                self.touch(
+                    base,
+                    part.span,
+                    operation,
+                    &mut located,
+                    &mut elsewhere,
+                    &mut seen_params,
+                );
+            });
+        };
+        for clause in &operation.guard {
+            look(&clause.body);
+        }
+        each_statement(&operation.body, &mut |statement| {
+            statement_exprs(statement, &mut look);
+        });
+        let mut bases: Vec<(&Expr, Span)> = Vec::new();
+        each_statement(&operation.body, &mut |statement| {
+            if let StmtKind::Assign {
+                target: Target::Attr { base, .. } | Target::Element { base, .. },
+                ..
+            } = &statement.kind
+            {
+                bases.push((base, statement.span));
+            }
+        });
+        for (base, span) in bases {
+            self.touch(base, span, operation, &mut located, &mut elsewhere, &mut seen_params);
+        }
+        let Some(_) = located.first() else { return };
+        let mut problems: Vec<Span> =
+            located.iter().filter(|(_, param)| !param).map(|(span, _)| *span).collect();
+        problems.extend(elsewhere.iter().map(|(span, _)| *span));
+        if seen_params.len() > 1 {
+            problems.push(operation.head);
+        }
+        if let Some(span) = problems.first() {
+            self.report(
+                Diagnostic::error(
+                    "E0412",
+                    *span,
+                    format!("`{}` touches state of more than one place", operation.name),
+                )
+                .label("what lives at one node is out of reach of the others")
+                .help(
+                    "send a message: `send actor.operation(…)`, and let the other node act on it",
+                ),
+            );
+        }
+    }
+
+    fn touch(
+        &self,
+        base: &Expr,
+        span: Span,
+        operation: &Operation,
+        located: &mut Vec<(Span, bool)>,
+        elsewhere: &mut Vec<(Span, String)>,
+        params: &mut Vec<LocalId>,
+    ) {
+        let Some(subject) = base.ty.subject() else {
+            return;
+        };
+        if !self.is_located(subject) {
+            let name = self.design.subjects[subject.index()].name.clone();
+            elsewhere.push((span, name));
+            return;
+        }
+        let param = match base.kind {
+            ExprKind::Local(id) => operation.params.iter().any(|param| param.local == id),
+            _ => false,
+        };
+        located.push((span, param));
+        if let ExprKind::Local(id) = base.kind
+            && param
+            && !params.contains(&id)
+        {
+            params.push(id);
+        }
+    }
+
+    /// A child lives where its parent lives.
+    fn is_located(&self, subject: SubjectId) -> bool {
+        let mut at = Some(subject);
+        while let Some(id) = at {
+            let subject = &self.design.subjects[id.index()];
+            if subject.place.is_some() {
+                return true;
+            }
+            at = subject.parent;
+        }
+        false
+    }
+}
+
+/// Attributes of the record in `local` that every way through the block assigns.
+fn assigned_for_sure(body: &[Stmt], local: LocalId, given: &mut FxHashSet<AttrId>) {
+    for statement in body {
+        match &statement.kind {
+            StmtKind::Assign { target: Target::Attr { base, attr }, op: AssignOp::Set, .. } if matches!(base.kind, ExprKind::Local(id) if id == local) =>
+            {
+                given.insert(*attr);
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                let mut a = FxHashSet::default();
+                let mut b = FxHashSet::default();
+                assigned_for_sure(then, local, &mut a);
+                assigned_for_sure(otherwise, local, &mut b);
+                given.extend(a.intersection(&b));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn reads_of_block(body: &[Stmt]) -> u64 {
+    let mut reads: u64 = 0;
+    for statement in body {
+        let mut here: u64 = 0;
+        statement_exprs(statement, &mut |value| here = here.saturating_add(reads_of(value)));
+        let inner = match &statement.kind {
+            StmtKind::For { domain, body, .. } => {
+                reads_of_block(body).max(1).saturating_mul(bound_of(&domain.ty))
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                reads_of_block(then).saturating_add(reads_of_block(otherwise))
+            }
+            _ => 0,
+        };
+        reads = reads.saturating_add(here).saturating_add(inner);
+    }
+    reads
+}
+
+/// How many references are followed; within a collection, once for each element.
+fn reads_of(value: &Expr) -> u64 {
+    let mut inside: u64 = 0;
+    children(value, &mut |child| inside = inside.saturating_add(reads_of(child)));
+    match &value.kind {
+        ExprKind::Attr { base, .. } | ExprKind::Exists { base, .. }
+            if !matches!(base.kind, ExprKind::Local(_)) =>
+        {
+            inside.saturating_add(1)
+        }
+        ExprKind::Quantifier { domain, .. } | ExprKind::Aggregate { domain, .. } => match &**domain
+        {
+            Domain::Elements(collection) => inside.max(1).saturating_mul(bound_of(&collection.ty)),
+            _ => inside,
+        },
+        _ => inside,
+    }
+}
+
+fn bound_of(ty: &Type) -> u64 {
+    match ty {
+        Type::Set { max, .. } | Type::List { max, .. } | Type::Map { max, .. } => u64::from(*max),
+        _ => 1,
+    }
+}
