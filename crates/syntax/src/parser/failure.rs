@@ -138,7 +138,7 @@ impl Parser<'_> {
         self.bump();
         self.expect_word("by", "after `refused`");
         self.expect_word("compiler", "after `refused by`");
-        let code = self.name("the code of the message, such as `E0301`");
+        let code = self.name("the code of the message");
         let mut items = Vec::new();
         let unopened = self.at_item_start() && self.column() > 0;
         if !self.lost && (self.at(TokenKind::OpenBrace) || unopened) && self.enter() {

@@ -15,6 +15,11 @@ impl Parser<'_> {
         }
         let open = self.at;
         self.bump();
+        if self.at(TokenKind::CloseBrace) {
+            let span = self.pieces[open].span.to(self.span());
+            let help = "leave the braces out, or say when the step is legal";
+            self.report(Diagnostic::error("E0124", span, "the guard is empty").help(help));
+        }
         let clauses = self.bracketed(open, |p| p.clauses(Some(open)));
         if self.lost || self.at(TokenKind::CloseBrace) || self.guard_cut_off(open) {
             self.close(open, "");
@@ -55,7 +60,9 @@ impl Parser<'_> {
             if !named && !clauses.is_empty() {
                 return clauses;
             }
-            if self.at_item_start() {
+            if self.at_item_start()
+                || open.is_some_and(|open| open + 1 == self.at && self.at(TokenKind::CloseBrace))
+            {
                 return clauses;
             }
             clauses.push(self.clause(named));
@@ -85,6 +92,7 @@ impl Parser<'_> {
         let found = self.found();
         let message = format!("expected the end of the guard, found {found}");
         let help = "a guard is one expression, or clauses with names: `{ free: …  open: … }`";
-        self.fail(Diagnostic::error("E0124", self.here(), message).help(help));
+        let diagnostic = Diagnostic::error("E0124", self.here(), message);
+        self.fail(diagnostic.help(self.operator_hint().unwrap_or(help)));
     }
 }

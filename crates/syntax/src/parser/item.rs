@@ -21,7 +21,10 @@ impl Parser<'_> {
         while !self.items_end(open) {
             let (start, first) = (self.at, self.span());
             let messages = self.diagnostics.len();
+            let column = self.column();
+            let outside = std::mem::replace(&mut self.item_column, column);
             let kind = self.item();
+            self.item_column = outside;
             if self.at == start {
                 self.bump();
             }
@@ -79,7 +82,9 @@ impl Parser<'_> {
             return;
         }
         let message = format!("unexpected {found} after the end of the item");
-        self.fail(Diagnostic::error("E0107", self.span(), message));
+        let mut diagnostic = Diagnostic::error("E0107", self.span(), message);
+        diagnostic.help.extend(self.operator_hint().map(String::from));
+        self.fail(diagnostic);
     }
 
     fn closes_nothing(&mut self) {
@@ -103,7 +108,7 @@ impl Parser<'_> {
         self.unknown_item(word)
     }
 
-    fn item_called(&mut self, word: &str) -> ItemKind {
+    pub(super) fn item_called(&mut self, word: &str) -> ItemKind {
         match word {
             "design" => self.design(),
             "archetype" => self.archetype(),

@@ -86,6 +86,9 @@ impl Parser<'_> {
 
     /// An expression; or a record whose brace is missing.
     pub(super) fn value(&mut self) -> Expr {
+        if !self.lost && self.at_next_assignment() {
+            return self.no_operand().0;
+        }
         if self.lost || !self.at_label() || self.piece(0).line_start {
             return self.expr();
         }

@@ -56,6 +56,8 @@ pub(crate) struct Parser<'s> {
     too_deep: bool,
     /// the end of the text was reached with something open, which was said
     cut_off: bool,
+    /// how far the item that is read is indented
+    item_column: usize,
     /// the innermost opening bracket around what is read
     inside: Option<usize>,
     /// `in` ends the expression: the value of a `let`
@@ -85,6 +87,7 @@ impl<'s> Parser<'s> {
             lost: false,
             too_deep: false,
             cut_off: false,
+            item_column: 0,
             inside: None,
             in_ends: false,
             colon_ends: false,
@@ -222,11 +225,12 @@ impl<'s> Parser<'s> {
         if !self.lost && self.at(TokenKind::Word) && !self.at_item_start() {
             return self.take_name();
         }
-        let found = self.found();
-        self.fail(
-            Diagnostic::error("E0106", self.here(), format!("expected {what}, found {found}"))
-                .help("a name begins with a letter or `_`"),
-        );
+        let message = format!("expected {what}, found {}", self.found());
+        let mut diagnostic = Diagnostic::error("E0106", self.here(), message);
+        if !self.piece(0).line_start && !self.at(TokenKind::End) {
+            diagnostic = diagnostic.help("a name begins with a letter or `_`");
+        }
+        self.fail(diagnostic);
         self.missing_name()
     }
 

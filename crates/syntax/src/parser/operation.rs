@@ -71,7 +71,7 @@ impl Parser<'_> {
     /// The `]` is missing and the braces here are the body, not a guard: nothing that belongs
     /// after a guard follows them.
     fn head_cut_off(&self, open: Option<usize>) -> bool {
-        let unclosed = open.is_some_and(|open| self.closers[open].is_none());
+        let unclosed = open.is_none_or(|open| self.closers[open].is_none());
         if self.lost || !unclosed || !self.at(TokenKind::OpenBrace) {
             return false;
         }
@@ -79,7 +79,7 @@ impl Parser<'_> {
             return false;
         };
         match next.kind {
-            TokenKind::OpenBrace | TokenKind::Equal => false,
+            TokenKind::OpenBrace | TokenKind::Equal | TokenKind::CloseBracket => false,
             TokenKind::Word => next.line_start,
             _ => true,
         }

@@ -93,6 +93,12 @@ impl Parser<'_> {
                     let of = Box::new(of);
                     self.grown(start, ExprKind::Presence { of, present }, height)
                 }
+                TokenKind::OpenParen if matches!(built.0.kind, ExprKind::Field { .. }) => {
+                    let message = "only a plain name can be called";
+                    let help = "what comes before the `.` is an argument: `f(x, y)`";
+                    self.fail(Diagnostic::error("E0107", self.span(), message).help(help));
+                    self.error_expr()
+                }
                 _ => break,
             };
         }
@@ -215,16 +221,14 @@ impl Parser<'_> {
         self.grown(start, ExprKind::Set(items), below)
     }
 
-    fn no_operand(&mut self) -> Built {
+    pub(super) fn no_operand(&mut self) -> Built {
         let found = self.found();
         let mut diagnostic = Diagnostic::error(
             "E0104",
             self.here(),
             format!("expected an expression, found {found}"),
         );
-        if matches!(self.kind(), TokenKind::Assign) {
-            diagnostic = diagnostic.help("in an expression, equality is written `=`");
-        }
+        diagnostic.help.extend(self.operator_hint().map(String::from));
         self.fail(diagnostic);
         self.error_expr()
     }

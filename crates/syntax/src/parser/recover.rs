@@ -42,6 +42,18 @@ impl Parser<'_> {
         if elsewhere && self.at > 0 { self.before() } else { piece.span }
     }
 
+    /// What was probably meant by an operator that does not belong into an expression.
+    pub(super) fn operator_hint(&self) -> Option<&'static str> {
+        match self.kind() {
+            TokenKind::FatArrow => {
+                Some("for \"greater or equal\" write `>=`, for \"then\" `implies`")
+            }
+            TokenKind::Assign => Some("in an expression, equality is written `=`"),
+            TokenKind::Arrow | TokenKind::BranchArrow => Some("arrows belong into a `protocol`"),
+            _ => None,
+        }
+    }
+
     /// A token that must stand here; `true` if it did.
     pub(super) fn expect(&mut self, kind: TokenKind, spelling: &str, place: &str) -> bool {
         if self.eat(kind) {
@@ -121,12 +133,10 @@ impl Parser<'_> {
                 return;
             }
             let (_, wanted) = spelling(opener);
-            let found = self.found();
-            self.fail(Diagnostic::error(
-                "E0122",
-                self.here(),
-                format!("expected {instead}`{wanted}`, found {found}"),
-            ));
+            let message = format!("expected {instead}`{wanted}`, found {}", self.found());
+            let mut diagnostic = Diagnostic::error("E0122", self.here(), message);
+            diagnostic.help.extend(self.operator_hint().map(String::from));
+            self.fail(diagnostic);
         }
         if let Some(end) = end {
             self.at = end + 1;
@@ -139,16 +149,18 @@ impl Parser<'_> {
         self.closers[open].filter(|end| *end >= self.at)
     }
 
-    /// Lost in a list of things that begin on lines of their own, the last of them at `start`:
-    /// goes to the next line at this level for which `begins` holds, or to the list's end. Stays
-    /// lost where the list itself is broken.
+    /// Lost in a list of things that begin on lines of their own or after a comma, the last of
+    /// them at `start`: goes to the next such place at this level for which `begins` holds, or to
+    /// the list's end. Stays lost where the list itself is broken.
     pub(super) fn resync(&mut self, open: usize, start: usize, begins: impl Fn(&Self) -> bool) {
         let end = self.closer_ahead(open);
         while end != Some(self.at) {
             if self.at(TokenKind::End) || self.at_item_start() {
                 return;
             }
-            if self.at > start && self.piece(0).line_start && begins(self) {
+            let fresh = self.piece(0).line_start
+                || self.at > 0 && self.pieces[self.at - 1].kind == TokenKind::Comma;
+            if self.at > start && fresh && begins(self) {
                 break;
             }
             // what stands in brackets is passed over whole

@@ -24,6 +24,19 @@ impl Parser<'_> {
         }
     }
 
+    /// `x.y :=` at the beginning of a line: what should stand before it was left out.
+    pub(super) fn at_next_assignment(&self) -> bool {
+        const LONGEST: usize = 16;
+        if !self.piece(0).line_start || !self.at(TokenKind::Word) {
+            return false;
+        }
+        let mut ahead = 1;
+        while ahead < LONGEST && self.nth(ahead) == TokenKind::Dot {
+            ahead += 2;
+        }
+        self.at_assignment(ahead)
+    }
+
     /// `{ statements }`
     pub(super) fn block(&mut self) -> Block {
         let first = self.span();
@@ -56,7 +69,7 @@ impl Parser<'_> {
             let span = self.since(first);
             statements.push(Stmt { kind, span });
             if self.lost {
-                self.resync(open, start, |p| p.at(TokenKind::Word));
+                self.resync(open, start, |p| p.piece(0).line_start && p.at(TokenKind::Word));
                 if self.lost {
                     break;
                 }
@@ -88,7 +101,7 @@ impl Parser<'_> {
             }
             "send" if word_next => self.send(),
             "for" if word_next => self.for_statement(),
-            "if" if !self.at_assignment(1) => self.if_statement(),
+            "if" => self.if_statement(),
             _ => self.assignment(),
         }
     }
@@ -203,7 +216,13 @@ impl Parser<'_> {
                 self.report(diagnostic.help(format!("write `{written} := …`")));
                 AssignOp::Set
             }
-            _ => return self.no_statement(),
+            _ => {
+                let written = crate::lexer::shorten(target.span.text(self.source));
+                let message = format!("expected `:=` after `{written}`, found {}", self.found());
+                let help = "a name alone is no statement; an assignment is `x := e`";
+                self.fail(Diagnostic::error("E0107", self.here(), message).help(help));
+                return StmtKind::Error;
+            }
         };
         self.bump();
         let value = self.value();

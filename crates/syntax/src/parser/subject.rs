@@ -59,13 +59,18 @@ impl Parser<'_> {
         let mut states = Vec::new();
         loop {
             while self.eat(TokenKind::Comma) {}
+            if self.at_item_start() && self.column() > self.item_column && self.enter() {
+                self.misplaced_item();
+                self.leave();
+                continue;
+            }
             if self.at(TokenKind::CloseBrace) || self.at(TokenKind::End) || self.at_item_start() {
                 break;
             }
             let start = self.at;
             states.extend(self.state());
             if self.lost {
-                self.resync(open, start, |p| p.at(TokenKind::Word));
+                self.resync(open, start, |p| p.piece(0).line_start && p.at(TokenKind::Word));
                 if self.lost {
                     break;
                 }
@@ -73,6 +78,15 @@ impl Parser<'_> {
         }
         self.close_body(open);
         states
+    }
+
+    /// An item inside the subject: it is read, so that its mistakes are told too, and left out.
+    fn misplaced_item(&mut self) {
+        let word = self.word(0);
+        let message = format!("`{word}` does not stand inside a subject");
+        let diagnostic = Diagnostic::error("E0107", self.span(), message);
+        self.report(diagnostic.help("put it after the closing `}` of the subject"));
+        self.item_called(word);
     }
 
     /// `truth N`, `log N` …: a word for a kind of state, and a name.
