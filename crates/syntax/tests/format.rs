@@ -132,8 +132,8 @@ fn items_with_errors_stay_and_the_others_are_laid_out() {
         ),
         // one that swallows the end of its item, and comments in and around it
         (
-            "actor   a\n\n\n// before\nsubject S(s: text) {  // in\n  truth T { n  int \n}\n// after\nactor   b\n",
-            "actor a\n\n// before\nsubject S(s: text) {  // in\n  truth T { n  int \n}\n// after\nactor b\n",
+            "actor   a\n\n\n// before\nsubject S(s: text) {  // in\n  truth T { n  int \n}\n// c\nactor   b\n",
+            "actor a\n\n// before\nsubject S(s: text) {  // in\n  truth T { n  int \n}\n// c\nactor b\n",
         ),
         // what belongs to no item
         ("actor   a\n)  )\nactor   b\n", "actor a\n)  )\nactor b\n"),
@@ -181,25 +181,16 @@ fn what_is_too_long_or_too_deep_to_be_read_stays() {
 /// Time grows as the text does, also where everything is one item, or deep in it.
 #[test]
 fn time_grows_with_the_text() {
-    let step = "step a[op(p: T) { c: x = y }] { n := n + 1 }\n";
-    let wide = |operands: usize| format!("invariant i: {}a", "a = b or ".repeat(operands));
-    let sets = |elements: usize| format!("define s = {{{}a}}", "(aaaa), ".repeat(elements));
-    let nested = |times: usize| {
-        let deep = format!(
-            "{}{}{}",
-            "f(".repeat(60),
-            "aaaa, ".repeat(times),
-            "a".to_string() + &")".repeat(60)
-        );
-        format!("define s = {deep}")
-    };
-    let sources: [(&str, Box<dyn Fn(usize) -> String>); 4] = [
-        ("items", Box::new(|n| step.repeat(n / 4))),
-        ("operands", Box::new(wide)),
-        ("elements", Box::new(sets)),
-        ("deep elements", Box::new(nested)),
+    let sources: [(&str, fn(usize) -> String); 4] = [
+        ("items", |n| "step a[op(p: T) { c: x = y }] { n := n + 1 }\n".repeat(n / 4)),
+        ("operands", |n| format!("invariant i: {}a", "a = b or ".repeat(n))),
+        ("elements", |n| format!("define s = {{{}a}}", "(aaaa), ".repeat(n))),
+        ("deep elements", |n| {
+            let (open, close) = ("f(".repeat(60), ")".repeat(60));
+            format!("define s = {open}{}a{close}", "aaaa, ".repeat(n))
+        }),
     ];
-    for (name, source) in &sources {
+    for (name, source) in sources {
         let took = |n: usize| {
             let text = source(n);
             assert!(format(&text).diagnostics.is_empty(), "{name}");

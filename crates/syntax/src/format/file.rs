@@ -106,7 +106,11 @@ impl<'s> Layout<'s> {
         for part in joined.iter_mut().filter(|part| part.class.is_none()) {
             let start = self.tokens.sigs[part.tokens.start].span.start as usize;
             let end = self.tokens.sigs[part.tokens.end - 1].span.end as usize;
-            part.text = self.source[start..end].replace("\r\n", "\n");
+            // How far it is indented says where it ends, if a bracket is missing.
+            let before = &self.source[..start];
+            let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
+            let indentation = if line.trim().is_empty() { line } else { "" };
+            part.text = indentation.to_string() + &self.source[start..end].replace("\r\n", "\n");
         }
         self.parts = joined;
     }

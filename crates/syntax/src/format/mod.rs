@@ -30,6 +30,7 @@ mod view;
 
 use crate::{Diagnostic, FileId, Parsed, parse};
 use file::Layout;
+use verify::Read;
 
 /// A formatted source, and what is wrong with it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,16 +56,16 @@ pub fn format(source: &str) -> Formatted {
 
 /// The text laid out; or nothing if that would change what it says.
 fn lay_out(source: &str, parsed: &Parsed) -> Option<String> {
+    let before = Read { source, parsed };
     let mut layout = Layout::new(source, parsed);
     let text = layout.text();
     let again = parse(&text, FileId::default());
-    if verify::same(parsed, &again) {
+    if verify::same(before, Read { source: &text, parsed: &again }) {
         return Some(text);
     }
     // A line that begins elsewhere changed the meaning: keep those items as they were written.
-    let changed = verify::changed_items(&parsed.tree, &again.tree)?;
-    layout.keep(&changed);
+    layout.keep(&verify::changed_items(&parsed.tree, &again.tree)?);
     let text = layout.text();
     let again = parse(&text, FileId::default());
-    verify::same(parsed, &again).then_some(text)
+    verify::same(before, Read { source: &text, parsed: &again }).then_some(text)
 }

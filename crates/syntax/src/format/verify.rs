@@ -10,29 +10,43 @@ use crate::{FileId, Parsed, TokenKind, lex};
 /// Whether a text has just these tokens and comments. Commas do not count, the tree shows whether
 /// one was needed; nor does the order of comments.
 pub(super) fn same_tokens(text: &str, sigs: &[Sig<'_>], comments: &[Comment<'_>]) -> bool {
-    let (tokens, diagnostics) = lex(text, FileId::default());
+    let (tokens, _) = lex(text, FileId::default());
     let tokens = Tokens::new(text, &tokens);
-    let written = |sigs: &[Sig<'_>]| {
-        let sigs = sigs.iter();
-        let kept = sigs.filter(|sig| !matches!(sig.kind, TokenKind::Comma | TokenKind::End));
-        kept.map(|sig| (sig.kind, sig.text.to_string())).collect::<Vec<_>>()
-    };
-    let said = |comments: &[Comment<'_>]| {
-        let mut texts: Vec<String> = comments.iter().map(|one| one.text.to_string()).collect();
-        texts.sort_unstable();
-        texts
-    };
-    diagnostics.is_empty()
-        && written(&tokens.sigs) == written(sigs)
-        && said(&tokens.comments) == said(comments)
+    same_sigs(&tokens.sigs, sigs) && same_comments(&tokens.comments, comments)
 }
 
-/// Whether two sources parse to the same tree and the same complaints.
-pub(super) fn same(one: &Parsed, other: &Parsed) -> bool {
-    one.tree.items.len() == other.tree.items.len()
+fn same_sigs(one: &[Sig<'_>], other: &[Sig<'_>]) -> bool {
+    let kept = |sig: &&Sig<'_>| !matches!(sig.kind, TokenKind::Comma | TokenKind::End);
+    // only what is not understood has several lines
+    let text = |sig: &Sig<'_>| (sig.kind, sig.text.replace("\r\n", "\n"));
+    one.iter().filter(kept).map(text).eq(other.iter().filter(kept).map(text))
+}
+
+fn same_comments(one: &[Comment<'_>], other: &[Comment<'_>]) -> bool {
+    let mut one: Vec<&str> = one.iter().map(|comment| comment.text).collect();
+    let mut other: Vec<&str> = other.iter().map(|comment| comment.text).collect();
+    one.sort_unstable();
+    other.sort_unstable();
+    one == other
+}
+
+/// A source and what was read of it.
+#[derive(Clone, Copy)]
+pub(super) struct Read<'s> {
+    pub source: &'s str,
+    pub parsed: &'s Parsed,
+}
+
+/// Whether two sources hold the same tokens and comments, the same tree and the same complaints.
+pub(super) fn same(one: Read<'_>, other: Read<'_>) -> bool {
+    let tokens = Tokens::new(one.source, &one.parsed.tokens);
+    let others = Tokens::new(other.source, &other.parsed.tokens);
+    let (one, other) = (one.parsed, other.parsed);
+    same_sigs(&tokens.sigs, &others.sigs)
+        && same_comments(&tokens.comments, &others.comments)
         && one.diagnostics.len() == other.diagnostics.len()
         && one.diagnostics.iter().zip(&other.diagnostics).all(|(a, b)| a.code == b.code)
-        && one.tree.items.iter().zip(&other.tree.items).all(|(a, b)| same_shape(a, b))
+        && changed_items(&one.tree, &other.tree).is_some_and(|changed| changed.is_empty())
 }
 
 /// The items that came out differently; or nothing if they cannot be told apart.
@@ -45,8 +59,8 @@ pub(super) fn changed_items(one: &File, other: &File) -> Option<Vec<usize>> {
     Some(changed.map(|(index, _)| index).collect())
 }
 
-/// Whether two trees are the same but for where things stand. The tokens have been compared
-/// already, so numbers say nothing more: the shapes are hashed without them, and so without spans.
+/// Whether two trees are the same but for where things stand. The tokens are compared as well, so
+/// numbers say nothing more: the shapes are hashed without them, and so without spans.
 fn same_shape(one: &Item, other: &Item) -> bool {
     let shape = |item: &Item| {
         let mut shape = Shape { hasher: DefaultHasher::new(), length: 0 };
