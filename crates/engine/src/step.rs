@@ -38,6 +38,17 @@ pub fn guard<T: Truth>(
     evaluate(program, truth, command, scratch, Extent::Guard)
 }
 
+/// The same, with arguments that need not be values of their types: a `new` parameter that the
+/// caller has yet to choose is null.
+pub(crate) fn guard_filled<T: Truth>(
+    program: &Program,
+    truth: &T,
+    command: &Command<'_>,
+    scratch: &mut Scratch,
+) -> Outcome {
+    evaluate(program, truth, command, scratch, Extent::FilledGuard)
+}
+
 /// Evaluates the body of an effect's call into `scratch.result()`, and its key into the single
 /// `scratch.sends()`. The guard is not looked at.
 pub fn call<T: Truth>(
@@ -53,6 +64,7 @@ pub fn call<T: Truth>(
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
     Guard,
+    FilledGuard,
     Whole,
     Call,
 }
@@ -82,7 +94,9 @@ fn evaluate<T: Truth>(
         let span = design::model::Span::default();
         return Outcome::Refused(Refusal { reason: Reason::OutOfRange, clause: None, at: span });
     };
-    if let Err((reason, at)) = legality::check_params(op, command.params) {
+    if extent != Extent::FilledGuard
+        && let Err((reason, at)) = legality::check_params(op, command.params)
+    {
         return Outcome::Refused(Refusal { reason, clause: None, at });
     }
     loop {
