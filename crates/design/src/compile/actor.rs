@@ -46,11 +46,10 @@ impl Compiler {
             };
             let root = self.root_actor(id);
             for field in &actor.memory {
-                let earlier = self.design.actors[root.index()]
-                    .memory
-                    .iter()
-                    .find(|known| known.name == field.name.text)
-                    .map(|known| known.span);
+                let earlier = self
+                    .names
+                    .memory_of(root, &field.name.text)
+                    .map(|known| self.design.actors[root.index()].memory[known.index()].span);
                 if !self.free("memory", &field.name, earlier) {
                     continue;
                 }
@@ -71,7 +70,13 @@ impl Compiler {
                     );
                 }
                 let of = field.of.as_ref().and_then(|name| self.subject_named(name));
-                self.design.actors[root.index()].memory.push(Memory {
+                let memory = &mut self.design.actors[root.index()].memory;
+                self.names
+                    .memory
+                    .entry(field.name.text.clone())
+                    .or_default()
+                    .push((root, MemoryId::of(memory.len())));
+                memory.push(Memory {
                     name: field.name.text.clone(),
                     ty,
                     of,

@@ -1,12 +1,10 @@
 //! The small world of `check { … }`: everything that the checker must enumerate is finite in it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use syntax::tree::{self, CheckKey, CheckValue, ExprKind as T, Item, ItemKind};
+use syntax::tree::{self, CheckKey, CheckValue, Item, ItemKind};
 use syntax::{Diagnostic, Span};
 
 use super::Compiler;
-use super::frame::{Frame, Mode};
-use super::literal::fold;
 use super::relevance::{Site, looked_at};
 use super::visit::{each, each_statement, statement_exprs};
 use crate::model::*;
@@ -20,11 +18,11 @@ struct Entries {
 }
 
 /// One entry, and whether anything asked for it.
-struct Entry {
-    words: Vec<String>,
-    value: CheckValue,
-    span: Span,
-    used: bool,
+pub(super) struct Entry {
+    pub words: Vec<String>,
+    pub value: CheckValue,
+    pub span: Span,
+    pub used: bool,
 }
 
 const SETTINGS: [&str; 6] = ["horizon", "unknowns", "messages", "calls", "log", "depth"];
@@ -358,66 +356,6 @@ impl Compiler {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "everything that is known of one value")]
-    fn domain_of(
-        &mut self,
-        ty: &Type,
-        name: &str,
-        declared: Span,
-        entry: Option<&mut Entry>,
-        looked: bool,
-        check: Span,
-        default: Option<&Const>,
-    ) -> Values {
-        match ty {
-            Type::Optional(inner) => {
-                let inner = self.domain_of(inner, name, declared, entry, looked, check, default);
-                Values::OrNull(Box::new(inner))
-            }
-            Type::Ref(subject) => Values::Refs(*subject),
-            Type::Bool | Type::Enum(_) => match entry {
-                Some(entry) => self.values(entry, ty),
-                None => Values::Whole,
-            },
-            Type::Actor => Values::Principals,
-            Type::Duration => match entry {
-                Some(entry) => self.values(entry, ty),
-                None => match default {
-                    Some(Const::Duration(ms)) => {
-                        self.durations.insert(*ms);
-                        Values::Listed(vec![Const::Duration(*ms)])
-                    }
-                    _ if !looked => Values::Irrelevant,
-                    _ => {
-                        self.no_domain(check, name, declared, &format!("{name}: 2"));
-                        Values::Irrelevant
-                    }
-                },
-            },
-            Type::Set { of, max } => match &**of {
-                Type::List { .. } | Type::Set { .. } | Type::Map { .. } => Values::Irrelevant,
-                of => {
-                    let inner = self.domain_of(of, name, declared, entry, looked, check, None);
-                    Values::SetOf(Box::new(inner), *max)
-                }
-            },
-            Type::Error => Values::Irrelevant,
-            _ => match entry {
-                Some(entry) => self.values(entry, ty),
-                None if !looked => Values::Irrelevant,
-                None => {
-                    let example = match ty {
-                        Type::Int => format!("{name}: 0..3"),
-                        Type::Decimal => format!("{name}: {{1, 5}}"),
-                        _ => format!("{name}: 2"),
-                    };
-                    self.no_domain(check, name, declared, &example);
-                    Values::Irrelevant
-                }
-            },
-        }
-    }
-
     fn attribute_bounds(&mut self, world: &mut World, entries: &mut Entries) {
         for entry in entries.list.iter_mut().filter(|entry| !entry.used) {
             let [state, attribute] = entry.words.as_slice() else {
@@ -456,72 +394,6 @@ impl Compiler {
                     }
                 }
                 _ => self.wrong_value(span, "a range, as in `0..5`"),
-            }
-        }
-    }
-
-    /// The values that an entry gives to something of this type.
-    fn values(&mut self, entry: &mut Entry, ty: &Type) -> Values {
-        let span = entry.span;
-        let value = entry.value.clone();
-        match (&value, ty) {
-            (CheckValue::Number(number), Type::Int) => {
-                let n = i64::from(self.count(number).unwrap_or(1));
-                Values::Range(0, n - 1)
-            }
-            (CheckValue::Number(number), Type::Duration) => {
-                Values::Ticks(self.count(number).unwrap_or(1))
-            }
-            (CheckValue::Number(number), Type::Time) => {
-                let n = i64::from(self.count(number).unwrap_or(1));
-                Values::Range(n, n)
-            }
-            (CheckValue::Number(_), Type::Decimal) => {
-                self.wrong_value(span, "values, as in `{1, 5}`, or a range");
-                Values::Irrelevant
-            }
-            (CheckValue::Number(number), Type::Bool | Type::Enum(_)) => {
-                let span = number.span;
-                self.wrong_value(span, "some of its constants, as in `{A, B}`");
-                Values::Whole
-            }
-            (CheckValue::Number(number), _) => Values::Opaque(self.count(number).unwrap_or(1)),
-            (CheckValue::Range(low, high), Type::Int | Type::Decimal | Type::Time) => {
-                let ty = if *ty == Type::Time { &Type::Int } else { ty };
-                match (self.whole(low, ty), self.whole(high, ty)) {
-                    (Some(low), Some(high)) if low <= high => Values::Range(low, high),
-                    (Some(_), Some(_)) => {
-                        self.wrong_value(span, "the smaller number first");
-                        Values::Irrelevant
-                    }
-                    _ => Values::Irrelevant,
-                }
-            }
-            (CheckValue::Values(written), _) => {
-                let mut frame = Frame::new(Mode::Constant, None);
-                let mut constants = Vec::new();
-                for item in written {
-                    let value = self.expr(&mut frame, item, Some(ty));
-                    if let Some(value) = self.demand(value, ty) {
-                        match fold(&value) {
-                            Some(constant) => {
-                                if let Const::Duration(ms) = constant {
-                                    self.durations.insert(ms);
-                                }
-                                constants.push(constant);
-                            }
-                            None => self.error("E0310", value.span, "a value here is a constant"),
-                        }
-                    }
-                }
-                constants.sort();
-                constants.dedup();
-                Values::Listed(constants)
-            }
-            _ => {
-                let name = self.type_name(ty);
-                self.wrong_value(span, &format!("values of type `{name}`"));
-                Values::Irrelevant
             }
         }
     }
@@ -596,58 +468,6 @@ impl Compiler {
                 ),
             };
             self.report(problem);
-        }
-    }
-
-    fn no_domain(&mut self, check: Span, name: &str, declared: Span, example: &str) {
-        let already = self
-            .diagnostics
-            .iter()
-            .any(|d| d.code == "E0701" && d.message.contains(&format!("`{name}`")));
-        if already {
-            return;
-        }
-        self.report(
-            Diagnostic::error(
-                "E0701",
-                check,
-                format!("the small world does not say how many values `{name}` has"),
-            )
-            .also(declared, "declared here")
-            .help(format!("add `{example}` to `check`")),
-        );
-    }
-
-    fn wrong_value(&mut self, span: Span, wanted: &str) {
-        self.report(Diagnostic::error("E0703", span, format!("expected {wanted}")));
-    }
-
-    /// A count: 1 to 64.
-    fn count(&mut self, written: &tree::Expr) -> Option<u32> {
-        let value = match &written.kind {
-            T::Int(digits) => digits.parse::<u32>().ok().filter(|n| *n <= 64),
-            _ => None,
-        };
-        if value.is_none() {
-            self.report(
-                Diagnostic::error("E0703", written.span, "expected a number up to 64")
-                    .help("a small world is small: two or three of each usually show everything"),
-            );
-        }
-        value
-    }
-
-    /// A whole number, or a decimal in millionths.
-    fn whole(&mut self, written: &tree::Expr, ty: &Type) -> Option<i64> {
-        let mut frame = Frame::new(Mode::Constant, None);
-        let value = self.expr(&mut frame, written, Some(ty));
-        let value = self.demand(value, ty)?;
-        match fold(&value) {
-            Some(Const::Int(value) | Const::Decimal(value)) => Some(value),
-            _ => {
-                self.error("E0310", written.span, "a bound is a constant");
-                None
-            }
         }
     }
 }

@@ -54,14 +54,10 @@ impl Compiler {
             return None;
         };
         let root = self.root_actor(actor);
-        let Some(field) = self.design.actors[root.index()]
-            .memory
-            .iter()
-            .position(|memory| memory.name == name.text)
-        else {
+        let Some(field) = self.names.memory_of(root, &name.text) else {
             return self.foreign_memory(frame, actor, name, of);
         };
-        let memory = self.design.actors[root.index()].memory[field].clone();
+        let memory = self.design.actors[root.index()].memory[field.index()].clone();
         let of = match (of, memory.of) {
             (Some(local), Some(subject)) => {
                 let ty = &frame.locals[local.index()].ty;
@@ -105,7 +101,6 @@ impl Compiler {
                 }
             }
         };
-        let field = MemoryId::of(field);
         let known = frame.memory.iter().position(|used| used.field == field && used.of == of);
         let at = known.unwrap_or_else(|| {
             frame.memory.push(MemoryUse { actor: root, field, of, read: false, written: false });
@@ -120,10 +115,7 @@ impl Compiler {
     }
 
     fn anybody_remembers(&self, name: &Name) -> bool {
-        self.design
-            .actors
-            .iter()
-            .any(|actor| actor.memory.iter().any(|memory| memory.name == name.text))
+        self.names.memory.contains_key(&name.text)
     }
 
     fn foreign_memory(
@@ -133,11 +125,8 @@ impl Compiler {
         name: &Name,
         of: Option<LocalId>,
     ) -> Option<Option<MemoryUseId>> {
-        let owner = self
-            .design
-            .actors
-            .iter()
-            .find(|other| other.memory.iter().any(|memory| memory.name == name.text))?;
+        let (owner, _) = *self.names.memory.get(&name.text)?.first()?;
+        let owner = &self.design.actors[owner.index()];
         if of.is_some()
             || frame
                 .params
@@ -210,10 +199,10 @@ impl Compiler {
                     let ExprKind::Name(name) = &target.kind else {
                         continue;
                     };
-                    let Some(field) = self.design.actors[root.index()]
-                        .memory
-                        .iter()
-                        .position(|memory| memory.name == name.text && memory.of.is_none())
+                    let Some(field) =
+                        self.names.memory_of(root, &name.text).map(MemoryId::index).filter(
+                            |field| self.design.actors[root.index()].memory[*field].of.is_none(),
+                        )
                     else {
                         continue;
                     };

@@ -3,10 +3,12 @@
 mod actor;
 mod aggregate;
 mod arithmetic;
+mod assign;
 mod call;
 mod check;
 mod compare;
 mod declare;
+mod domain;
 mod effect;
 mod expand;
 mod expr;
@@ -25,6 +27,7 @@ mod rules;
 mod stmt;
 mod subject;
 mod types;
+mod unknown;
 mod view;
 mod visit;
 

@@ -19,6 +19,8 @@ pub struct Names {
     pub goals: FxHashMap<String, Span>,
     /// every state name with the subjects that have it
     pub states: FxHashMap<String, Vec<(SubjectId, StateId)>>,
+    /// every memory field by its name, with the root actors that have it
+    pub memory: FxHashMap<String, Vec<(ActorId, MemoryId)>>,
     /// for each subject: attribute name to attributes (one for each state that has the name)
     pub attributes: Vec<FxHashMap<String, Vec<AttrId>>>,
 }
@@ -26,6 +28,10 @@ pub struct Names {
 impl Names {
     pub fn state(&self, subject: SubjectId, name: &str) -> Option<StateId> {
         self.states.get(name)?.iter().find(|(of, _)| *of == subject).map(|(_, state)| *state)
+    }
+
+    pub fn memory_of(&self, actor: ActorId, name: &str) -> Option<MemoryId> {
+        self.memory.get(name)?.iter().find(|(of, _)| *of == actor).map(|(_, field)| *field)
     }
 
     pub fn attribute(&self, subject: SubjectId, name: &str) -> &[AttrId] {
