@@ -109,6 +109,8 @@ pub struct Scratch {
     pub(crate) queries: Vec<QueryOut>,
     pub(crate) query_words: Vec<Word>,
     pub(crate) out: Output,
+    /// of `due`
+    pub(crate) turns: Vec<Word>,
 }
 
 /// What a step did besides changing records.

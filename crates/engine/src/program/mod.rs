@@ -8,6 +8,7 @@ mod mentions;
 pub(crate) mod node;
 pub(crate) mod operation;
 mod shape;
+pub(crate) mod timed;
 
 use design::model::{
     Design, EventId, Goal, OperationId, Protection, Span, StateId, Subject, SubjectId,
@@ -26,6 +27,8 @@ use crate::{Layout, NULL, ParamsLayout, StateLayout, Word};
 pub struct Program {
     pub(crate) lists: Lists,
     pub(crate) loops: Vec<Loop>,
+    /// for each node: does its value depend on the clock?
+    pub(crate) timed: Vec<bool>,
     pub(crate) subjects: Vec<SubjectRules>,
     pub(crate) operations: Vec<Op>,
     invariants: Vec<GoalRule>,
@@ -125,7 +128,9 @@ impl Program {
                 Shape::Record(event.fields.iter().map(field).collect())
             })
             .collect();
+        let timed = timed::timed(&lower.lists, &lower.loops);
         Program {
+            timed,
             lists: lower.lists,
             loops: lower.loops,
             subjects,

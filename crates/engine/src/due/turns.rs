@@ -1,0 +1,289 @@
+//! The moments at which a comparison with the clock turns.
+
+use super::slope::Slope;
+use crate::env::{Clock, StepEnv};
+use crate::eval::{Env, Eval, Stop};
+use crate::program::node::{Arithmetic, Form, LoopKind, Node, NodeId, Over, Run};
+use crate::program::timed::parts;
+use crate::{NULL, Truth, Word};
+
+pub(super) struct Turns<'e, 'x, T> {
+    pub eval: Eval<'e, StepEnv<'x, T>>,
+    pub turns: &'e mut Vec<Word>,
+    /// nothing was met that is not understood
+    pub exact: bool,
+    /// how the values of `let`s move: (place in the frame, slope)
+    pub bound: [(u32, Slope); 8],
+    pub binds: usize,
+}
+
+impl<T: Truth> Turns<'_, '_, T> {
+    fn timed(&self, id: NodeId) -> bool {
+        self.eval.program.timed[id as usize]
+    }
+
+    /// A value at the moment of looking. An error is no value, and may be one later if it
+    /// depends on the clock.
+    fn value(&mut self, id: NodeId) -> Result<Word, Stop> {
+        match self.eval.eval(id) {
+            Ok(word) => Ok(word),
+            Err(Stop::Refuse(..)) => {
+                self.exact &= !self.timed(id);
+                Ok(NULL)
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// Collects the turns of everything in this expression.
+    pub fn walk(&mut self, id: NodeId) -> Result<(), Stop> {
+        if !self.timed(id) {
+            return Ok(());
+        }
+        let program = self.eval.program;
+        let node = program.lists.nodes[id as usize];
+        match node {
+            Node::Order { left, right, .. } | Node::Equal { left, right, .. } => {
+                self.comparison(left, right)
+            }
+            Node::Let { slot, offset, body } => {
+                let value = program.lists.slots[slot as usize];
+                self.walk(value.node)?;
+                let slope = match value.form {
+                    Form::Scalar => self.slope(value.node)?,
+                    _ if self.timed(value.node) => Slope::Unknown,
+                    _ => Slope::Flat,
+                };
+                self.bind(offset, slope);
+                match self.eval.bind_slot(&value, offset) {
+                    Ok(()) => {}
+                    Err(Stop::Refuse(..)) => self.eval.set_local(offset, NULL),
+                    Err(stop) => return Err(stop),
+                }
+                self.walk(body)
+            }
+            Node::Loop(index) => self.each_element(index),
+            Node::In { item, .. } | Node::Among { item, .. } if self.moves(item)? => {
+                self.exact = false;
+                Ok(())
+            }
+            _ => {
+                let mut walked = Ok(());
+                parts(node, &program.lists, &program.loops, &mut |part| {
+                    walked = walked.and_then(|()| self.walk(part));
+                });
+                walked
+            }
+        }
+    }
+
+    /// Is it other than constant between turns?
+    fn moves(&mut self, id: NodeId) -> Result<bool, Stop> {
+        Ok(!matches!(self.slope(id)?, Slope::Flat | Slope::Steps))
+    }
+
+    fn bind(&mut self, offset: u32, slope: Slope) {
+        match self.bound.get_mut(self.binds) {
+            Some(place) => {
+                *place = (offset, slope);
+                self.binds += 1;
+            }
+            None => self.exact = false,
+        }
+    }
+
+    fn each_element(&mut self, index: u32) -> Result<(), Stop> {
+        let rule = self.eval.program.loops[index as usize];
+        let Over::Elements { block, stride } = rule.over else {
+            self.exact = false;
+            return Ok(());
+        };
+        if self.timed(block) {
+            self.exact = false;
+            return Ok(());
+        }
+        let height = self.eval.stack.len();
+        let start = match self.eval.block(block, stride) {
+            Ok(start) => start,
+            Err(Stop::Refuse(..)) => {
+                self.eval.stack.truncate(height);
+                return Ok(());
+            }
+            Err(stop) => return Err(stop),
+        };
+        for place in (start + 1..self.eval.stack.len()).step_by(stride as usize) {
+            let element = self.eval.stack[place];
+            self.eval.set_local(rule.local, element);
+            let body = match rule.kind {
+                LoopKind::All(body) | LoopKind::Any(body) | LoopKind::Sum(body) => Some(body),
+                LoopKind::Count => None,
+            };
+            for part in rule.filter.into_iter().chain(body) {
+                self.walk(part)?;
+            }
+        }
+        self.eval.stack.truncate(height);
+        Ok(())
+    }
+
+    fn comparison(&mut self, left: NodeId, right: NodeId) -> Result<(), Stop> {
+        self.walk(left)?;
+        self.walk(right)?;
+        let slope = self.slope(left)?.plus(self.slope(right)?.negate());
+        match slope {
+            Slope::Flat | Slope::Steps | Slope::Linear(0) => {}
+            Slope::Linear(by) => {
+                let (left, right) = (self.value(left)?, self.value(right)?);
+                if left != NULL && right != NULL {
+                    // left - right moves by `by`: where is it 0?
+                    let apart = i128::from(left) - i128::from(right);
+                    let turn = i128::from(self.eval.env.now()) + (-apart).div_euclid(i128::from(by));
+                    self.turn(turn);
+                }
+            }
+            Slope::Rising => self.search(left, right, 1)?,
+            Slope::Falling => self.search(left, right, -1)?,
+            Slope::Unknown => self.exact = false,
+        }
+        Ok(())
+    }
+
+    /// A comparison turns at this moment or right after it (or right before: rounding).
+    fn turn(&mut self, turn: i128) {
+        for moment in [turn - 1, turn, turn + 1] {
+            if let Ok(moment) = Word::try_from(moment) {
+                self.turns.push(moment);
+            }
+        }
+    }
+
+    /// Finds where `left - right`, which moves one way only, reaches 0 and where it passes it.
+    fn search(&mut self, left: NodeId, right: NodeId, direction: i128) -> Result<(), Stop> {
+        let now = self.eval.env.now();
+        let (start, end) = (self.value(left)?, self.value(right)?);
+        if start == NULL || end == NULL {
+            return Ok(());
+        }
+        for goal in [0, 1] {
+            let (mut low, mut high) = (now, Word::MAX - 1);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if self.reached(left, right, direction, goal, middle)? {
+                    high = middle;
+                } else {
+                    low = middle + 1;
+                }
+            }
+            self.turn(i128::from(low));
+        }
+        Ok(())
+    }
+
+    /// Has it, at this moment? Where it cannot be said, nothing later matters.
+    fn reached(
+        &mut self,
+        left: NodeId,
+        right: NodeId,
+        direction: i128,
+        goal: i128,
+        moment: Word,
+    ) -> Result<bool, Stop> {
+        let clock = std::mem::replace(self.eval.env.clock, Clock { now: moment, used: true });
+        let values = (self.eval.eval(left), self.eval.eval(right));
+        *self.eval.env.clock = clock;
+        match values {
+            (Ok(left), Ok(right)) if left != NULL && right != NULL => {
+                Ok((i128::from(left) - i128::from(right)) * direction >= goal)
+            }
+            (Err(stop @ (Stop::Need | Stop::Again)), _)
+            | (_, Err(stop @ (Stop::Need | Stop::Again))) => Err(stop),
+            _ => Ok(true),
+        }
+    }
+
+    fn slope(&mut self, id: NodeId) -> Result<Slope, Stop> {
+        if !self.timed(id) {
+            return Ok(Slope::Flat);
+        }
+        Ok(match self.eval.program.lists.nodes[id as usize] {
+            Node::Now => Slope::Linear(1),
+            Node::Local { offset } => {
+                let bound = self.bound[..self.binds].iter().rev();
+                bound.clone().find(|(at, _)| *at == offset).map_or(Slope::Flat, |(_, slope)| *slope)
+            }
+            Node::Negate(inner) => self.slope(inner)?.negate(),
+            Node::Arithmetic { op, left, right } => self.arithmetic(op, left, right)?,
+            Node::Min(run) | Node::Max(run) => self.extreme(run)?,
+            Node::If { condition, then, otherwise } => {
+                let flat = !self.timed(condition);
+                match (self.slope(then)?, self.slope(otherwise)?) {
+                    (one, two) if flat && one == two => one,
+                    (Slope::Flat | Slope::Steps, Slope::Flat | Slope::Steps) => Slope::Steps,
+                    (then_slope, otherwise_slope) if flat => {
+                        match self.value(condition)? {
+                            1 => then_slope,
+                            _ => otherwise_slope,
+                        }
+                    }
+                    _ => Slope::Unknown,
+                }
+            }
+            Node::Let { .. } => Slope::Unknown,
+            Node::Loop(index) => match self.eval.program.loops[index as usize].kind {
+                LoopKind::Sum(value) if self.timed(value) => Slope::Unknown,
+                _ => Slope::Steps,
+            },
+            Node::KeyPart { base, .. } | Node::Attr { base, .. } | Node::Counter { base, .. } => {
+                self.stepwise(&[base])?
+            }
+            Node::IsNull(_)
+            | Node::Not(_)
+            | Node::And(_)
+            | Node::Or(_)
+            | Node::Implies(..)
+            | Node::Equal { .. }
+            | Node::Order { .. }
+            | Node::Exists { .. } => Slope::Steps,
+            Node::In { item, .. } | Node::Among { item, .. } => self.stepwise(&[item])?,
+            _ => Slope::Unknown,
+        })
+    }
+
+    fn stepwise(&mut self, nodes: &[NodeId]) -> Result<Slope, Stop> {
+        for node in nodes {
+            if self.moves(*node)? {
+                return Ok(Slope::Unknown);
+            }
+        }
+        Ok(Slope::Steps)
+    }
+
+    fn arithmetic(&mut self, op: Arithmetic, left: NodeId, right: NodeId) -> Result<Slope, Stop> {
+        let (one, two) = (self.slope(left)?, self.slope(right)?);
+        Ok(match op {
+            Arithmetic::Add => one.plus(two),
+            Arithmetic::Subtract => one.plus(two.negate()),
+            Arithmetic::Multiply if two == Slope::Flat => one.times(self.value(right)?),
+            Arithmetic::Multiply if one == Slope::Flat => two.times(self.value(left)?),
+            Arithmetic::MultiplyDecimals if two == Slope::Flat => one.scaled(self.value(right)?),
+            Arithmetic::MultiplyDecimals if one == Slope::Flat => two.scaled(self.value(left)?),
+            Arithmetic::Divide | Arithmetic::DivideDecimals if two == Slope::Flat => {
+                one.scaled(self.value(right)?)
+            }
+            _ if one == Slope::Steps && two == Slope::Steps => Slope::Steps,
+            _ => Slope::Unknown,
+        })
+    }
+
+    fn extreme(&mut self, run: Run) -> Result<Slope, Stop> {
+        let mut slope = None;
+        for index in run.range() {
+            let next = self.slope(self.eval.program.lists.nodes_of[index])?;
+            slope = Some(match slope {
+                None => next,
+                Some(slope) => next.along(slope),
+            });
+        }
+        Ok(slope.unwrap_or(Slope::Flat))
+    }
+}
