@@ -1,1 +1,25 @@
+//! Explores the small world of a design with the engine's own step: every interleaving, with
+//! crashes, retries, lost replies, expiry and clock steps.
+//!
+//! What each fault means, what a state is made of and what a verdict promises is written in
+//! `docs/checker.md`.
 
+mod arm;
+mod check;
+mod machine;
+mod options;
+mod report;
+mod search;
+mod ticks;
+mod trace;
+mod visit;
+mod witness;
+mod world;
+
+pub use check::check;
+pub use options::{Options, Progress, Stop, WorldError};
+pub use report::{
+    ArmResult, FailureStatus, FailureVerdict, GoalVerdict, Report, Verdict, Witness, WitnessKind,
+    WorldSummary,
+};
+pub use trace::{ChangeLine, MemoryLine, StateLine, StepKind, Trace, TraceStep};

@@ -1,0 +1,110 @@
+//! Calls in flight: they left, and land at any later time, or never.
+
+use engine::{NULL, Outcome, Word};
+
+use super::apply::{ALL, Takes};
+use super::{Machine, Move, NOW, Sink, Worker};
+
+impl Machine {
+    fn call_slot(&self, call: u32) -> u32 {
+        self.plan.calls.first + self.plan.calls.stride * call
+    }
+
+    /// Puts a call in flight, with the memory it has now. Answers `false` if there is no room.
+    pub(super) fn leave(&self, worker: &mut Worker, index: u32) -> bool {
+        let free = (0..self.plan.calls.count)
+            .find(|call| worker.before[self.call_slot(*call) as usize] == 0);
+        let Some(call) = free else { return false };
+        let slot = self.call_slot(call);
+        self.set(worker, slot, Word::from(index) + 1);
+        for slots in &self.instances[index as usize].memory {
+            let word = worker.before[slots.slot as usize];
+            self.set(worker, slot + slots.in_call, word);
+        }
+        self.sort_calls(worker);
+        true
+    }
+
+    fn sort_calls(&self, worker: &mut Worker) {
+        let Worker { after, journal, .. } = worker;
+        let plan = &self.plan.calls;
+        sort_blocks(after, plan.first, plan.stride, plan.count, &mut |slot| journal.push(slot));
+    }
+
+    fn take(&self, worker: &mut Worker, call: u32) {
+        let slot = self.call_slot(call);
+        self.set(worker, slot, 0);
+        for at in 1..self.plan.calls.stride {
+            self.set(worker, slot + at, NULL);
+        }
+        self.sort_calls(worker);
+    }
+
+    pub(super) fn landings<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
+        for call in 0..self.plan.calls.count {
+            let slot = self.call_slot(call) as usize;
+            let number = worker.before[slot];
+            if number == 0 {
+                continue;
+            }
+            let stride = self.plan.calls.stride as usize;
+            if call > 0 && worker.before[slot..slot + stride] == worker.before[slot - stride..slot] {
+                continue;
+            }
+            let instance = &self.instances[number as usize - 1];
+            worker.memory.clear();
+            for slots in &instance.memory {
+                let word = worker.before[slot + slots.in_call as usize];
+                worker.memory.push(word);
+            }
+            let (operation, me) = (instance.operation, instance.me);
+            let outcome = self.run(worker, operation, me, &instance.params, NOW, None);
+            if outcome == Outcome::Done {
+                let takes = Takes { memory: false, ..ALL };
+                if self.apply(worker, &instance.memory, instance.place, takes) {
+                    self.take(worker, call);
+                    self.emit(worker, sink, Move::Land { call, refused: false }, NOW);
+                } else {
+                    self.undo(worker);
+                    sink.beyond(u32::MAX);
+                }
+            } else {
+                self.take(worker, call);
+                self.emit(worker, sink, Move::Land { call, refused: true }, NOW);
+                continue;
+            }
+            self.take(worker, call);
+            self.emit(worker, sink, Move::Drop { call }, NOW);
+        }
+    }
+
+    /// How many calls are in flight.
+    pub(crate) fn in_flight(&self, words: &[Word]) -> usize {
+        (0..self.plan.calls.count)
+            .filter(|call| words[self.call_slot(*call) as usize] != 0)
+            .count()
+    }
+}
+
+/// Puts blocks of slots into one order, so that it does not matter which came first.
+pub(super) fn sort_blocks(
+    words: &mut [Word],
+    first: u32,
+    stride: u32,
+    count: u32,
+    changed: &mut dyn FnMut(u32),
+) {
+    if count < 2 {
+        return;
+    }
+    let (first, stride, count) = (first as usize, stride as usize, count as usize);
+    let mut blocks: Vec<Vec<Word>> =
+        words[first..first + stride * count].chunks(stride).map(<[Word]>::to_vec).collect();
+    blocks.sort_unstable_by(|a, b| b.cmp(a));
+    for (at, word) in blocks.into_iter().flatten().enumerate() {
+        if words[first + at] != word {
+            words[first + at] = word;
+            changed((first + at) as u32);
+        }
+    }
+}

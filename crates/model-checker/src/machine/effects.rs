@@ -1,0 +1,184 @@
+//! The outbox and the world outside, which decides each key at most once, perhaps late, perhaps
+//! with its answer lost.
+
+use design::model::OperationId;
+use engine::outbox::{Answered, Entry, EntryState};
+use engine::{AnswerKind, NULL, Outcome, Send, Word};
+
+use super::apply::ALL;
+use super::{Machine, Move, NOW, Sink, Worker, effects_of};
+use crate::world::effects::decision;
+
+const CLOSED: Word = 0;
+const OPEN: Word = 1;
+
+/// The checker never gives up: how often an attempt was made does not matter to it.
+fn entry(state: Word) -> Entry {
+    let state = if state == OPEN { EntryState::Open } else { EntryState::Closed };
+    Entry { state, ..Entry::default() }
+}
+
+mod outbox {
+    use super::*;
+    pub(super) fn send(entry: Entry, _now: Word) -> Entry {
+        if entry.state == EntryState::Open { entry } else { Entry { state: EntryState::Open, ..Entry::default() } }
+    }
+    pub(super) fn answer(entry: Entry) -> Answered {
+        if entry.state == EntryState::Closed { Answered::Dropped } else { Answered::Commit(Entry::default()) }
+    }
+}
+
+impl Machine {
+    /// Sends a call to the world outside. Answers `false` if its key is not of the small world.
+    pub(super) fn open(
+        &self,
+        after: &mut [Word],
+        journal: &mut Vec<u32>,
+        send: &Send<'_>,
+    ) -> bool {
+        let Some(plan) = &self.plan.effects[send.operation.index()] else { return false };
+        let Some(&key) = plan.index.get(send.key) else { return false };
+        let slot = plan.entry(key as usize);
+        let held = entry(after[slot as usize]);
+        if outbox::send(held, NOW) == held {
+            return true;
+        }
+        after[slot as usize] = OPEN;
+        journal.push(slot);
+        for (slot, word) in plan.args(key as usize).zip(send.args) {
+            after[slot] = *word;
+            journal.push(slot as u32);
+        }
+        true
+    }
+
+    pub(super) fn outside<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
+        for effect in effects_of(&self.design) {
+            let Some(plan) = &self.plan.effects[effect.index()] else { continue };
+            for key in 0..plan.keys.len() {
+                let open = worker.before[plan.entry(key) as usize] == OPEN;
+                let world = worker.before[plan.world(key) as usize];
+                if open {
+                    self.attempts(worker, sink, effect, key, world);
+                }
+                if world == decision::ASKED {
+                    self.decides(worker, sink, effect, key);
+                }
+                if open {
+                    self.answers(worker, sink, effect, key, world);
+                }
+            }
+        }
+    }
+
+    fn attempts<S: Sink>(
+        &self,
+        worker: &mut Worker,
+        sink: &mut S,
+        effect: OperationId,
+        key: usize,
+        world: Word,
+    ) {
+        let Some(plan) = &self.plan.effects[effect.index()] else { return };
+        let number = key as u32;
+        if world == decision::UNSEEN {
+            self.set(worker, plan.world(key), decision::ASKED);
+            for (to, from) in plan.world_args(key).zip(plan.args(key)) {
+                let word = worker.before[from];
+                self.set(worker, to as u32, word);
+            }
+            self.emit(worker, sink, Move::Attempt { effect, key: number }, NOW);
+        } else if self.program.key_removed(effect)
+            && matches!(world, decision::DONE | decision::REFUSED)
+        {
+            let again =
+                if world == decision::DONE { decision::DONE_TWICE } else { decision::DONE };
+            self.set(worker, plan.world(key), again);
+            self.emit(worker, sink, Move::Again { effect, key: number }, NOW);
+        }
+    }
+
+    fn decides<S: Sink>(
+        &self,
+        worker: &mut Worker,
+        sink: &mut S,
+        effect: OperationId,
+        key: usize,
+    ) {
+        let Some(plan) = &self.plan.effects[effect.index()] else { return };
+        let number = key as u32;
+        for (at, answer) in plan.answers.iter().enumerate() {
+            self.set(worker, plan.world(key), decision::DONE);
+            self.set(worker, plan.answer(key), *answer);
+            let what = Move::Decide { effect, key: number, yes: true, answer: at as u32 };
+            self.emit(worker, sink, what, NOW);
+        }
+        self.set(worker, plan.world(key), decision::REFUSED);
+        let what = Move::Decide { effect, key: number, yes: false, answer: 0 };
+        self.emit(worker, sink, what, NOW);
+    }
+
+    fn answers<S: Sink>(
+        &self,
+        worker: &mut Worker,
+        sink: &mut S,
+        effect: OperationId,
+        key: usize,
+        world: Word,
+    ) {
+        let Some(plan) = &self.plan.effects[effect.index()] else { return };
+        let value = worker.before[plan.answer(key) as usize];
+        let decided = match world {
+            decision::DONE | decision::DONE_TWICE => Some((AnswerKind::Ok, value)),
+            decision::REFUSED => Some((AnswerKind::Refused, NULL)),
+            _ => None,
+        };
+        let spent = worker.before[plan.unknowns(key) as usize];
+        let unknown = (spent < Word::from(self.settings.unknowns))
+            .then_some((AnswerKind::Unknown, NULL));
+        let me = Word::from(
+            self.universe.of_actor[self.design.operations[effect.index()].actor.index()].0,
+        );
+        for answer in [decided, unknown].into_iter().flatten() {
+            let held = entry(worker.before[plan.entry(key) as usize]);
+            let Answered::Commit(closed) = outbox::answer(held) else { continue };
+            worker.words.clear();
+            worker.words.extend_from_slice(&worker.before[plan.args(key)]);
+            let args = std::mem::take(&mut worker.words);
+            worker.memory.clear();
+            let outcome = self.run(worker, effect, me, &args, NOW, Some(answer));
+            worker.words = args;
+            let dropped = match outcome {
+                Outcome::Done => {
+                    if !self.apply(worker, &[], 0, ALL) {
+                        self.undo(worker);
+                        sink.beyond(u32::MAX);
+                        continue;
+                    }
+                    false
+                }
+                Outcome::Refused(refusal) => {
+                    sink.refused(effect, refusal.reason);
+                    true
+                }
+                Outcome::Need => continue,
+            };
+            // A handler may have sent the same call again: the entry is closed before that.
+            let reopened = worker.scratch.sends().any(|send| {
+                !dropped && send.operation == effect && send.key == &plan.keys[key][..]
+            });
+            if !reopened {
+                let state = if closed.state == EntryState::Open { OPEN } else { CLOSED };
+                self.set(worker, plan.entry(key), state);
+                for slot in plan.args(key) {
+                    self.set(worker, slot as u32, self.plan.slots.blank(slot as u32));
+                }
+            }
+            if answer.0 == AnswerKind::Unknown {
+                self.set(worker, plan.unknowns(key), spent + 1);
+            }
+            let (key, kind) = (key as u32, answer.0);
+            self.emit(worker, sink, Move::Answer { effect, key, kind, dropped }, NOW);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Messages between places: delivered in any order, perhaps not at all, perhaps twice.
+
+use design::model::{Fault, OperationId};
+use engine::{Outcome, Send, Word};
+
+use super::apply::ALL;
+use super::calls::sort_blocks;
+use super::instances::{callers, memory_slots, offsets, place_of};
+use super::{How, Machine, Move, NOW, Sink, Worker};
+use crate::world::plan::MessagePlan;
+
+impl Machine {
+    /// Puts a message on its way. Answers `false` if too many are.
+    pub(super) fn post(
+        &self,
+        after: &mut [Word],
+        journal: &mut Vec<u32>,
+        send: &Send<'_>,
+        from: Word,
+    ) -> bool {
+        let on_the_way: usize =
+            self.plan.messages.iter().map(|plan| blocks(plan, after).count()).sum();
+        let plan = self.plan.messages.iter().find(|plan| plan.operation == send.operation);
+        let Some(plan) = plan else { return false };
+        if on_the_way >= self.plan.messages_max as usize {
+            return false;
+        }
+        let free = (0..plan.count)
+            .map(|at| plan.first + plan.stride * at)
+            .find(|slot| after[*slot as usize] == 0);
+        let Some(slot) = free else { return false };
+        let words = std::iter::once(from + 1).chain(send.args.iter().copied());
+        for (at, word) in words.enumerate() {
+            after[slot as usize + at] = word;
+            journal.push(slot + at as u32);
+        }
+        sort_blocks(after, plan.first, plan.stride, plan.count, &mut |slot| journal.push(slot));
+        true
+    }
+
+    fn taken(&self, worker: &mut Worker, plan: &MessagePlan, slot: u32) {
+        // A step may have sent another meanwhile: find the one that is meant again.
+        let stride = plan.stride as usize;
+        let block = worker.before[slot as usize..slot as usize + stride].to_vec();
+        let at = (0..plan.count)
+            .map(|at| (plan.first + plan.stride * at) as usize)
+            .find(|at| worker.after[*at..at + stride] == block[..]);
+        let Some(at) = at else { return };
+        self.set(worker, at as u32, 0);
+        for word in at + 1..at + stride {
+            self.set(worker, word as u32, self.plan.slots.blank(word as u32));
+        }
+        let Worker { after, journal, .. } = worker;
+        sort_blocks(after, plan.first, plan.stride, plan.count, &mut |slot| journal.push(slot));
+    }
+
+    /// Can these two hear each other? Places are numbered from 1; 0 hears everyone.
+    fn apart(&self, worker: &Worker, from: Word, to: Word) -> bool {
+        let Some(cut) = self.plan.cut else { return false };
+        let side = |place: Word| worker.before[cut as usize] >> (place - 1) & 1;
+        from > 0 && to > 0 && side(from) != side(to)
+    }
+
+    pub(super) fn deliveries<S: Sink>(&self, worker: &mut Worker, sink: &mut S, recovery: bool) {
+        if let Some(cut) = self.plan.cut
+            && worker.before[cut as usize] != 0
+        {
+            self.set(worker, cut, 0);
+            self.emit(worker, sink, Move::Heal, NOW);
+        }
+        for (number, plan) in self.plan.messages.iter().enumerate() {
+            let mut last: Option<usize> = None;
+            for at in 0..plan.count {
+                let slot = plan.first + plan.stride * at;
+                let block = slot as usize..(slot + plan.stride) as usize;
+                if worker.before[slot as usize] == 0 {
+                    continue;
+                }
+                if last.is_some_and(|last| {
+                    worker.before[last..last + plan.stride as usize] == worker.before[block.clone()]
+                }) {
+                    continue;
+                }
+                last = Some(block.start);
+                self.delivery(worker, sink, (number as u32, at), slot, recovery);
+            }
+        }
+    }
+
+    fn delivery<S: Sink>(
+        &self,
+        worker: &mut Worker,
+        sink: &mut S,
+        (number, at): (u32, u32),
+        slot: u32,
+        recovery: bool,
+    ) {
+        let plan = &self.plan.messages[number as usize];
+        let operation = &self.design.operations[plan.operation.index()];
+        let from = worker.before[slot as usize] - 1;
+        let args: Vec<Word> =
+            worker.before[slot as usize + 1..(slot + plan.stride) as usize].to_vec();
+        let place = place_of(&self.design, &self.universe, &self.places, operation, &args);
+        if !recovery && self.may(worker, Fault::LostMessage) {
+            self.taken(worker, plan, slot);
+            self.charge(worker, Fault::LostMessage);
+            self.emit(worker, sink, Move::Lose { plan: number, at }, NOW);
+        }
+        if self.apart(worker, from, place) {
+            return;
+        }
+        let offsets = offsets(operation);
+        for me in callers(&self.design, &self.universe, operation) {
+            let memory = memory_slots(
+                &self.design,
+                &self.universe,
+                &self.plan,
+                &|at| offsets[at],
+                operation,
+                me,
+                &args,
+            );
+            worker.memory.clear();
+            for slots in &memory {
+                let word = worker.before[slots.slot as usize];
+                worker.memory.push(word);
+            }
+            let what =
+                |how| Move::Deliver { plan: number, at, principal: me as u32, how };
+            match self.run(worker, plan.operation, me, &args, NOW, None) {
+                Outcome::Done => {
+                    if self.apply(worker, &memory, place, ALL) {
+                        self.taken(worker, plan, slot);
+                        self.emit(worker, sink, what(How::Plain), NOW);
+                    } else {
+                        self.undo(worker);
+                        sink.beyond(u32::MAX);
+                    }
+                    if !recovery && self.may(worker, Fault::DoubledMessage) {
+                        if self.apply(worker, &memory, place, ALL) {
+                            self.charge(worker, Fault::DoubledMessage);
+                            self.emit(worker, sink, what(How::Doubled), NOW);
+                        } else {
+                            self.undo(worker);
+                        }
+                    }
+                }
+                Outcome::Refused(refusal) => {
+                    sink.refused(plan.operation, refusal.reason);
+                    self.taken(worker, plan, slot);
+                    self.emit(worker, sink, what(How::Refused), NOW);
+                }
+                Outcome::Need => {}
+            }
+        }
+    }
+
+    /// The messages on their way: which operation, and its words.
+    pub(crate) fn on_the_way<'a>(
+        &'a self,
+        words: &'a [Word],
+    ) -> impl Iterator<Item = (OperationId, &'a [Word])> {
+        self.plan.messages.iter().flat_map(move |plan| {
+            blocks(plan, words).map(move |block| (plan.operation, block))
+        })
+    }
+}
+
+fn blocks<'a>(plan: &'a MessagePlan, words: &'a [Word]) -> impl Iterator<Item = &'a [Word]> {
+    (0..plan.count)
+        .map(move |at| (plan.first + plan.stride * at) as usize)
+        .filter(move |slot| words[*slot] != 0)
+        .map(move |slot| &words[slot..slot + plan.stride as usize])
+}

@@ -1,0 +1,382 @@
+//! The transitions of the small world. Every guard and every effect is the engine's; here is
+//! only who calls what when, what gets lost, and how a state is kept.
+
+mod apply;
+mod calls;
+mod effects;
+mod faults;
+mod instances;
+mod messages;
+mod moves;
+mod ranks;
+mod steps;
+mod symmetry;
+mod time;
+mod view;
+
+use design::model::{Design, Fault, OperationId, OperationKind, Protection, Type};
+use engine::{Program, Scratch, Word};
+
+pub(crate) use instances::{Instance, InstanceKind};
+pub(crate) use moves::{How, Move};
+use ranks::Ranks;
+pub(crate) use symmetry::Symmetry;
+pub(crate) use view::View;
+
+use crate::world::plan::{Plan, Settings, plan};
+use crate::world::slots::Beyond;
+use crate::world::sorts::{Sorts, message_targets, setting};
+use crate::world::universe::{BASE, Universe};
+use crate::{Options, WorldError};
+
+/// A design's small world, ready to run: with or without some of its protections.
+pub(crate) struct Machine {
+    pub(crate) design: Design,
+    /// how many of the invariants are the design's own; the others ask which children count
+    pub(crate) goals: usize,
+    pub(crate) program: Program,
+    pub(crate) protections: Vec<Protection>,
+    pub(crate) universe: Universe,
+    pub(crate) settings: Settings,
+    pub(crate) plan: Plan,
+    pub(crate) instances: Vec<Instance>,
+    /// how many of the instances are calls that can be in flight; they come first
+    pub(crate) callable: usize,
+    /// the values of key parts that name a place
+    pub(crate) places: Vec<Word>,
+    pub(crate) ranks: Ranks,
+    pub(crate) symmetry: Option<Symmetry>,
+    pub(crate) symmetry_notes: Vec<String>,
+    pub(crate) targets: Vec<bool>,
+    /// for each slot: do invariants see it?
+    pub(crate) visible: Vec<bool>,
+}
+
+/// What one thread works with.
+pub(crate) struct Worker {
+    /// the state that is expanded
+    pub(crate) before: Vec<Word>,
+    pub(crate) packed: Vec<u64>,
+    /// the same, with the changes of the transition at hand
+    after: Vec<Word>,
+    /// slots that were changed
+    journal: Vec<u32>,
+    next: Vec<u64>,
+    spare: Vec<u64>,
+    normal: Vec<Word>,
+    memory: Vec<Word>,
+    pub(crate) scratch: Scratch,
+    /// values, reused
+    words: Vec<Word>,
+}
+
+/// One transition, as it is handed out.
+pub(crate) struct Step<'a> {
+    pub(crate) what: Move,
+    pub(crate) before: &'a [Word],
+    /// counters as computed, before they are ranked again
+    pub(crate) after: &'a [Word],
+    /// the clock afterwards, on the same scale
+    pub(crate) now: Word,
+    /// the state that follows, on its own clock
+    pub(crate) next: &'a [Word],
+    /// does it change something that invariants see?
+    pub(crate) seen: bool,
+    pub(crate) packed: &'a [u64],
+}
+
+/// Who listens to what follows a state.
+pub(crate) trait Sink {
+    fn moved(&mut self, machine: &Machine, step: &Step<'_>);
+
+    /// A step was refused; `reason` says by what.
+    fn refused(&mut self, _operation: OperationId, _reason: engine::Reason) {}
+
+    /// A history ends here because a value goes beyond its bound.
+    fn beyond(&mut self, _slot: u32) {}
+
+    /// A counter that is kept by rank was advanced while it was not the largest.
+    fn unranked(&mut self, _sort: usize) {}
+
+    /// A fault struck that leaves no mark on the state.
+    fn struck(&mut self, _fault: Fault) {}
+}
+
+impl Machine {
+    /// `design` has its durations in ticks. `barred`: sorts that cannot be kept by rank.
+    pub(crate) fn new(
+        design: &Design,
+        protections: &[Protection],
+        options: &Options,
+        symmetric: bool,
+        barred: &[usize],
+    ) -> Result<Machine, WorldError> {
+        let goals = design.invariants.len();
+        let mut design = design.clone();
+        let counters = apply::counter_goals(&design);
+        design.invariants.extend(counters);
+        let design = &design;
+        let program = Program::without(design, protections);
+        let ranks = |sort: usize| options.normalise && !barred.contains(&sort);
+        let mut sorts = Sorts::of(design, &program, &ranks);
+        let targets = message_targets(design);
+        for sort in barred {
+            // Somewhere to stop, since ranks will not do.
+            if sorts.list[*sort].domain == crate::world::sorts::SortDomain::Endless {
+                sorts.list[*sort].domain =
+                    crate::world::sorts::SortDomain::Bounded { low: 0, high: 4 };
+            }
+        }
+        let settings = settings(design, options, protections);
+        instances::fix_places(design, &mut sorts);
+        let universe = Universe::of(design, sorts)?;
+        let places = instances::places(design, &universe);
+        let (mut instances, callable) = instances::instances(design, &program, &universe, &targets)?;
+        let plan = plan(design, &program, &universe, &settings, callable, places.len())?;
+        instances::locate(design, &universe, &plan, &places, &mut instances);
+        let ranks = Ranks::of(design, &universe, &plan, &instances);
+        let visible = plan.names.iter().map(view::is_visible).collect();
+        let mut machine = Machine {
+            design: design.clone(),
+            goals,
+            program,
+            protections: protections.to_vec(),
+            universe,
+            settings,
+            plan,
+            instances,
+            callable,
+            places,
+            ranks,
+            symmetry: None,
+            symmetry_notes: Vec::new(),
+            targets,
+            visible,
+        };
+        if symmetric && options.symmetry && !design.world.symmetry_off {
+            let (symmetry, notes) = Symmetry::of(&machine);
+            machine.symmetry = symmetry;
+            machine.symmetry_notes = notes;
+        }
+        Ok(machine)
+    }
+
+    pub(crate) fn worker(&self) -> Worker {
+        Worker {
+            before: Vec::new(),
+            packed: vec![0; self.plan.slots.width()],
+            after: Vec::new(),
+            journal: Vec::new(),
+            next: vec![0; self.plan.slots.width()],
+            spare: vec![0; self.plan.slots.width()],
+            normal: Vec::new(),
+            memory: Vec::new(),
+            scratch: Scratch::new(),
+            words: Vec::new(),
+        }
+    }
+
+    /// The first state: implicit records with their defaults, nobody remembers anything.
+    pub(crate) fn initial(&self) -> Vec<Word> {
+        let slots = &self.plan.slots;
+        let mut words: Vec<Word> = (0..slots.list.len() as u32).map(|at| slots.blank(at)).collect();
+        for (index, record) in self.plan.records.iter().enumerate() {
+            let subject = design::model::SubjectId::of(index);
+            for key in 0..self.universe.keys[index].len {
+                if let Some(present) = record.present(key) {
+                    words[present as usize] = 0;
+                } else {
+                    words[record.words(key)].copy_from_slice(self.program.defaults(subject));
+                }
+            }
+        }
+        self.start_counters(&mut words);
+        for (fault, slot) in &self.plan.budgets {
+            let budget = self.settings.faults.iter().find(|(held, _)| held == fault);
+            words[*slot as usize] =
+                budget.and_then(|(_, budget)| *budget).map_or(0, Word::from);
+        }
+        words
+    }
+
+    /// Sets out from a packed state.
+    pub(crate) fn load(&self, worker: &mut Worker, packed: &[u64]) {
+        worker.packed.copy_from_slice(packed);
+        self.plan.slots.unpack(packed, &mut worker.before);
+        worker.after.clear();
+        worker.after.extend_from_slice(&worker.before);
+        worker.journal.clear();
+    }
+
+    /// Sets out from a state that is not packed (its counters are what they are).
+    pub(crate) fn load_words(&self, worker: &mut Worker, words: &[Word]) -> Result<(), Beyond> {
+        worker.before.clear();
+        worker.before.extend_from_slice(words);
+        worker.after.clear();
+        worker.after.extend_from_slice(words);
+        worker.journal.clear();
+        worker.normal.clear();
+        worker.normal.extend_from_slice(words);
+        self.ranks.normalise(self, &mut worker.normal, &mut Vec::new());
+        self.plan.slots.pack(&worker.normal, &mut worker.packed)
+    }
+
+    /// The packed form of a state.
+    pub(crate) fn pack(&self, worker: &mut Worker, words: &[Word]) -> Result<Vec<u64>, Beyond> {
+        self.load_words(worker, words)?;
+        let mut packed = worker.packed.clone();
+        if let Some(symmetry) = &self.symmetry {
+            let mut best = packed.clone();
+            symmetry.least(self, &worker.normal.clone(), &mut packed, &mut best, worker);
+            packed = best;
+        }
+        Ok(packed)
+    }
+
+    /// Hands every transition from the loaded state to `sink`. `recovery`: only those that happen
+    /// with every client silent and no fault.
+    pub(crate) fn expand<S: Sink>(&self, worker: &mut Worker, sink: &mut S, recovery: bool) {
+        if !recovery {
+            self.steps(worker, sink);
+            self.faults(worker, sink);
+        }
+        self.repairs(worker, sink, recovery);
+        self.outside(worker, sink);
+        self.landings(worker, sink);
+        self.deliveries(worker, sink, recovery);
+        self.tick(worker, sink);
+    }
+
+    /// Hands out the transition that stands in `worker.after`, and takes it back.
+    fn emit<S: Sink>(&self, worker: &mut Worker, sink: &mut S, what: Move, now: Word) {
+        let seen = worker.journal.iter().any(|slot| self.visible[*slot as usize]);
+        worker.next.copy_from_slice(&worker.packed);
+        let mut fine = Ok(());
+        let ranked = !self.ranks.is_empty();
+        if ranked || self.symmetry.is_some() {
+            worker.normal.clear();
+            worker.normal.extend_from_slice(&worker.after);
+        }
+        if ranked {
+            if let Some(sort) = self.ranks.broken(self, &worker.before, &worker.after, &worker.journal) {
+                sink.unranked(sort);
+            }
+            let Worker { normal, journal, .. } = worker;
+            self.ranks.normalise(self, normal, journal);
+        }
+        let from = if ranked || self.symmetry.is_some() { &worker.normal } else { &worker.after };
+        for slot in &worker.journal {
+            fine = fine.and(self.plan.slots.repack(*slot, from, &mut worker.next));
+        }
+        match fine {
+            Err(Beyond(slot)) => sink.beyond(slot),
+            Ok(()) => {
+                if let Some(symmetry) = &self.symmetry {
+                    let normal = std::mem::take(&mut worker.normal);
+                    let mut next = std::mem::take(&mut worker.next);
+                    let mut spare = std::mem::take(&mut worker.spare);
+                    spare.copy_from_slice(&next);
+                    symmetry.least(self, &normal, &mut next, &mut spare, worker);
+                    worker.normal = normal;
+                    worker.next = spare;
+                    worker.spare = next;
+                }
+                // After a tick nothing has changed but the clock.
+                let after = if now == NOW { &worker.after } else { &worker.before };
+                sink.moved(
+                    self,
+                    &Step {
+                        what,
+                        before: &worker.before,
+                        after,
+                        now,
+                        next: &worker.after,
+                        seen,
+                        packed: &worker.next,
+                    },
+                );
+            }
+        }
+        self.undo(worker);
+    }
+
+    fn undo(&self, worker: &mut Worker) {
+        for slot in worker.journal.drain(..) {
+            worker.after[slot as usize] = worker.before[slot as usize];
+        }
+    }
+
+    #[inline]
+    fn set(&self, worker: &mut Worker, slot: u32, word: Word) {
+        let held = &mut worker.after[slot as usize];
+        if *held != word {
+            *held = word;
+            worker.journal.push(slot);
+        }
+    }
+
+    /// May this fault strike (once more)?
+    pub(crate) fn may(&self, worker: &Worker, fault: Fault) -> bool {
+        self.settings.on(fault)
+            && self
+                .plan
+                .budgets
+                .iter()
+                .all(|(held, slot)| *held != fault || worker.before[*slot as usize] > 0)
+    }
+
+    fn charge(&self, worker: &mut Worker, fault: Fault) {
+        if let Some((_, slot)) = self.plan.budgets.iter().find(|(held, _)| *held == fault) {
+            let left = worker.after[*slot as usize];
+            self.set(worker, *slot, left - 1);
+        }
+    }
+
+    pub(crate) fn has_time(&self) -> bool {
+        !self.plan.times.is_empty()
+    }
+}
+
+fn settings(design: &Design, options: &Options, protections: &[Protection]) -> Settings {
+    let faults = options.faults.as_ref().unwrap_or(&design.world.faults);
+    let mut faults: Vec<(Fault, Option<u32>)> =
+        faults.iter().map(|setting| (setting.fault, setting.budget)).collect();
+    faults.sort_unstable();
+    faults.dedup_by_key(|(fault, _)| *fault);
+    let (compared, given, extends) = time::durations(design);
+    let clock = Word::from(faults.iter().any(|(fault, _)| *fault == Fault::ClockStep));
+    let exists_removed = protections.iter().any(|protection| {
+        matches!(
+            protection,
+            Protection::Clause { clause: design::model::ClauseRef::Exists, .. }
+                | Protection::Assignment { .. }
+        )
+    });
+    Settings {
+        calls: setting(design, "calls", 1).max(0) as u32,
+        unknowns: setting(design, "unknowns", 1).max(0) as u32,
+        messages: setting(design, "messages", 2).max(0) as u32,
+        horizon: design.world.horizon.map_or(compared, Word::from),
+        duration_max: given * if extends { 2 } else { 1 } + clock,
+        faults,
+        all_nullable: exists_removed,
+    }
+}
+
+/// The operations of one kind, with their numbers.
+pub(crate) fn effects_of(design: &Design) -> impl Iterator<Item = OperationId> + '_ {
+    design
+        .operations
+        .iter()
+        .enumerate()
+        .filter(|(_, operation)| matches!(operation.kind, OperationKind::Effect(_)))
+        .map(|(index, _)| OperationId::of(index))
+}
+
+/// What a `now` is in every state.
+pub(crate) const NOW: Word = BASE;
+
+/// Is it kept as one word?
+pub(crate) fn is_scalar(ty: &Type) -> bool {
+    !matches!(ty.required(), Type::List { .. } | Type::Set { .. } | Type::Map { .. })
+}

@@ -1,0 +1,160 @@
+//! Counters that only advance and are only compared: what matters is their order, so that is
+//! what is kept. 0 is always there: a default, or a literal to compare with.
+
+use design::model::Design;
+use engine::{NULL, Word};
+
+use super::{Instance, Machine};
+use crate::world::plan::{Plan, SlotName};
+use crate::world::slots::{Codec, RANK_STRIDE};
+use crate::world::sorts::SortDomain;
+use crate::world::universe::Universe;
+
+/// Slots whose values are ordered among themselves.
+#[derive(Debug)]
+struct Group {
+    sort: usize,
+    /// none: all records together
+    record: Option<u32>,
+    slots: Vec<u32>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Ranks {
+    groups: Vec<Group>,
+    /// for each slot, its group
+    of_slot: Vec<Option<u32>>,
+    /// for each call, the groups of its memory: (place among the call's slots, group)
+    of_call: Vec<Vec<(u32, u32)>>,
+}
+
+impl Ranks {
+    pub(super) fn of(
+        design: &Design,
+        universe: &Universe,
+        plan: &Plan,
+        instances: &[Instance],
+    ) -> Ranks {
+        let mut ranks = Ranks { of_slot: vec![None; plan.names.len()], ..Ranks::default() };
+        for (at, (slot, name)) in plan.slots.list.iter().zip(&plan.names).enumerate() {
+            let Codec::Rank { sort, .. } = slot.codec else { continue };
+            let SortDomain::Ranked { global } = universe.sorts.list[sort].domain else { continue };
+            let record = match name {
+                _ if global => None,
+                SlotName::Attr { key, .. } | SlotName::CacheAttr { key, .. } => Some(*key),
+                SlotName::Memory { record, .. } => *record,
+                // depends on the call
+                _ => continue,
+            };
+            let group = ranks.group(sort, record);
+            ranks.groups[group as usize].slots.push(at as u32);
+            ranks.of_slot[at] = Some(group);
+        }
+        if ranks.groups.is_empty() {
+            return ranks;
+        }
+        for instance in instances {
+            let operation = &design.operations[instance.operation.index()];
+            let mut own = Vec::new();
+            for (usage, slots) in operation.memory.iter().zip(&instance.memory) {
+                debug_assert!(usage.field.index() < usize::MAX);
+                if let Some(group) = ranks.of_slot[slots.slot as usize]
+                    && ranks.groups[group as usize].record.is_some()
+                {
+                    own.push((slots.in_call, group));
+                }
+            }
+            ranks.of_call.push(own);
+        }
+        ranks
+    }
+
+    fn group(&mut self, sort: usize, record: Option<u32>) -> u32 {
+        let at = self.groups.iter().position(|group| group.sort == sort && group.record == record);
+        at.unwrap_or_else(|| {
+            self.groups.push(Group { sort, record, slots: Vec::new() });
+            self.groups.len() - 1
+        }) as u32
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// The slots of calls in flight that hold values of this group.
+    fn in_flight<'a>(
+        &'a self,
+        machine: &'a Machine,
+        words: &'a [Word],
+        group: u32,
+    ) -> impl Iterator<Item = usize> + 'a {
+        let plan = &machine.plan.calls;
+        (0..plan.count).flat_map(move |call| {
+            let slot = (plan.first + plan.stride * call) as usize;
+            let number = words[slot];
+            let own: &[(u32, u32)] =
+                if number > 0 { &self.of_call[number as usize - 1] } else { &[] };
+            own.iter().filter(move |(_, held)| *held == group).map(move |(at, _)| slot + *at as usize)
+        })
+    }
+
+    /// Makes the values dense again, in the same order; `changed` gets the slots that move.
+    pub(crate) fn normalise(
+        &self,
+        machine: &Machine,
+        words: &mut [Word],
+        changed: &mut Vec<u32>,
+    ) {
+        let mut slots: Vec<usize> = Vec::new();
+        let mut values: Vec<Word> = Vec::new();
+        for (number, group) in self.groups.iter().enumerate() {
+            slots.clear();
+            slots.extend(group.slots.iter().map(|slot| *slot as usize));
+            slots.extend(self.in_flight(machine, words, number as u32));
+            values.clear();
+            values.push(0);
+            values.extend(slots.iter().map(|slot| words[*slot]).filter(|word| *word != NULL));
+            values.sort_unstable();
+            values.dedup();
+            for slot in &slots {
+                if words[*slot] == NULL {
+                    continue;
+                }
+                let rank = values.binary_search(&words[*slot]).unwrap_or(0) as Word * RANK_STRIDE;
+                if words[*slot] != rank {
+                    words[*slot] = rank;
+                    changed.push(*slot as u32);
+                }
+            }
+        }
+    }
+
+    /// A sort of which a member was advanced that was not the largest, if there is one: the value
+    /// lies between two others, and which it would meet is not known.
+    pub(super) fn broken(
+        &self,
+        machine: &Machine,
+        before: &[Word],
+        after: &[Word],
+        changed: &[u32],
+    ) -> Option<usize> {
+        for slot in changed {
+            let Some(number) = self.of_slot[*slot as usize] else { continue };
+            let word = after[*slot as usize];
+            if word == NULL || word % RANK_STRIDE == 0 {
+                continue;
+            }
+            let group = &self.groups[number as usize];
+            let held = group.slots.iter().map(|slot| *slot as usize);
+            let most = held
+                .chain(self.in_flight(machine, before, number))
+                .map(|slot| before[slot])
+                .max()
+                .unwrap_or(0);
+            if word < most {
+                return Some(group.sort);
+            }
+        }
+        None
+    }
+}

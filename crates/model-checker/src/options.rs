@@ -1,0 +1,105 @@
+//! What the caller asks for.
+
+use std::fmt;
+
+use design::model::FaultSetting;
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// how many states one arm may have
+    pub max_states: usize,
+    /// how many bytes one arm may hold
+    pub max_memory: usize,
+    pub threads: usize,
+    /// states that differ only in the names of interchangeable things are one
+    pub symmetry: bool,
+    /// counters that only advance are kept by rank
+    pub normalise: bool,
+    /// Other faults than the design's `check` says; none: its own. An empty list is no faults.
+    pub faults: Option<Vec<FaultSetting>>,
+    /// also check the failures, each without its protection
+    pub failures: bool,
+    /// also check `recovers`
+    pub recovery: bool,
+    /// also look for every step, refusal, fault and protocol path
+    pub witnesses: bool,
+    /// outcomes of steps that read few bits are remembered
+    pub memo: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            max_states: 100_000_000,
+            max_memory: 4 << 30,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            symmetry: true,
+            normalise: true,
+            faults: None,
+            failures: true,
+            recovery: true,
+            witnesses: true,
+            memo: true,
+        }
+    }
+}
+
+/// How far an arm has come.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Progress {
+    /// which arm: `as written`, or `without claim.free`
+    pub arm: String,
+    pub states: u64,
+    pub depth: u32,
+    pub seconds: f64,
+    pub bytes: u64,
+}
+
+impl Progress {
+    pub fn states_per_second(&self) -> f64 {
+        if self.seconds > 0.0 { self.states as f64 / self.seconds } else { 0.0 }
+    }
+}
+
+/// Which budget ran out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    States,
+    Memory,
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stop::States => "more states than the budget allows",
+            Stop::Memory => "more memory than the budget allows",
+        })
+    }
+}
+
+/// The small world cannot be explored as it is written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum WorldError {
+    /// an attribute (or memory) whose values are without end
+    NoDomain { what: String },
+    /// nothing says how many there are
+    NoValues { what: String },
+    /// too many combinations to list
+    TooMany { what: String },
+}
+
+impl fmt::Display for WorldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WorldError::NoDomain { what } => {
+                write!(f, "no finite domain for `{what}`: add `{what}: 0..3` to check")
+            }
+            WorldError::NoValues { what } => {
+                write!(f, "`check` does not say which values `{what}` takes")
+            }
+            WorldError::TooMany { what } => write!(f, "too many combinations of {what}"),
+        }
+    }
+}
+
+impl std::error::Error for WorldError {}

@@ -1,0 +1,171 @@
+//! What was found, in the design's own words. Plain data for others to render.
+
+use design::model::{FailureProof, Goal};
+
+use crate::Trace;
+
+/// Everything that one check found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Report {
+    /// the design's name
+    pub design: String,
+    pub world: WorldSummary,
+    /// the design as written
+    pub base: ArmResult,
+    /// invariants, then recoveries, in the order written
+    pub goals: Vec<GoalVerdict>,
+    /// one for each proof of each failure, in the order written
+    pub failures: Vec<FailureVerdict>,
+    pub witnesses: Vec<Witness>,
+    /// what was never seen, by name: `claim.free refuses`
+    pub unwitnessed: Vec<String>,
+}
+
+/// The world that was explored: every bound of the verdict.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct WorldSummary {
+    /// `resource: 2`, `claimant: 2`, `ttl: 2 ticks`, …
+    pub bounds: Vec<String>,
+    /// `crash`, `lost_reply (at most 1)`, …
+    pub faults: Vec<String>,
+    /// `calls in flight: 1`, …
+    pub settings: Vec<String>,
+    /// sets of interchangeable things, and what was not used
+    pub symmetry: Vec<String>,
+    /// counters kept by rank, and those that fell back to a bound
+    pub normalised: Vec<String>,
+    /// What `recovers` assumes, one sentence each.
+    pub fairness: Vec<String>,
+    /// States beyond these bounds were cut: a proof holds within them.
+    pub cut: Vec<String>,
+    /// what else a reader should know
+    pub notes: Vec<String>,
+}
+
+/// The size of one exploration.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ArmResult {
+    /// `as written`, or `without claim.free`
+    pub name: String,
+    pub states: u64,
+    pub transitions: u64,
+    /// the longest shortest history
+    pub depth: u32,
+    pub seconds: f64,
+    /// the most memory held at once
+    pub bytes: u64,
+    /// how many bits a state takes
+    pub state_bits: u32,
+    /// every reachable state was seen
+    pub closed: bool,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct GoalVerdict {
+    pub goal: Goal,
+    pub name: String,
+    pub verdict: Verdict,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Verdict {
+    /// in the whole reachable small world
+    Proved,
+    Violated(Trace),
+    /// why it is not known
+    Unknown(String),
+}
+
+/// What became of one proof of one failure.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FailureVerdict {
+    pub title: String,
+    pub proof: FailureProof,
+    /// `without claim.free breaks no_steal`
+    pub claim: String,
+    /// the author says that something else covers it too
+    pub in_depth: bool,
+    pub status: FailureStatus,
+    /// the exploration without the protection, if there was one
+    pub arm: Option<ArmResult>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum FailureStatus {
+    /// without its protection, the goal breaks: so
+    LoadBearing(Trace),
+    /// The goal holds without it too. What covers it: taken away as well, the goal breaks.
+    Redundant { covered_by: Vec<String> },
+    /// the protection, or the goal, never made a difference
+    Vacuous { why: String },
+    Unknown { why: String },
+    /// shown when the design was compiled
+    Compiler { code: String },
+    /// a quantity with a threshold, measured at run time
+    Measured,
+}
+
+impl FailureVerdict {
+    /// Is this what the author said?
+    pub fn expected(&self) -> bool {
+        match &self.status {
+            FailureStatus::LoadBearing(_) => !self.in_depth,
+            FailureStatus::Redundant { .. } => self.in_depth,
+            FailureStatus::Vacuous { .. } | FailureStatus::Unknown { .. } => false,
+            FailureStatus::Compiler { .. } | FailureStatus::Measured => true,
+        }
+    }
+}
+
+/// Something that can happen in this design, and did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Witness {
+    pub kind: WitnessKind,
+    /// `claimant[claim] accepted`, `claim.free refuses`, `crash strikes`, …
+    pub what: String,
+    /// after how many transitions it is first seen
+    pub depth: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum WitnessKind {
+    Accepted,
+    Refused,
+    Answer,
+    Repair,
+    Fault,
+    Path,
+}
+
+impl Report {
+    /// Every goal proved, every failure as expected, nothing unwitnessed.
+    pub fn ok(&self) -> bool {
+        self.goals.iter().all(|goal| goal.verdict == Verdict::Proved)
+            && self.failures.iter().all(FailureVerdict::expected)
+            && self.unwitnessed.is_empty()
+    }
+
+    /// Nothing is wrong as far as was seen, but a budget ran out.
+    pub fn unknown(&self) -> bool {
+        let violated =
+            self.goals.iter().any(|goal| matches!(goal.verdict, Verdict::Violated(_)));
+        let unexpected = self.failures.iter().any(|failure| {
+            !failure.expected() && !matches!(failure.status, FailureStatus::Unknown { .. })
+        });
+        !violated
+            && !unexpected
+            && (self.goals.iter().any(|goal| matches!(goal.verdict, Verdict::Unknown(_)))
+                || self
+                    .failures
+                    .iter()
+                    .any(|failure| matches!(failure.status, FailureStatus::Unknown { .. })))
+    }
+
+    pub fn goal(&self, name: &str) -> Option<&GoalVerdict> {
+        self.goals.iter().find(|goal| goal.name == name)
+    }
+
+    pub fn failure(&self, title: &str) -> Option<&FailureVerdict> {
+        self.failures.iter().find(|failure| failure.title == title)
+    }
+}

@@ -1,0 +1,167 @@
+//! What should be seen to happen at least once.
+
+use design::model::{
+    ClauseRef, Design, Fault, Operation, OperationId, OperationKind,
+};
+use engine::{AnswerKind, Reason};
+
+use crate::machine::{How, Machine, Move};
+use crate::report::WitnessKind;
+
+/// Numbers for everything that can be witnessed.
+pub(crate) struct Watch {
+    pub(crate) list: Vec<(WitnessKind, String)>,
+    accepted: Vec<Option<u32>>,
+    /// for each operation: `exists`, `fresh`, then its clauses
+    refused: Vec<Vec<Option<u32>>>,
+    answers: Vec<[Option<u32>; 3]>,
+    faults: Vec<(Fault, u32)>,
+}
+
+pub(crate) fn operation_name(design: &Design, id: OperationId) -> String {
+    let operation = &design.operations[id.index()];
+    format!("{}[{}]", design.actors[operation.actor.index()].name, operation.name)
+}
+
+pub(crate) fn clause_name(operation: &Operation, clause: ClauseRef) -> String {
+    match clause {
+        ClauseRef::Exists => "exists".into(),
+        ClauseRef::Fresh => "fresh".into(),
+        ClauseRef::Named(at) => {
+            operation.guard.get(at as usize).map_or(String::new(), |clause| clause.name.clone())
+        }
+    }
+}
+
+pub(crate) fn clause_of(reason: Reason) -> Option<ClauseRef> {
+    Some(match reason {
+        Reason::Exists(_) => ClauseRef::Exists,
+        Reason::Fresh(_) => ClauseRef::Fresh,
+        Reason::Clause(at) => ClauseRef::Named(at),
+        _ => return None,
+    })
+}
+
+fn index(clause: ClauseRef) -> usize {
+    match clause {
+        ClauseRef::Exists => 0,
+        ClauseRef::Fresh => 1,
+        ClauseRef::Named(at) => at as usize + 2,
+    }
+}
+
+impl Watch {
+    pub(crate) fn of(machine: &Machine) -> Watch {
+        let design = &machine.design;
+        let mut watch = Watch {
+            list: Vec::new(),
+            accepted: Vec::new(),
+            refused: Vec::new(),
+            answers: Vec::new(),
+            faults: Vec::new(),
+        };
+        for (at, operation) in design.operations.iter().enumerate() {
+            let id = OperationId::of(at);
+            let name = operation_name(design, id);
+            watch.answers.push([None; 3]);
+            let mut accepted = None;
+            match &operation.kind {
+                OperationKind::Effect(effect) => {
+                    let kinds = [
+                        (AnswerKind::Ok, "ok", true),
+                        (AnswerKind::Refused, "refused", effect.on_refused.written),
+                        (
+                            AnswerKind::Unknown,
+                            "unknown",
+                            effect.on_unknown.written && machine.settings.unknowns > 0,
+                        ),
+                    ];
+                    for (number, (_, word, expected)) in kinds.into_iter().enumerate() {
+                        if expected {
+                            let number_in_list =
+                                watch.add(WitnessKind::Answer, format!("{name} answers {word}"));
+                            watch.answers[at][number] = Some(number_in_list);
+                        }
+                    }
+                }
+                OperationKind::Repair { .. } => {
+                    accepted = Some(watch.add(WitnessKind::Repair, format!("{name} runs")));
+                }
+                OperationKind::Step { .. } | OperationKind::Read { .. } => {
+                    accepted = Some(watch.add(WitnessKind::Accepted, format!("{name} accepted")));
+                }
+            }
+            watch.accepted.push(accepted);
+            let mut refused = Vec::new();
+            for clause in clauses(design, operation) {
+                refused.push(clause.map(|clause| {
+                    let clause = clause_name(operation, clause);
+                    watch.add(WitnessKind::Refused, format!("{}.{clause} refuses", operation.name))
+                }));
+            }
+            watch.refused.push(refused);
+        }
+        for (fault, budget) in &machine.settings.faults {
+            if *budget != Some(0) {
+                let number = watch.add(WitnessKind::Fault, format!("{} strikes", fault.name()));
+                watch.faults.push((*fault, number));
+            }
+        }
+        watch
+    }
+
+    fn add(&mut self, kind: WitnessKind, what: String) -> u32 {
+        self.list.push((kind, what));
+        self.list.len() as u32 - 1
+    }
+
+    pub(crate) fn refused(&self, operation: OperationId, reason: Reason) -> Option<u32> {
+        let clause = clause_of(reason)?;
+        self.refused[operation.index()].get(index(clause)).copied().flatten()
+    }
+
+    pub(crate) fn fault(&self, fault: Fault) -> Option<u32> {
+        self.faults.iter().find(|(held, _)| *held == fault).map(|(_, number)| *number)
+    }
+
+    /// What this transition shows.
+    pub(crate) fn moved(&self, machine: &Machine, what: Move) -> Option<u32> {
+        match what {
+            Move::Call { instance, how: How::Plain } | Move::Repair { instance, how: How::Plain } => {
+                self.accepted[machine.instances[instance as usize].operation.index()]
+            }
+            Move::Deliver { plan, how: How::Plain, .. } => {
+                self.accepted[machine.plan.messages[plan as usize].operation.index()]
+            }
+            Move::Answer { effect, kind, dropped: false, .. } => {
+                self.answers[effect.index()][match kind {
+                    AnswerKind::Ok => 0,
+                    AnswerKind::Refused => 1,
+                    AnswerKind::Unknown => 2,
+                }]
+            }
+            other => other.fault().and_then(|fault| self.fault(fault)),
+        }
+    }
+}
+
+/// `exists` and `fresh` where they can refuse, then every clause that is written.
+fn clauses(design: &Design, operation: &Operation) -> Vec<Option<ClauseRef>> {
+    let refers = |new: bool| {
+        operation.params.iter().any(|param| {
+            param.new == new
+                && param
+                    .ty
+                    .subject()
+                    .is_some_and(|subject| new || !design.subjects[subject.index()].implicit)
+        })
+    };
+    let effect = matches!(operation.kind, OperationKind::Effect(_));
+    let repair = matches!(operation.kind, OperationKind::Repair { .. });
+    let mut list = vec![
+        (refers(false) && !effect && !repair).then_some(ClauseRef::Exists),
+        refers(true).then_some(ClauseRef::Fresh),
+    ];
+    list.extend((0..operation.guard.len()).map(|at| Some(ClauseRef::Named(at as u32))));
+    list
+}

@@ -1,0 +1,565 @@
+//! Which places hold values of one kind: what is compared with, or copied to, each other.
+//!
+//! A place is an attribute, a key part, a field of memory, a parameter or another local. Two
+//! places are of one class when a value can come from one to the other, or is told apart from
+//! it. A class has one domain in the small world.
+
+use std::collections::BTreeSet;
+
+use design::model::{
+    ActorId, ArithmeticOp, AssignOp, AttrId, Const, Design, Domain, Expr, ExprKind, LocalId,
+    MemoryId, OperationId, OperationKind, StateId, Stmt, StmtKind, SubjectId, Target, Type,
+};
+use rustc_hash::FxHashMap;
+
+use crate::visit;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) enum PlaceOf {
+    Attr(SubjectId, AttrId),
+    /// the values of an attribute that is a map
+    MapValue(SubjectId, AttrId),
+    Key(SubjectId, u32),
+    LogEnd(SubjectId, StateId),
+    Memory(ActorId, MemoryId),
+    Local(Scope, LocalId),
+    /// a value inside an expression
+    Inner(u32),
+}
+
+/// Where locals live.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) enum Scope {
+    Operation(u32),
+    Goal(u32),
+    Counter(u32, u32),
+}
+
+/// What is known of a class.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Class {
+    pub(crate) literals: BTreeSet<Const>,
+    /// how many opaque values each of its sources gives
+    pub(crate) opaque: BTreeSet<u32>,
+    pub(crate) ranges: BTreeSet<(i64, i64)>,
+    /// `+ 1` of a member
+    pub(crate) increments: bool,
+    /// the result of other arithmetic flows in: without end
+    pub(crate) computed: bool,
+    /// a member is an operand of other arithmetic, or an index
+    pub(crate) measured: bool,
+    /// values of different records meet
+    pub(crate) global: bool,
+    /// members are visited in their order by a statement
+    pub(crate) ordered: bool,
+    pub(crate) places: Vec<PlaceOf>,
+}
+
+impl Class {
+    fn merge(&mut self, other: Class) {
+        self.literals.extend(other.literals);
+        self.opaque.extend(other.opaque);
+        self.ranges.extend(other.ranges);
+        self.increments |= other.increments;
+        self.computed |= other.computed;
+        self.measured |= other.measured;
+        self.global |= other.global;
+        self.ordered |= other.ordered;
+        self.places.extend(other.places);
+    }
+}
+
+/// Whose value it is: of the record that a local refers to, of none (a literal), or unknown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Owner {
+    Free,
+    Record(LocalId),
+    Other,
+}
+
+#[derive(Clone, Copy)]
+struct Value {
+    node: Option<u32>,
+    owner: Owner,
+}
+
+const NOTHING: Value = Value { node: None, owner: Owner::Free };
+
+pub(crate) struct Flow<'a> {
+    design: &'a Design,
+    nodes: FxHashMap<PlaceOf, u32>,
+    up: Vec<u32>,
+    classes: Vec<Class>,
+    owners: FxHashMap<(Scope, LocalId), Owner>,
+    effects: FxHashMap<(Scope, LocalId), OperationId>,
+}
+
+impl<'a> Flow<'a> {
+    pub(crate) fn of(design: &'a Design) -> Flow<'a> {
+        let mut flow = Flow {
+            design,
+            nodes: FxHashMap::default(),
+            up: Vec::new(),
+            classes: Vec::new(),
+            owners: FxHashMap::default(),
+            effects: FxHashMap::default(),
+        };
+        flow.subjects();
+        for (index, operation) in design.operations.iter().enumerate() {
+            let scope = Scope::Operation(index as u32);
+            for param in &operation.params {
+                flow.owners.insert((scope, param.local), Owner::Other);
+            }
+            for clause in &operation.guard {
+                flow.value(scope, &clause.body);
+            }
+            match &operation.kind {
+                OperationKind::Effect(effect) => {
+                    for expr in effect.key.iter().chain(effect.body.iter().map(|(_, e)| e)) {
+                        flow.value(scope, expr);
+                    }
+                }
+                OperationKind::Read { result } => {
+                    flow.value(scope, result);
+                }
+                OperationKind::Step { .. } | OperationKind::Repair { .. } => {}
+            }
+            for body in visit::bodies(operation) {
+                flow.body(scope, body);
+            }
+        }
+        for (index, goal) in design.invariants.iter().chain(&design.recoveries).enumerate() {
+            flow.value(Scope::Goal(index as u32), &goal.body);
+        }
+        flow
+    }
+
+    fn subjects(&mut self) {
+        let design = self.design;
+        for (index, subject) in design.subjects.iter().enumerate() {
+            let id = SubjectId::of(index);
+            for (at, attribute) in subject.attributes.iter().enumerate() {
+                let node = self.node(PlaceOf::Attr(id, AttrId::of(at)));
+                if let Some(value) = &attribute.default {
+                    self.source(node, value);
+                }
+            }
+            for (at, counter) in subject.counters.iter().enumerate() {
+                let scope = Scope::Counter(index as u32, at as u32);
+                if let Some(filter) = &counter.filter {
+                    self.value(scope, filter);
+                }
+                if let Some(value) = &counter.value {
+                    let value = self.value(scope, value);
+                    self.measure(value);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn node(&mut self, place: PlaceOf) -> u32 {
+        if let Some(&node) = self.nodes.get(&place) {
+            return node;
+        }
+        let node = self.up.len() as u32;
+        self.nodes.insert(place, node);
+        self.up.push(node);
+        self.classes.push(Class { places: vec![place], ..Class::default() });
+        node
+    }
+
+    fn inner(&mut self) -> u32 {
+        self.node(PlaceOf::Inner(self.up.len() as u32))
+    }
+
+    pub(crate) fn root(&mut self, node: u32) -> u32 {
+        let mut at = node;
+        while self.up[at as usize] != at {
+            let above = self.up[self.up[at as usize] as usize];
+            self.up[at as usize] = above;
+            at = above;
+        }
+        at
+    }
+
+    pub(crate) fn class(&mut self, node: u32) -> &mut Class {
+        let root = self.root(node);
+        &mut self.classes[root as usize]
+    }
+
+    fn source(&mut self, node: u32, value: &Const) {
+        match value {
+            Const::Null => {}
+            Const::Set(list) | Const::List(list) => {
+                for value in list {
+                    self.source(node, value);
+                }
+            }
+            Const::Map(pairs) => {
+                for (key, _) in pairs {
+                    self.source(node, key);
+                }
+            }
+            value => {
+                self.class(node).literals.insert(value.clone());
+            }
+        }
+    }
+
+    fn join(&mut self, left: Value, right: Value) -> Value {
+        let (Some(a), Some(b)) = (left.node, right.node) else {
+            return if left.node.is_some() { left } else { right };
+        };
+        let (a, b) = (self.root(a), self.root(b));
+        if a != b {
+            self.up[b as usize] = a;
+            let taken = std::mem::take(&mut self.classes[b as usize]);
+            self.classes[a as usize].merge(taken);
+        }
+        let owner = match (left.owner, right.owner) {
+            (Owner::Free, owner) | (owner, Owner::Free) => owner,
+            (Owner::Record(a), Owner::Record(b)) if a == b => left.owner,
+            _ => {
+                self.classes[a as usize].global = true;
+                Owner::Other
+            }
+        };
+        Value { node: Some(a), owner }
+    }
+
+    fn measure(&mut self, value: Value) {
+        if let Some(node) = value.node {
+            self.class(node).measured = true;
+        }
+    }
+
+    fn computed(&mut self) -> Value {
+        let node = self.inner();
+        self.class(node).computed = true;
+        Value { node: Some(node), owner: Owner::Free }
+    }
+
+    fn of_place(&mut self, place: PlaceOf, owner: Owner) -> Value {
+        Value { node: Some(self.node(place)), owner }
+    }
+
+    fn local(&mut self, scope: Scope, local: LocalId) -> Value {
+        let owner = self.owners.get(&(scope, local)).copied().unwrap_or(Owner::Other);
+        self.of_place(PlaceOf::Local(scope, local), owner)
+    }
+
+    fn bind(&mut self, scope: Scope, local: LocalId, value: Value) {
+        self.owners.insert((scope, local), value.owner);
+        let target = Value { node: self.local(scope, local).node, owner: Owner::Free };
+        self.join(target, value);
+    }
+
+    fn owner_of(base: &Expr) -> Owner {
+        match &base.kind {
+            ExprKind::Local(local) => Owner::Record(*local),
+            ExprKind::Old(inner) => Flow::owner_of(inner),
+            _ => Owner::Other,
+        }
+    }
+
+    fn range_over(&mut self, scope: Scope, local: LocalId, domain: &Domain) {
+        match domain {
+            Domain::All(_) => {}
+            Domain::Children { parent, .. } => {
+                self.value(scope, parent);
+            }
+            Domain::Elements(expr) => {
+                let elements = self.value(scope, expr);
+                self.bind(scope, local, elements);
+            }
+            Domain::World(effect) => {
+                self.effects.insert((scope, local), *effect);
+            }
+        }
+    }
+
+    fn joined(&mut self, scope: Scope, list: &[Expr]) -> Value {
+        let mut all = NOTHING;
+        for expr in list {
+            let value = self.value(scope, expr);
+            all = self.join(all, value);
+        }
+        all
+    }
+
+    /// What an expression's value is; of a collection, what its elements are.
+    fn value(&mut self, scope: Scope, expr: &Expr) -> Value {
+        match &expr.kind {
+            ExprKind::Literal(Const::Null) => NOTHING,
+            ExprKind::Literal(value) => {
+                let node = self.inner();
+                self.source(node, value);
+                Value { node: Some(node), owner: Owner::Free }
+            }
+            ExprKind::Local(local) => self.local(scope, *local),
+            ExprKind::Memory(usage) => {
+                let Scope::Operation(operation) = scope else { return NOTHING };
+                let usage = &self.design.operations[operation as usize].memory[usage.index()];
+                let owner = usage.of.map_or(Owner::Other, Owner::Record);
+                self.of_place(PlaceOf::Memory(usage.actor, usage.field), owner)
+            }
+            ExprKind::Attr { base, attr } => {
+                self.value(scope, base);
+                let Some(subject) = base.ty.subject() else { return NOTHING };
+                self.of_place(PlaceOf::Attr(subject, *attr), Flow::owner_of(base))
+            }
+            ExprKind::KeyPart { base, part } => {
+                self.value(scope, base);
+                let Some(subject) = base.ty.subject() else { return NOTHING };
+                self.of_place(PlaceOf::Key(subject, *part), Flow::owner_of(base))
+            }
+            ExprKind::LogEnd { base, log } | ExprKind::LogStart { base, log } => {
+                self.value(scope, base);
+                let Some(subject) = base.ty.subject() else { return NOTHING };
+                self.of_place(PlaceOf::LogEnd(subject, *log), Flow::owner_of(base))
+            }
+            ExprKind::WorldArg { local, param } => {
+                let Some(effect) = self.effects.get(&(scope, *local)).copied() else {
+                    return NOTHING;
+                };
+                let local = self.design.operations[effect.index()].params[*param as usize].local;
+                self.of_place(PlaceOf::Local(Scope::Operation(effect.0), local), Owner::Other)
+            }
+            ExprKind::Compare { left, right, .. } | ExprKind::In { item: left, collection: right } => {
+                let left = self.value(scope, left);
+                let right = self.value(scope, right);
+                self.join(left, right);
+                NOTHING
+            }
+            ExprKind::Arithmetic { left, right, .. } => self.arithmetic(scope, left, right),
+            ExprKind::Min(list)
+            | ExprKind::Max(list)
+            | ExprKind::Set(list)
+            | ExprKind::List(list) => self.joined(scope, list),
+            ExprKind::If { condition, then, otherwise } => {
+                self.value(scope, condition);
+                let then = self.value(scope, then);
+                let otherwise = self.value(scope, otherwise);
+                self.join(then, otherwise)
+            }
+            ExprKind::Let { local, value, body } => {
+                let value = self.value(scope, value);
+                self.bind(scope, *local, value);
+                self.value(scope, body)
+            }
+            ExprKind::Quantifier { local, domain, filter, body, .. } => {
+                self.range_over(scope, *local, domain);
+                if let Some(filter) = filter {
+                    self.value(scope, filter);
+                }
+                self.value(scope, body);
+                NOTHING
+            }
+            ExprKind::Aggregate { local, domain, filter, value } => {
+                self.range_over(scope, *local, domain);
+                if let Some(filter) = filter {
+                    self.value(scope, filter);
+                }
+                if let Some(value) = value {
+                    let value = self.value(scope, value);
+                    self.measure(value);
+                }
+                self.computed()
+            }
+            ExprKind::Counter { base, .. } => {
+                self.value(scope, base);
+                self.computed()
+            }
+            ExprKind::Size(inner) => {
+                self.value(scope, inner);
+                self.computed()
+            }
+            ExprKind::Negate(inner) => {
+                let value = self.value(scope, inner);
+                self.measure(value);
+                self.computed()
+            }
+            ExprKind::Old(inner) => self.value(scope, inner),
+            ExprKind::Index { base, index } => self.index(scope, base, index),
+            _ => {
+                let mut inner = Vec::new();
+                visit::children(expr, &mut |child| inner.push(child));
+                for child in inner {
+                    self.value(scope, child);
+                }
+                NOTHING
+            }
+        }
+    }
+
+    fn arithmetic(&mut self, scope: Scope, left: &Expr, right: &Expr) -> Value {
+        let value = self.value(scope, left);
+        let other = self.value(scope, right);
+        self.measure(value);
+        self.measure(other);
+        self.computed()
+    }
+
+    /// The value of an expression that is stored right away: there `x + 1` makes a newest value.
+    /// Elsewhere it would be compared, and how far values lie apart would matter.
+    fn stored(&mut self, scope: Scope, expr: &Expr) -> Value {
+        match &expr.kind {
+            ExprKind::Arithmetic { op: ArithmeticOp::Add, left, right }
+                if is_one(right) && matches!(left.ty.required(), Type::Int) =>
+            {
+                let value = self.stored(scope, left);
+                if let Some(node) = value.node {
+                    self.class(node).increments = true;
+                }
+                value
+            }
+            ExprKind::If { condition, then, otherwise } => {
+                self.value(scope, condition);
+                let then = self.stored(scope, then);
+                let otherwise = self.stored(scope, otherwise);
+                self.join(then, otherwise)
+            }
+            _ => self.value(scope, expr),
+        }
+    }
+
+    fn index(&mut self, scope: Scope, base: &Expr, index: &Expr) -> Value {
+        let elements = self.value(scope, base);
+        let index = self.value(scope, index);
+        if let Type::Map { .. } = base.ty.required() {
+            self.join(elements, index);
+            if let ExprKind::Attr { base: of, attr } = &base.kind
+                && let Some(subject) = of.ty.subject()
+            {
+                return self.of_place(PlaceOf::MapValue(subject, *attr), Flow::owner_of(of));
+            }
+            return self.computed();
+        }
+        self.measure(index);
+        elements
+    }
+
+    fn body(&mut self, scope: Scope, body: &[Stmt]) {
+        for stmt in body {
+            self.stmt(scope, stmt);
+        }
+    }
+
+    fn stmt(&mut self, scope: Scope, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Assign { target, op, value } => self.assign(scope, target, *op, value),
+            StmtKind::Let { local, value } => {
+                let value = self.stored(scope, value);
+                self.bind(scope, *local, value);
+            }
+            StmtKind::New { subject, keys, fields } => {
+                for (part, key) in keys.iter().enumerate() {
+                    let key = self.value(scope, key);
+                    let place = self.of_place(PlaceOf::Key(*subject, part as u32), Owner::Other);
+                    self.join(place, key);
+                }
+                for (attr, value) in fields {
+                    let value = self.stored(scope, value);
+                    let place = self.of_place(PlaceOf::Attr(*subject, *attr), Owner::Other);
+                    self.join(place, value);
+                }
+            }
+            StmtKind::Send { operation, args } => {
+                let target = Scope::Operation(operation.0);
+                let params = &self.design.operations[operation.index()].params;
+                for (param, arg) in params.iter().zip(args) {
+                    let arg = self.stored(scope, arg);
+                    let place = self.of_place(PlaceOf::Local(target, param.local), Owner::Other);
+                    self.join(place, arg);
+                }
+            }
+            StmtKind::For { local, domain, body } => {
+                let elements = self.value(scope, domain);
+                if let Some(node) = elements.node
+                    && !matches!(domain.ty.required(), Type::List { .. })
+                {
+                    self.class(node).ordered = true;
+                }
+                self.bind(scope, *local, elements);
+                self.body(scope, body);
+            }
+            StmtKind::If { condition, then, otherwise } => {
+                self.value(scope, condition);
+                self.body(scope, then);
+                self.body(scope, otherwise);
+            }
+            // The contents of logs and events are never read back.
+            StmtKind::Delete { .. } | StmtKind::Append { .. } | StmtKind::Emit { .. } => {
+                visit::statement(stmt, &mut |expr| {
+                    self.value(scope, expr);
+                });
+            }
+        }
+    }
+
+    fn assign(&mut self, scope: Scope, target: &Target, op: AssignOp, value: &Expr) {
+        let given = self.stored(scope, value);
+        let (place, ty) = match target {
+            Target::Memory(usage) => {
+                let Scope::Operation(operation) = scope else { return };
+                let usage = &self.design.operations[operation as usize].memory[usage.index()];
+                let owner = usage.of.map_or(Owner::Other, Owner::Record);
+                let field = &self.design.actors[usage.actor.index()].memory[usage.field.index()];
+                (self.of_place(PlaceOf::Memory(usage.actor, usage.field), owner), &field.ty)
+            }
+            Target::Attr { base, attr } => {
+                self.value(scope, base);
+                let Some(subject) = base.ty.subject() else { return };
+                let ty = &self.design.subjects[subject.index()].attributes[attr.index()].ty;
+                (self.of_place(PlaceOf::Attr(subject, *attr), Flow::owner_of(base)), ty)
+            }
+            Target::Element { base, attr, key } => {
+                self.value(scope, base);
+                let Some(subject) = base.ty.subject() else { return };
+                let owner = Flow::owner_of(base);
+                let keys = self.of_place(PlaceOf::Attr(subject, *attr), owner);
+                let key = self.value(scope, key);
+                self.join(keys, key);
+                let ty = &self.design.subjects[subject.index()].attributes[attr.index()].ty;
+                (self.of_place(PlaceOf::MapValue(subject, *attr), owner), ty)
+            }
+        };
+        let collection =
+            matches!(ty.required(), Type::Set { .. } | Type::List { .. } | Type::Map { .. })
+                && !matches!(target, Target::Element { .. });
+        match op {
+            AssignOp::Set => {
+                self.join(place, given);
+            }
+            _ if collection => {
+                self.join(place, given);
+            }
+            AssignOp::Add if is_one(value) && matches!(ty.required(), Type::Int) => {
+                if let Some(node) = place.node {
+                    self.class(node).increments = true;
+                }
+            }
+            _ => {
+                self.measure(given);
+                if let Some(node) = place.node {
+                    let class = self.class(node);
+                    class.computed = true;
+                    class.measured = true;
+                }
+            }
+        }
+    }
+}
+
+fn is_one(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Literal(Const::Int(1)))
+}
+
+impl Flow<'_> {
+    /// Every place, in an order that does not depend on hashing.
+    pub(crate) fn nodes_in_order(&self) -> Vec<(PlaceOf, u32)> {
+        let mut nodes: Vec<_> = self.nodes.iter().map(|(place, node)| (*place, *node)).collect();
+        nodes.sort_unstable();
+        nodes
+    }
+}

@@ -1,0 +1,8 @@
+//! The small world: what there is, which values things take, how a state packs.
+
+pub(crate) mod effects;
+pub(crate) mod flow;
+pub(crate) mod plan;
+pub(crate) mod slots;
+pub(crate) mod sorts;
+pub(crate) mod universe;

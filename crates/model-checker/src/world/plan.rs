@@ -1,0 +1,613 @@
+//! Where each part of a state stands: truth, memory, calls in flight, outbox and world outside,
+//! messages, caches, what is left of each fault.
+
+use design::model::{
+    ActorId, AttrId, Counter, Design, ExprKind, Fault, MemoryId, OperationId, OperationKind,
+    StateId, StateKind, SubjectId, Type,
+};
+use engine::{Program, Word};
+
+use super::effects::{self, EffectPlan};
+use super::flow::PlaceOf;
+use super::slots::{Codec, Kind, Slots};
+use super::sorts::{SortDomain, message_targets, setting};
+use super::universe::Universe;
+use crate::WorldError;
+
+/// What a slot holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SlotName {
+    Present { subject: SubjectId, key: u32 },
+    Attr { subject: SubjectId, key: u32, attr: AttrId },
+    Counter { subject: SubjectId, key: u32, counter: u32 },
+    Log { subject: SubjectId, key: u32, log: StateId, end: bool },
+    StoredTime,
+    Memory { principal: u32, field: MemoryId, record: Option<u32>, stale: bool },
+    Call { call: u32 },
+    CallMemory { call: u32 },
+    Entry { effect: OperationId, key: u32 },
+    EntryArg,
+    World { effect: OperationId, key: u32 },
+    WorldArg,
+    Unknowns,
+    WorldAnswer,
+    Message { operation: OperationId, at: u32 },
+    MessageArg,
+    CachePresent { subject: SubjectId, state: StateId, key: u32, principal: u32 },
+    CacheAttr { subject: SubjectId, state: StateId, key: u32, principal: u32, attr: AttrId },
+    Budget(Fault),
+    Cut,
+    Blob,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RecordPlan {
+    /// the first slot of the first key's record
+    pub(crate) first: u32,
+    pub(crate) stride: u32,
+    /// words of the record
+    pub(crate) width: u32,
+    /// 1 if there is a slot before the words that says whether there is a record
+    pub(crate) present: u32,
+    /// is the slot after the words the stored time?
+    pub(crate) timed: bool,
+}
+
+impl RecordPlan {
+    #[inline]
+    pub(crate) fn present(&self, key: usize) -> Option<u32> {
+        (self.present == 1).then(|| self.first + self.stride * key as u32)
+    }
+
+    #[inline]
+    pub(crate) fn words(&self, key: usize) -> std::ops::Range<usize> {
+        let from = self.first + self.stride * key as u32 + self.present;
+        from as usize..(from + self.width) as usize
+    }
+
+    pub(crate) fn stored_time(&self, key: usize) -> Option<u32> {
+        self.timed.then(|| self.first + self.stride * key as u32 + self.present + self.width)
+    }
+}
+
+/// One field of one actor's memory: a slot for each principal and record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MemoryPlan {
+    pub(crate) first: u32,
+    /// how many records (1 if it is kept once for the actor)
+    pub(crate) records: u32,
+    /// where the older values are
+    pub(crate) stale: Option<u32>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallPlan {
+    pub(crate) first: u32,
+    pub(crate) stride: u32,
+    pub(crate) count: u32,
+    /// the field that each slot after the first is for; a field stands there as often as one
+    /// operation uses it
+    pub(crate) fields: Vec<(ActorId, MemoryId)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MessagePlan {
+    pub(crate) operation: OperationId,
+    pub(crate) first: u32,
+    /// 1 (is there one, and from which place) plus the arguments
+    pub(crate) stride: u32,
+    pub(crate) count: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CachePlan {
+    pub(crate) subject: SubjectId,
+    pub(crate) state: StateId,
+    pub(crate) first: u32,
+    pub(crate) stride: u32,
+    pub(crate) width: u32,
+    /// the first principal that keeps a copy, and how many do
+    pub(crate) principals: (u32, u32),
+    pub(crate) keys: u32,
+}
+
+impl CachePlan {
+    pub(crate) fn slot(&self, key: usize, principal: usize) -> u32 {
+        let copy = key as u32 * self.principals.1 + (principal as u32 - self.principals.0);
+        self.first + copy * self.stride
+    }
+}
+
+/// What shapes the state besides the design.
+pub(crate) struct Settings {
+    pub(crate) faults: Vec<(Fault, Option<u32>)>,
+    pub(crate) calls: u32,
+    pub(crate) unknowns: u32,
+    pub(crate) messages: u32,
+    pub(crate) horizon: Word,
+    pub(crate) duration_max: Word,
+    /// null may come where the type does not allow it: a protection is gone
+    pub(crate) all_nullable: bool,
+}
+
+impl Settings {
+    pub(crate) fn on(&self, fault: Fault) -> bool {
+        self.faults.iter().any(|(held, budget)| *held == fault && *budget != Some(0))
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Plan {
+    pub(crate) slots: Slots,
+    pub(crate) names: Vec<SlotName>,
+    pub(crate) records: Vec<RecordPlan>,
+    pub(crate) memory: Vec<Vec<MemoryPlan>>,
+    pub(crate) calls: CallPlan,
+    pub(crate) effects: Vec<Option<EffectPlan>>,
+    pub(crate) messages: Vec<MessagePlan>,
+    pub(crate) messages_max: u32,
+    pub(crate) caches: Vec<CachePlan>,
+    /// slots of faults with a budget
+    pub(crate) budgets: Vec<(Fault, u32)>,
+    pub(crate) cut: Option<u32>,
+    /// first slot and sort of each blob's digests
+    pub(crate) blobs: Vec<Option<(u32, usize)>>,
+    /// everything from here on is out of sight of invariants
+    pub(crate) times: Vec<u32>,
+}
+
+/// How to make slots for values of a type.
+pub(crate) struct Maker<'a> {
+    pub(crate) design: &'a Design,
+    pub(crate) program: &'a Program,
+    pub(crate) universe: &'a Universe,
+    pub(crate) settings: &'a Settings,
+    pub(crate) plan: Plan,
+    /// how many members a class that is kept by rank can have
+    ranks: Vec<u64>,
+}
+
+impl Maker<'_> {
+    pub(crate) fn slot(&mut self, name: SlotName, codec: Codec, nullable: bool, kind: Kind) -> u32 {
+        self.plan.names.push(name);
+        self.plan.slots.add(codec, nullable, kind)
+    }
+
+    /// The domain of a scalar.
+    pub(crate) fn codec(
+        &self,
+        ty: &Type,
+        sort: Option<usize>,
+        what: &dyn Fn() -> String,
+    ) -> Result<(Codec, Kind), WorldError> {
+        let range = |count: usize| Codec::Range { low: 0, count: count as u64 };
+        Ok(match ty.required() {
+            Type::Bool => (range(2), Kind::Plain),
+            Type::Enum(id) => {
+                (range(self.design.enumerations[id.index()].constants.len()), Kind::Plain)
+            }
+            Type::Ref(subject) => {
+                (range(self.universe.keys[subject.index()].len), Kind::Ref(subject.0))
+            }
+            Type::Actor => (range(self.universe.principals.len()), Kind::Principal),
+            Type::Time => {
+                let (low, high) = (-(self.settings.horizon + 1), self.settings.duration_max);
+                (Codec::Time { low, high }, Kind::Plain)
+            }
+            _ => {
+                let sort = sort.ok_or_else(|| WorldError::NoDomain { what: what() })?;
+                let held = &self.universe.sorts.list[sort];
+                let kind = if held.symmetric { Kind::Opaque(sort as u32) } else { Kind::Plain };
+                match &held.domain {
+                    SortDomain::Finite(values) => (finite(values), kind),
+                    SortDomain::Bounded { low, high } => {
+                        (Codec::Range { low: *low, count: (high - low + 1) as u64 }, kind)
+                    }
+                    SortDomain::Ranked { .. } => {
+                        (Codec::Rank { sort, count: self.ranks[sort] }, Kind::Plain)
+                    }
+                    SortDomain::Endless => return Err(WorldError::NoDomain { what: what() }),
+                }
+            }
+        })
+    }
+
+    /// Slots for a value, a collection included.
+    pub(crate) fn value(
+        &mut self,
+        name: SlotName,
+        ty: &Type,
+        places: (PlaceOf, Option<PlaceOf>),
+        what: &dyn Fn() -> String,
+    ) -> Result<u32, WorldError> {
+        let nullable = ty.is_optional() || self.settings.all_nullable;
+        let sort = self.universe.sorts.place(places.0);
+        let (of, value, max) = match ty.required() {
+            Type::List { of, max } | Type::Set { of, max } => (of, None, *max),
+            Type::Map { key, value, max } => (key, Some(value), *max),
+            _ => {
+                let (codec, kind) = self.codec(ty, sort, what)?;
+                let slot = self.slot(name, codec, nullable, kind);
+                if *ty.required() == Type::Time {
+                    self.plan.times.push(slot);
+                }
+                return Ok(slot);
+            }
+        };
+        let count = u64::from(max) + 1;
+        let first = self.slot(name, Codec::Range { low: 0, count }, nullable, Kind::Plain);
+        for at in 0..max {
+            let room = Some((first, Word::from(at) + 1));
+            let (codec, kind) = self.codec(of, sort, what)?;
+            self.plan.names.push(name);
+            self.plan.slots.add_in(codec, of.is_optional(), kind, room);
+            if let Some(value) = value {
+                let sort = places.1.and_then(|place| self.universe.sorts.place(place));
+                let (codec, kind) = self.codec(value, sort, what)?;
+                self.plan.names.push(name);
+                self.plan.slots.add_in(codec, value.is_optional(), kind, room);
+            }
+        }
+        Ok(first)
+    }
+
+    fn records(&mut self) -> Result<(), WorldError> {
+        let clock = self.settings.on(Fault::ClockStep);
+        for index in 0..self.design.subjects.len() {
+            let subject = SubjectId::of(index);
+            let width = self.program.layout(subject).width;
+            let held = &self.design.subjects[index];
+            let present = u32::from(!held.implicit);
+            let plan = RecordPlan {
+                first: self.plan.slots.list.len() as u32,
+                stride: present + width + u32::from(clock),
+                width,
+                present,
+                timed: clock,
+            };
+            for key in 0..self.universe.keys[index].len as u32 {
+                if !held.implicit {
+                    let name = SlotName::Present { subject, key };
+                    self.slot(name, Codec::Range { low: 0, count: 2 }, false, Kind::Plain);
+                }
+                self.record(subject, key)?;
+                if clock {
+                    let codec = Codec::Time { low: -1, high: 1 };
+                    let slot = self.slot(SlotName::StoredTime, codec, false, Kind::Plain);
+                    self.plan.times.push(slot);
+                }
+            }
+            self.plan.records.push(plan);
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, subject: SubjectId, key: u32) -> Result<(), WorldError> {
+        let held = &self.design.subjects[subject.index()];
+        for (at, attribute) in held.attributes.iter().enumerate() {
+            let state = &held.states[attribute.state.index()];
+            if state.kind != StateKind::Truth {
+                continue;
+            }
+            let attr = AttrId::of(at);
+            let what = || format!("{}.{}", state.name, attribute.name);
+            let places =
+                (PlaceOf::Attr(subject, attr), Some(PlaceOf::MapValue(subject, attr)));
+            self.value(SlotName::Attr { subject, key, attr }, &attribute.ty, places, &what)?;
+        }
+        for (at, counter) in held.counters.iter().enumerate() {
+            let codec = self.counter(counter)?;
+            let name = SlotName::Counter { subject, key, counter: at as u32 };
+            self.slot(name, codec, false, Kind::Plain);
+        }
+        let log_max = setting(self.design, "log", 3);
+        for (at, state) in held.states.iter().enumerate() {
+            if matches!(state.kind, StateKind::Log { .. }) {
+                for end in [false, true] {
+                    let name = SlotName::Log { subject, key, log: StateId::of(at), end };
+                    let codec = Codec::Range { low: 0, count: log_max as u64 + 1 };
+                    self.slot(name, codec, false, Kind::Plain);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn counter(&self, counter: &Counter) -> Result<Codec, WorldError> {
+        let children = self.universe.keys[counter.child.index()].len as Word;
+        let Some(value) = &counter.value else {
+            return Ok(Codec::Range { low: 0, count: children as u64 + 1 });
+        };
+        let (low, high) = match &value.kind {
+            ExprKind::Attr { attr, .. } => {
+                let sort = self.universe.sorts.place(PlaceOf::Attr(counter.child, *attr));
+                match sort.map(|sort| &self.universe.sorts.list[sort].domain) {
+                    Some(SortDomain::Finite(values)) => (
+                        values.iter().min().copied().unwrap_or(0),
+                        values.iter().max().copied().unwrap_or(0),
+                    ),
+                    Some(SortDomain::Bounded { low, high }) => (*low, *high),
+                    _ => (-1024, 1024),
+                }
+            }
+            _ => (-1024, 1024),
+        };
+        let (low, high) = (low.min(0) * children, high.max(0) * children);
+        Ok(Codec::Range { low, count: (high - low + 1) as u64 })
+    }
+
+    fn memory(&mut self) -> Result<(), WorldError> {
+        let pause = self.settings.on(Fault::Pause);
+        for index in 0..self.design.actors.len() {
+            let actor = ActorId::of(index);
+            let (first_principal, principals) = self.universe.of_actor[index];
+            let mut fields = Vec::new();
+            for at in 0..self.design.actors[index].memory.len() {
+                let held = &self.design.actors[index].memory[at];
+                let field = MemoryId::of(at);
+                let records = held.of.map_or(1, |of| self.universe.keys[of.index()].len) as u32;
+                let mut firsts = Vec::new();
+                for stale in [false, true] {
+                    if stale && !pause {
+                        continue;
+                    }
+                    firsts.push(self.plan.slots.list.len() as u32);
+                    for principal in 0..principals {
+                        for record in 0..records {
+                            let name = SlotName::Memory {
+                                principal: first_principal + principal,
+                                field,
+                                record: held.of.map(|_| record),
+                                stale,
+                            };
+                            let what =
+                                || format!("{}.{}", self.design.actors[index].name, held.name);
+                            let ty = Type::Optional(Box::new(held.ty.required().clone()));
+                            let place = (PlaceOf::Memory(actor, field), None);
+                            self.value(name, &ty, place, &what)?;
+                        }
+                    }
+                }
+                let stale = firsts.get(1).copied();
+                fields.push(MemoryPlan { first: firsts[0], records, stale });
+            }
+            self.plan.memory.push(fields);
+        }
+        Ok(())
+    }
+
+    fn calls(&mut self, instances: usize) -> Result<(), WorldError> {
+        let in_flight = self.settings.on(Fault::Late) || self.settings.on(Fault::Duplicate);
+        let mut fields: Vec<(ActorId, MemoryId)> = Vec::new();
+        for operation in &self.design.operations {
+            let mut own: Vec<(ActorId, MemoryId)> =
+                operation.memory.iter().map(|usage| (usage.actor, usage.field)).collect();
+            own.sort_unstable();
+            for field in &fields {
+                if let Some(at) = own.iter().position(|held| held == field) {
+                    own.remove(at);
+                }
+            }
+            fields.extend(own);
+        }
+        fields.sort_unstable();
+        self.plan.calls = CallPlan {
+            first: self.plan.slots.list.len() as u32,
+            stride: 1 + fields.len() as u32,
+            count: if in_flight { self.settings.calls } else { 0 },
+            fields: fields.clone(),
+        };
+        for call in 0..self.plan.calls.count {
+            let codec = Codec::Range { low: 0, count: instances as u64 + 1 };
+            self.slot(SlotName::Call { call }, codec, false, Kind::Call);
+            for (actor, field) in &fields {
+                let held = &self.design.actors[actor.index()].memory[field.index()];
+                let what = || held.name.clone();
+                let ty = Type::Optional(Box::new(held.ty.required().clone()));
+                let place = (PlaceOf::Memory(*actor, *field), None);
+                self.value(SlotName::CallMemory { call }, &ty, place, &what)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn messages(&mut self, places: usize) -> Result<(), WorldError> {
+        self.plan.messages_max = self.settings.messages;
+        for (index, target) in message_targets(self.design).into_iter().enumerate() {
+            if !target {
+                continue;
+            }
+            let operation = OperationId::of(index);
+            let held = &self.design.operations[index];
+            let first = self.plan.slots.list.len() as u32;
+            for at in 0..self.settings.messages {
+                // 0: none; 1: from nowhere; then from each place
+                let codec = Codec::Range { low: 0, count: places as u64 + 2 };
+                self.slot(SlotName::Message { operation, at }, codec, false, Kind::Plain);
+                for param in &held.params {
+                    let what = || format!("{}.{}", held.name, param.name);
+                    let place = PlaceOf::Local(
+                        super::flow::Scope::Operation(operation.0),
+                        param.local,
+                    );
+                    self.value(SlotName::MessageArg, &param.ty, (place, None), &what)?;
+                }
+            }
+            let width = self.plan.slots.list.len() as u32 - first;
+            let count = self.settings.messages;
+            let stride = if count == 0 { 0 } else { width / count };
+            self.plan.messages.push(MessagePlan { operation, first, stride, count });
+        }
+        Ok(())
+    }
+
+    fn caches(&mut self) -> Result<(), WorldError> {
+        for index in 0..self.design.subjects.len() {
+            let subject = SubjectId::of(index);
+            for at in 0..self.design.subjects[index].states.len() {
+                let StateKind::Cache { at: actor } = self.design.subjects[index].states[at].kind
+                else {
+                    continue;
+                };
+                let state = StateId::of(at);
+                let (first_principal, principals) = self.universe.of_actor[actor.index()];
+                let first = self.plan.slots.list.len() as u32;
+                let keys = self.universe.keys[index].len as u32;
+                let width = self.program.state(subject, state).width;
+                for key in 0..keys {
+                    for principal in first_principal..first_principal + principals {
+                        let name = SlotName::CachePresent { subject, state, key, principal };
+                        self.slot(name, Codec::Range { low: 0, count: 2 }, false, Kind::Plain);
+                        for (attr, _) in self.program.state(subject, state).fields.clone() {
+                            let attribute =
+                                &self.design.subjects[index].attributes[attr.index()];
+                            let what = || attribute.name.clone();
+                            let name =
+                                SlotName::CacheAttr { subject, state, key, principal, attr };
+                            let places = (
+                                PlaceOf::Attr(subject, attr),
+                                Some(PlaceOf::MapValue(subject, attr)),
+                            );
+                            self.value(name, &attribute.ty, places, &what)?;
+                        }
+                    }
+                }
+                let principals = (first_principal, principals);
+                let stride = 1 + width;
+                self.plan.caches.push(CachePlan {
+                    subject,
+                    state,
+                    first,
+                    stride,
+                    width,
+                    principals,
+                    keys,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self, places: usize) {
+        for index in 0..self.design.blobs.len() {
+            let sort = self.universe.sorts.list.iter().position(|sort| {
+                sort.places.iter().any(|place| {
+                    is_digest(self.design, *place, design::model::BlobId::of(index))
+                })
+            });
+            let first = self.plan.slots.list.len() as u32;
+            let len = sort.map_or(0, |sort| match &self.universe.sorts.list[sort].domain {
+                SortDomain::Finite(values) => values.len(),
+                _ => 0,
+            });
+            for _ in 0..len {
+                self.slot(SlotName::Blob, Codec::Range { low: 0, count: 2 }, false, Kind::Plain);
+            }
+            self.plan.blobs.push(sort.map(|sort| (first, sort)));
+        }
+        for (fault, budget) in &self.settings.faults {
+            if let Some(budget) = budget {
+                let codec = Codec::Range { low: 0, count: u64::from(*budget) + 1 };
+                let slot = self.slot(SlotName::Budget(*fault), codec, false, Kind::Plain);
+                self.plan.budgets.push((*fault, slot));
+            }
+        }
+        if self.settings.on(Fault::Partition) && places > 1 {
+            let codec = Codec::Range { low: 0, count: 1 << (places - 1) };
+            self.plan.cut = Some(self.slot(SlotName::Cut, codec, false, Kind::Plain));
+        }
+    }
+
+    /// How many values of each ranked class there can be at once, at most.
+    fn count_ranks(&mut self) {
+        let universe = self.universe;
+        let pause = if self.settings.on(Fault::Pause) { 2 } else { 1 };
+        let mut ranks = Vec::new();
+        for sort in &universe.sorts.list {
+            let SortDomain::Ranked { global } = sort.domain else {
+                ranks.push(0);
+                continue;
+            };
+            let mut count = 2 + 2 * u64::from(self.settings.calls);
+            for place in &sort.places {
+                count += match place {
+                    PlaceOf::Attr(subject, _) => {
+                        if global { universe.keys[subject.index()].len as u64 } else { 1 }
+                    }
+                    PlaceOf::Memory(actor, field) => {
+                        let of = self.design.actors[actor.index()].memory[field.index()].of;
+                        let records = match of {
+                            Some(of) if global => universe.keys[of.index()].len as u64,
+                            _ => 1,
+                        };
+                        pause * records * u64::from(universe.of_actor[actor.index()].1)
+                    }
+                    PlaceOf::Local(super::flow::Scope::Operation(_), _) => {
+                        2 * u64::from(self.settings.messages) + 2
+                    }
+                    _ => 0,
+                };
+            }
+            ranks.push(count);
+        }
+        self.ranks = ranks;
+    }
+}
+
+fn is_digest(design: &Design, place: PlaceOf, blob: design::model::BlobId) -> bool {
+    let ty = match place {
+        PlaceOf::Attr(subject, attr) => {
+            &design.subjects[subject.index()].attributes[attr.index()].ty
+        }
+        PlaceOf::Local(super::flow::Scope::Operation(operation), local) => {
+            match design.operations[operation as usize].locals.get(local.index()) {
+                Some(local) => &local.ty,
+                None => return false,
+            }
+        }
+        _ => return false,
+    };
+    *super::sorts::element(ty).required() == Type::Digest(blob)
+}
+
+pub(crate) fn finite(values: &[Word]) -> Codec {
+    let mut values = values.to_vec();
+    values.sort_unstable();
+    values.dedup();
+    match (values.first(), values.last()) {
+        (Some(&low), Some(&high)) if high - low + 1 == values.len() as Word => {
+            Codec::Range { low, count: values.len() as u64 }
+        }
+        _ => Codec::Listed(values.into_boxed_slice()),
+    }
+}
+
+/// Lays out the state. `instances`: how many different calls there are.
+pub(crate) fn plan(
+    design: &Design,
+    program: &Program,
+    universe: &Universe,
+    settings: &Settings,
+    instances: usize,
+    places: usize,
+) -> Result<Plan, WorldError> {
+    let mut maker =
+        Maker { design, program, universe, settings, plan: Plan::default(), ranks: Vec::new() };
+    maker.count_ranks();
+    maker.records()?;
+    for index in 0..design.operations.len() {
+        let made = match &design.operations[index].kind {
+            OperationKind::Effect(effect) => {
+                Some(effects::plan(&mut maker, OperationId::of(index), effect)?)
+            }
+            _ => None,
+        };
+        maker.plan.effects.push(made);
+    }
+    maker.memory()?;
+    maker.calls(instances)?;
+    maker.messages(places)?;
+    maker.caches()?;
+    maker.rest(places);
+    Ok(maker.plan)
+}

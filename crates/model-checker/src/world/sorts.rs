@@ -1,0 +1,340 @@
+//! The finite domain of each class of values.
+
+use design::model::{
+    AttrId, Const, Design, OperationId, OperationKind, StmtKind, SubjectId, Type, Values,
+};
+use engine::{Program, Word};
+use rustc_hash::FxHashMap;
+
+use super::flow::{Class, Flow, PlaceOf, Scope};
+use crate::visit;
+
+/// A class of values with its domain in the small world.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Sort {
+    pub(crate) domain: SortDomain,
+    /// its opaque values are the handles from here on
+    pub(crate) opaque_first: Word,
+    pub(crate) opaque_len: u32,
+    /// its opaque values can be told apart, and nothing more
+    pub(crate) symmetric: bool,
+    /// what values of it are called: `resource`
+    pub(crate) name: String,
+    pub(crate) places: Vec<PlaceOf>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum SortDomain {
+    /// exactly these
+    Finite(Vec<Word>),
+    /// kept by rank; of each record by itself, or of all together
+    Ranked { global: bool },
+    /// beyond this, histories are cut
+    Bounded { low: Word, high: Word },
+    Endless,
+}
+
+pub(crate) struct Sorts {
+    pub(crate) list: Vec<Sort>,
+    of_place: FxHashMap<PlaceOf, usize>,
+    /// handles of texts: those of the program, then those of `check`, then opaque ones
+    pub(crate) pool: Vec<String>,
+}
+
+/// Operations that are called by messages, and by nothing else.
+pub(crate) fn message_targets(design: &Design) -> Vec<bool> {
+    let mut targets = vec![false; design.operations.len()];
+    for operation in &design.operations {
+        for body in visit::bodies(operation) {
+            visit::statements(body, &mut |stmt| {
+                if let StmtKind::Send { operation, .. } = &stmt.kind
+                    && matches!(
+                        design.operations[operation.index()].kind,
+                        OperationKind::Step { .. }
+                    )
+                {
+                    targets[operation.index()] = true;
+                }
+            });
+        }
+    }
+    targets
+}
+
+impl Sorts {
+    /// `ranks`: may this class (by its number) be kept by rank?
+    pub(crate) fn of(design: &Design, program: &Program, ranks: &dyn Fn(usize) -> bool) -> Sorts {
+        let mut flow = Flow::of(design);
+        let targets = message_targets(design);
+        let world = &design.world;
+        for (subject, parts) in world.keys.iter().enumerate() {
+            for (part, values) in parts.iter().enumerate() {
+                let node = flow.node(PlaceOf::Key(SubjectId::of(subject), part as u32));
+                give(flow.class(node), values);
+            }
+        }
+        for (index, operation) in design.operations.iter().enumerate() {
+            let scope = Scope::Operation(index as u32);
+            let outside = matches!(
+                operation.kind,
+                OperationKind::Step { .. } | OperationKind::Read { .. }
+            ) && !targets[index];
+            for (at, param) in operation.params.iter().enumerate() {
+                let node = flow.node(PlaceOf::Local(scope, param.local));
+                if outside && let Some(values) = world.params.get(index).and_then(|p| p.get(at)) {
+                    give(flow.class(node), values);
+                }
+            }
+            if let OperationKind::Effect(effect) = &operation.kind
+                && let Some(local) = effect.on_ok.param
+                && let Some(Some(values)) = world.answers.get(index)
+            {
+                let node = flow.node(PlaceOf::Local(scope, local));
+                give(flow.class(node), values);
+            }
+        }
+        let log_max = setting(design, "log", 3);
+        let mut pool = program.texts().to_vec();
+        let mut places: Vec<PlaceOf> = Vec::new();
+        for (subject, held) in design.subjects.iter().enumerate() {
+            let subject = SubjectId::of(subject);
+            for (state, _) in held.states.iter().enumerate() {
+                places.push(PlaceOf::LogEnd(subject, design::model::StateId::of(state)));
+            }
+        }
+        for place in places {
+            let node = flow.node(place);
+            let _ = flow.class(node).ranges.insert((0, log_max));
+        }
+        let mut sorts = Sorts { list: Vec::new(), of_place: FxHashMap::default(), pool: Vec::new() };
+        let mut roots: FxHashMap<u32, usize> = FxHashMap::default();
+        let nodes = flow.nodes_in_order();
+        for (place, node) in nodes {
+            let root = flow.root(node);
+            let number = *roots.entry(root).or_insert_with(|| {
+                sorts.list.push(resolve(design, flow.class(root), sorts.list.len(), ranks, &mut pool));
+                sorts.list.len() - 1
+            });
+            sorts.of_place.insert(place, number);
+        }
+        sorts.pool = pool;
+        sorts
+    }
+
+    pub(crate) fn place(&self, place: PlaceOf) -> Option<usize> {
+        self.of_place.get(&place).copied()
+    }
+
+    pub(crate) fn local(&self, operation: OperationId, local: design::model::LocalId) -> Option<usize> {
+        self.place(PlaceOf::Local(Scope::Operation(operation.0), local))
+    }
+}
+
+/// A number from `check`'s other settings.
+pub(crate) fn setting(design: &Design, name: &str, otherwise: i64) -> i64 {
+    design.world.settings.iter().find(|(n, _)| n == name).map_or(otherwise, |(_, value)| *value)
+}
+
+fn give(class: &mut Class, values: &Values) {
+    match values {
+        Values::Opaque(count) => {
+            class.opaque.insert(*count);
+        }
+        Values::Range(low, high) => {
+            class.ranges.insert((*low, *high));
+        }
+        Values::Listed(list) => {
+            for value in list {
+                literals(class, value);
+            }
+        }
+        Values::Ticks(ticks) => {
+            class.literals.insert(Const::Duration(i64::from(*ticks)));
+        }
+        Values::OrNull(inner) | Values::SetOf(inner, _) => give(class, inner),
+        Values::Irrelevant => {
+            class.opaque.insert(0);
+        }
+        Values::Whole | Values::Refs(_) | Values::Principals => {}
+    }
+}
+
+fn literals(class: &mut Class, value: &Const) {
+    match value {
+        Const::Null => {}
+        Const::Set(list) | Const::List(list) => list.iter().for_each(|v| literals(class, v)),
+        Const::Map(pairs) => pairs.iter().for_each(|(key, _)| literals(class, key)),
+        value => {
+            class.literals.insert(value.clone());
+        }
+    }
+}
+
+/// The word of a scalar constant.
+pub(crate) fn word(value: &Const, pool: &mut Vec<String>) -> Word {
+    match value {
+        Const::Null => engine::NULL,
+        Const::Bool(value) => Word::from(*value),
+        Const::Int(value) | Const::Decimal(value) | Const::Duration(value) => *value,
+        Const::Enum(_, index) => Word::from(*index),
+        Const::Text(text) => {
+            let at = pool.iter().position(|held| held == text).unwrap_or_else(|| {
+                pool.push(text.clone());
+                pool.len() - 1
+            });
+            at as Word
+        }
+        Const::Set(_) | Const::List(_) | Const::Map(_) => 0,
+    }
+}
+
+fn resolve(
+    design: &Design,
+    class: &Class,
+    number: usize,
+    ranks: &dyn Fn(usize) -> bool,
+    pool: &mut Vec<String>,
+) -> Sort {
+    let ty = class.places.iter().find_map(|place| type_of(design, *place));
+    // Called after a key if there is one among its places.
+    let keys = class.places.iter().filter(|place| matches!(place, PlaceOf::Key(..)));
+    let name =
+        keys.chain(&class.places).find_map(|place| name_of(design, *place)).unwrap_or_default();
+    let scalar = ty.as_ref().map(|ty| element(ty).required().clone()).unwrap_or(Type::Null);
+    let opaque_type = matches!(
+        scalar,
+        Type::Text | Type::Bytes | Type::Json | Type::Document | Type::Point | Type::Digest(_)
+    );
+    let mut sort = Sort {
+        domain: SortDomain::Endless,
+        opaque_first: 0,
+        opaque_len: 0,
+        symmetric: false,
+        name,
+        places: class.places.clone(),
+    };
+    let opaque_len = class.opaque.iter().max().copied().unwrap_or(0);
+    if opaque_type {
+        let mut values: Vec<Word> = class.literals.iter().map(|v| word(v, pool)).collect();
+        values.sort_unstable();
+        values.dedup();
+        // At least one value to stand for all that are never looked at.
+        let len = opaque_len.max(u32::from(!class.opaque.is_empty() || values.is_empty()));
+        sort.opaque_first = pool.len() as Word;
+        sort.opaque_len = len;
+        for at in 0..len {
+            pool.push(format!("{}-{}", sort.name, at + 1));
+            values.push(sort.opaque_first + Word::from(at));
+        }
+        sort.symmetric = len > 1 && class.opaque.len() == 1 && !class.ordered;
+        sort.domain = SortDomain::Finite(values);
+        return sort;
+    }
+    if !matches!(scalar, Type::Int | Type::Decimal | Type::Duration) {
+        return sort;
+    }
+    let zero = [Const::Int(0)];
+    let pinned_only = class.literals.iter().all(|value| zero.contains(value));
+    let from_outside = !class.ranges.is_empty() || opaque_len > 0;
+    if class.increments
+        && !class.computed
+        && !class.measured
+        && pinned_only
+        && !from_outside
+        && matches!(scalar, Type::Int)
+        && ranks(number)
+    {
+        sort.domain = SortDomain::Ranked { global: class.global || !one_subject(design, class) };
+        return sort;
+    }
+    let bounds = design.world.bounds.iter().filter(|bound| {
+        class.places.contains(&PlaceOf::Attr(bound.subject, bound.attr))
+    });
+    let bound = bounds.fold(None, |all: Option<(i64, i64)>, bound| {
+        let (low, high) = all.unwrap_or((bound.low, bound.high));
+        Some((low.min(bound.low), high.max(bound.high)))
+    });
+    if let Some((low, high)) = bound {
+        sort.domain = SortDomain::Bounded { low, high };
+        return sort;
+    }
+    if class.computed || class.increments {
+        return sort;
+    }
+    let mut values: Vec<Word> = class.literals.iter().map(|value| word(value, pool)).collect();
+    for (low, high) in &class.ranges {
+        values.extend(*low..=*high);
+    }
+    values.extend(0..Word::from(opaque_len.max(u32::from(!class.opaque.is_empty()))));
+    values.sort_unstable();
+    values.dedup();
+    sort.domain = SortDomain::Finite(values);
+    sort
+}
+
+/// Do all places belong to records of one subject?
+fn one_subject(design: &Design, class: &Class) -> bool {
+    let mut subjects = class.places.iter().filter_map(|place| match place {
+        PlaceOf::Attr(subject, _) | PlaceOf::MapValue(subject, _) => Some(Some(*subject)),
+        PlaceOf::Memory(actor, field) => {
+            Some(design.actors[actor.index()].memory[field.index()].of)
+        }
+        PlaceOf::Key(..) | PlaceOf::LogEnd(..) => Some(None),
+        PlaceOf::Local(..) | PlaceOf::Inner(_) => None,
+    });
+    let Some(Some(first)) = subjects.next() else { return false };
+    subjects.all(|subject| subject == Some(first))
+}
+
+/// The type of what a collection holds; of a map, of its keys.
+pub(crate) fn element(ty: &Type) -> &Type {
+    match ty.required() {
+        Type::List { of, .. } | Type::Set { of, .. } => of,
+        Type::Map { key, .. } => key,
+        _ => ty,
+    }
+}
+
+fn attr_type(design: &Design, subject: SubjectId, attr: AttrId) -> &Type {
+    &design.subjects[subject.index()].attributes[attr.index()].ty
+}
+
+fn type_of(design: &Design, place: PlaceOf) -> Option<Type> {
+    Some(match place {
+        PlaceOf::Attr(subject, attr) => element(attr_type(design, subject, attr)).clone(),
+        PlaceOf::MapValue(subject, attr) => match attr_type(design, subject, attr).required() {
+            Type::Map { value, .. } => (**value).clone(),
+            _ => return None,
+        },
+        PlaceOf::Key(subject, part) => {
+            design.subjects[subject.index()].keys.get(part as usize)?.ty.clone()
+        }
+        PlaceOf::LogEnd(..) => Type::Int,
+        PlaceOf::Memory(actor, field) => {
+            element(&design.actors[actor.index()].memory[field.index()].ty).clone()
+        }
+        PlaceOf::Local(Scope::Operation(operation), local) => {
+            let operation = &design.operations[operation as usize];
+            element(&operation.locals.get(local.index())?.ty).clone()
+        }
+        PlaceOf::Local(..) | PlaceOf::Inner(_) => return None,
+    })
+}
+
+fn name_of(design: &Design, place: PlaceOf) -> Option<String> {
+    Some(match place {
+        PlaceOf::Attr(subject, attr) | PlaceOf::MapValue(subject, attr) => {
+            design.subjects[subject.index()].attributes[attr.index()].name.clone()
+        }
+        PlaceOf::Key(subject, part) => {
+            design.subjects[subject.index()].keys.get(part as usize)?.name.clone()
+        }
+        PlaceOf::Memory(actor, field) => {
+            design.actors[actor.index()].memory[field.index()].name.clone()
+        }
+        PlaceOf::Local(Scope::Operation(operation), local) => {
+            design.operations[operation as usize].locals.get(local.index())?.name.clone()
+        }
+        PlaceOf::Local(..) | PlaceOf::Inner(_) | PlaceOf::LogEnd(..) => return None,
+    })
+}

@@ -1,0 +1,272 @@
+//! Who and what there is in the small world: principals, keys, and the values that can be given.
+
+use design::model::{ActorId, Const, Design, SubjectId, Type, Values};
+use engine::{NULL, Word, width_of};
+use rustc_hash::FxHashMap;
+
+use super::sorts::{self, Sorts};
+use super::flow::PlaceOf;
+use crate::WorldError;
+
+/// The clock of every state: times are kept as their distance from it.
+pub(crate) const BASE: Word = 1 << 40;
+
+/// More combinations than this are not listed.
+const LIST_MAX: usize = 1 << 20;
+
+/// The keys that a record of one subject may have; a handle is an index.
+#[derive(Default)]
+pub(crate) struct Keys {
+    pub(crate) len: usize,
+    width: usize,
+    /// the parts of each key, one key after the other
+    parts: Vec<Word>,
+    handles: FxHashMap<Vec<Word>, Word>,
+    pub(crate) all: Vec<Word>,
+}
+
+impl Keys {
+    #[inline]
+    pub(crate) fn part(&self, key: Word, part: u32) -> Word {
+        self.parts.get(key as usize * self.width + part as usize).copied().unwrap_or(NULL)
+    }
+
+    pub(crate) fn parts(&self, key: usize) -> &[Word] {
+        &self.parts[key * self.width..(key + 1) * self.width]
+    }
+
+    /// A key that is not of the small world has the handle -1.
+    pub(crate) fn handle(&self, parts: &[Word]) -> Word {
+        self.handles.get(parts).copied().unwrap_or(-1)
+    }
+}
+
+pub(crate) struct Principal {
+    /// at the root of its chain
+    pub(crate) actor: ActorId,
+    pub(crate) name: String,
+}
+
+pub(crate) struct Universe {
+    pub(crate) sorts: Sorts,
+    pub(crate) principals: Vec<Principal>,
+    /// for each actor (its root's), the first of its principals and how many
+    pub(crate) of_actor: Vec<(u32, u32)>,
+    pub(crate) keys: Vec<Keys>,
+}
+
+/// The actor whose principals and memory this one has.
+pub(crate) fn root_actor(design: &Design, actor: ActorId) -> ActorId {
+    let mut at = actor;
+    while let Some(above) = design.actors[at.index()].continues {
+        at = above;
+    }
+    at
+}
+
+impl Universe {
+    pub(crate) fn of(design: &Design, sorts: Sorts) -> Result<Universe, WorldError> {
+        let mut universe = Universe {
+            sorts,
+            principals: Vec::new(),
+            of_actor: vec![(0, 0); design.actors.len()],
+            keys: Vec::new(),
+        };
+        for (index, actor) in design.actors.iter().enumerate() {
+            let id = ActorId::of(index);
+            if root_actor(design, id) != id {
+                continue;
+            }
+            let count = design.world.actors.get(index).copied().unwrap_or(1).max(1);
+            universe.of_actor[index] = (universe.principals.len() as u32, count);
+            for at in 0..count {
+                let name = if actor.is_world {
+                    actor.name.clone()
+                } else {
+                    format!("{}-{}", actor.name, at + 1)
+                };
+                universe.principals.push(Principal { actor: id, name });
+            }
+        }
+        for index in 0..design.actors.len() {
+            let root = root_actor(design, ActorId::of(index));
+            universe.of_actor[index] = universe.of_actor[root.index()];
+        }
+        universe.keys = (0..design.subjects.len()).map(|_| Keys::default()).collect();
+        let mut made = vec![false; design.subjects.len()];
+        for index in 0..design.subjects.len() {
+            universe.make_keys(design, SubjectId::of(index), &mut made)?;
+        }
+        Ok(universe)
+    }
+
+    fn make_keys(
+        &mut self,
+        design: &Design,
+        id: SubjectId,
+        made: &mut [bool],
+    ) -> Result<(), WorldError> {
+        if std::mem::replace(&mut made[id.index()], true) {
+            return Ok(());
+        }
+        let subject = &design.subjects[id.index()];
+        let mut keys = Keys { width: subject.keys.len(), ..Keys::default() };
+        let mut all: Vec<Vec<Word>> = vec![Vec::new()];
+        for (at, key) in subject.keys.iter().enumerate() {
+            if let Some(of) = key.ty.subject() {
+                self.make_keys(design, of, made)?;
+            }
+            let what = || format!("{}.{}", subject.name, key.name);
+            let values = match design.world.keys.get(id.index()).and_then(|parts| parts.get(at)) {
+                Some(values) => values.clone(),
+                None => match &key.ty {
+                    Type::Ref(of) => Values::Refs(*of),
+                    Type::Actor => Values::Principals,
+                    Type::Enum(_) | Type::Bool => Values::Whole,
+                    _ => return Err(WorldError::NoValues { what: what() }),
+                },
+            };
+            let sort = self.sorts.place(PlaceOf::Key(id, at as u32));
+            let values = self.list(design, &values, &key.ty, sort)?;
+            if all.len() * values.len() > LIST_MAX {
+                return Err(WorldError::TooMany { what: what() });
+            }
+            all = all
+                .iter()
+                .flat_map(|head| {
+                    values.iter().map(move |value| {
+                        let mut parts = head.clone();
+                        parts.extend_from_slice(value);
+                        parts
+                    })
+                })
+                .collect();
+        }
+        keys.len = all.len();
+        keys.all = (0..all.len() as Word).collect();
+        for (handle, parts) in all.into_iter().enumerate() {
+            keys.parts.extend_from_slice(&parts);
+            keys.handles.insert(parts, handle as Word);
+        }
+        self.keys[id.index()] = keys;
+        Ok(())
+    }
+
+    /// Every value, each as its words.
+    pub(crate) fn list(
+        &self,
+        design: &Design,
+        values: &Values,
+        ty: &Type,
+        sort: Option<usize>,
+    ) -> Result<Vec<Vec<Word>>, WorldError> {
+        let one = |list: &mut dyn Iterator<Item = Word>| list.map(|word| vec![word]).collect();
+        let width = width_of(ty) as usize;
+        Ok(match values {
+            Values::Opaque(count) => {
+                let first = match ty.required() {
+                    Type::Int | Type::Decimal | Type::Duration => 0,
+                    _ => sort.map_or(0, |sort| self.sorts.list[sort].opaque_first),
+                };
+                one(&mut (first..first + Word::from(*count)))
+            }
+            Values::Range(low, high) => {
+                let base = if *ty.required() == Type::Time { BASE } else { 0 };
+                one(&mut (*low..=*high).map(|word| base + word))
+            }
+            Values::Listed(list) => list.iter().map(|value| self.words(value, width)).collect(),
+            Values::Whole => match ty.required() {
+                Type::Enum(id) => {
+                    one(&mut (0..design.enumerations[id.index()].constants.len() as Word))
+                }
+                _ => one(&mut (0..2)),
+            },
+            Values::Refs(subject) => one(&mut (0..self.keys[subject.index()].len as Word)),
+            Values::Principals => one(&mut (0..self.principals.len() as Word)),
+            Values::Ticks(ticks) => vec![vec![Word::from(*ticks)]],
+            Values::OrNull(inner) => {
+                let mut list = self.list(design, inner, ty, sort)?;
+                let mut null = vec![0; width];
+                null[0] = NULL;
+                list.push(null);
+                list
+            }
+            Values::SetOf(inner, max) => {
+                let of = sorts::element(ty);
+                let elements = self.list(design, inner, of, sort)?;
+                if elements.len() > 16 {
+                    return Err(WorldError::TooMany { what: "the elements of a set".into() });
+                }
+                (0_u32..1 << elements.len())
+                    .filter(|chosen| chosen.count_ones() <= *max)
+                    .map(|chosen| {
+                        let mut set: Vec<Word> = (0..elements.len())
+                            .filter(|at| chosen >> at & 1 == 1)
+                            .map(|at| elements[at][0])
+                            .collect();
+                        set.sort_unstable();
+                        collection(&set, width)
+                    })
+                    .collect()
+            }
+            Values::Irrelevant => {
+                let first = sort.map_or(0, |sort| self.sorts.list[sort].opaque_first);
+                let mut words = vec![0; width];
+                match ty.required() {
+                    Type::Text
+                    | Type::Bytes
+                    | Type::Json
+                    | Type::Document
+                    | Type::Point
+                    | Type::Digest(_) => words[0] = first,
+                    Type::Time => words[0] = BASE,
+                    _ => {}
+                }
+                vec![words]
+            }
+        })
+    }
+
+    /// The words of a constant.
+    fn words(&self, value: &Const, width: usize) -> Vec<Word> {
+        let scalar = |value: &Const| match value {
+            Const::Text(text) => {
+                self.sorts.pool.iter().position(|held| held == text).map_or(-1, |at| at as Word)
+            }
+            other => sorts::word(other, &mut Vec::new()),
+        };
+        match value {
+            Const::Set(list) => {
+                let mut set: Vec<Word> = list.iter().map(scalar).collect();
+                set.sort_unstable();
+                collection(&set, width)
+            }
+            Const::List(list) => {
+                let list: Vec<Word> = list.iter().map(scalar).collect();
+                collection(&list, width)
+            }
+            Const::Map(pairs) => {
+                let mut pairs: Vec<(Word, Word)> =
+                    pairs.iter().map(|(key, value)| (scalar(key), scalar(value))).collect();
+                pairs.sort_unstable();
+                let flat: Vec<Word> = pairs.iter().flat_map(|(k, v)| [*k, *v]).collect();
+                let mut words = collection(&flat, width);
+                words[0] = pairs.len() as Word;
+                words
+            }
+            other => vec![scalar(other)],
+        }
+    }
+
+    pub(crate) fn actor_of(&self, principal: Word) -> ActorId {
+        self.principals[principal as usize].actor
+    }
+}
+
+fn collection(elements: &[Word], width: usize) -> Vec<Word> {
+    let mut words = Vec::with_capacity(width);
+    words.push(elements.len() as Word);
+    words.extend_from_slice(elements);
+    words.resize(width.max(1 + elements.len()), 0);
+    words
+}

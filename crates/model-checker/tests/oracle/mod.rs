@@ -1,0 +1,96 @@
+//! The same small models twice: in the language, and by hand against stateright.
+
+pub mod lease;
+pub mod lease_faults;
+pub mod seats;
+pub mod two_phase;
+
+use std::collections::BTreeSet;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex};
+
+use model_checker::{Options, Report, Verdict};
+use stateright::{Checker, Model};
+
+/// Properties of transitions: stateright has none, so the models note what they see.
+#[derive(Clone, Default)]
+pub struct Broken(Arc<Mutex<BTreeSet<&'static str>>>);
+
+impl Broken {
+    pub fn note(&self, name: &'static str) {
+        self.0.lock().expect("no thread panics here").insert(name);
+    }
+
+    fn names(&self) -> BTreeSet<&'static str> {
+        self.0.lock().expect("no thread panics here").clone()
+    }
+}
+
+/// What both sides are asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Found {
+    pub states: u64,
+    /// invariants that do not hold; for those about states, after how many steps at the earliest
+    pub violated: Vec<(String, Option<usize>)>,
+}
+
+/// What stateright finds, breadth first and with one thread, so that its histories are shortest.
+pub fn by_hand<M>(model: M, broken: &Broken) -> Found
+where
+    M: Model + Send + Sync + 'static,
+    M::State: Hash + Send + Sync + std::fmt::Debug + PartialEq + Clone,
+    M::Action: std::fmt::Debug + Clone + PartialEq,
+{
+    let checker = model.checker().threads(1).spawn_bfs().join();
+    assert!(checker.is_done());
+    let mut violated: Vec<(String, Option<usize>)> = checker
+        .discoveries()
+        .into_iter()
+        .map(|(name, path)| (name.to_string(), Some(path.into_actions().len())))
+        .collect();
+    violated.extend(broken.names().into_iter().map(|name| (name.to_string(), None)));
+    violated.sort();
+    Found { states: checker.unique_state_count() as u64, violated }
+}
+
+/// What our checker finds: no symmetry, no normalisation, the faults that the text names.
+pub fn by_checker(text: &str) -> Found {
+    let compiled = design::compile("oracle", text, &design::NoCatalog);
+    assert!(compiled.diagnostics.is_empty(), "{:?}", compiled.diagnostics);
+    let options = Options {
+        symmetry: false,
+        normalise: false,
+        failures: false,
+        recovery: false,
+        witnesses: false,
+        ..Options::default()
+    };
+    let report = model_checker::check(&compiled.design, &options, &mut |_| ())
+        .expect("the small world is finite");
+    assert!(report.base.closed);
+    let transition = |name: &str| {
+        let goals = &compiled.design.invariants;
+        goals.iter().any(|goal| goal.name == name && goal.uses_old)
+    };
+    let mut violated = violations(&report);
+    for (name, length) in &mut violated {
+        if transition(name) {
+            *length = None;
+        }
+    }
+    Found { states: report.base.states, violated }
+}
+
+fn violations(report: &Report) -> Vec<(String, Option<usize>)> {
+    let mut list: Vec<(String, Option<usize>)> = report
+        .goals
+        .iter()
+        .filter_map(|goal| match &goal.verdict {
+            Verdict::Proved => None,
+            Verdict::Violated(trace) => Some((goal.name.clone(), Some(trace.steps.len()))),
+            Verdict::Unknown(why) => panic!("{} is not known: {why}", goal.name),
+        })
+        .collect();
+    list.sort();
+    list
+}

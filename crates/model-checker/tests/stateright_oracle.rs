@@ -1,0 +1,119 @@
+//! State counts and verdicts equal to those of an independent implementation: the same models,
+//! written by hand against stateright.
+
+mod oracle;
+
+use oracle::lease::Lease;
+use oracle::lease_faults::FaultyLease;
+use oracle::seats::Seats;
+use oracle::two_phase::TwoPhase;
+use oracle::{Broken, Found, by_checker, by_hand};
+
+/// The text with its `check` in another size; each must stand there.
+fn sized(text: &str, sizes: &[(&str, &str)]) -> String {
+    let mut text = text.to_string();
+    for (from, to) in sizes {
+        assert_eq!(text.matches(from).count(), 1, "`{from}` stands once");
+        text = text.replace(from, to);
+    }
+    text
+}
+
+fn two_phase(participants: usize) -> Found {
+    let text = include_str!("oracle/two_phase.design");
+    let count = format!("participant: {participants} }}");
+    let found = by_checker(&sized(text, &[("participant: 3 }", &count)]));
+    let expected = by_hand(TwoPhase { participants }, &Broken::default());
+    assert_eq!(found, expected, "{participants} participants");
+    found
+}
+
+#[test]
+fn two_phase_commit_with_three_participants() {
+    let found = two_phase(3);
+    assert_eq!(found.states, 288);
+    // Everyone aborts by choice; to commit, each prepares and is heard, then the decision, then
+    // each hears of it.
+    let lengths = [("never_all_aborted", 3), ("never_all_committed", 3 + 3 + 1 + 3)];
+    let lengths = lengths.map(|(name, length)| (name.to_string(), Some(length)));
+    assert_eq!(found.violated, lengths);
+}
+
+#[test]
+fn two_phase_commit_with_five_participants() {
+    assert_eq!(two_phase(5).states, 8_832);
+}
+
+#[test]
+fn two_phase_commit_with_seven_participants() {
+    assert_eq!(two_phase(7).states, 296_448);
+}
+
+fn lease(resources: usize, claimants: usize, epoch_max: u8) -> Found {
+    let text = include_str!("oracle/lease.design");
+    let sizes = [
+        ("resource: 1 ", &*format!("resource: {resources} ")),
+        ("claimant: 2 ", &format!("claimant: {claimants} ")),
+        ("0..4", &format!("0..{epoch_max}")),
+    ];
+    let found = by_checker(&sized(text, &sizes));
+    let broken = Broken::default();
+    let model = Lease { resources, claimants, epoch_max, broken: broken.clone() };
+    assert_eq!(found, by_hand(model, &broken), "{resources} resources, {claimants} claimants");
+    found
+}
+
+#[test]
+fn the_lease_without_faults() {
+    let found = lease(1, 2, 4);
+    assert_eq!(found.violated, [("never_third_write".to_string(), Some(4))]);
+    lease(1, 3, 4);
+    lease(2, 2, 3);
+}
+
+fn faulty_lease(resources: usize, claimants: usize, epoch_max: u8) -> Found {
+    let text = include_str!("oracle/lease.design");
+    let faults = format!("0..{epoch_max}  faults: crash, pause, lost_reply, duplicate");
+    let sizes = [
+        ("resource: 1 ", &*format!("resource: {resources} ")),
+        ("claimant: 2 ", &format!("claimant: {claimants} ")),
+        ("0..4", &faults),
+    ];
+    let found = by_checker(&sized(text, &sizes));
+    let broken = Broken::default();
+    let model = FaultyLease { resources, claimants, epoch_max, broken: broken.clone() };
+    assert_eq!(found, by_hand(model, &broken), "{resources} resources, {claimants} claimants");
+    found
+}
+
+#[test]
+fn the_lease_with_the_printed_fault_model() {
+    let found = faulty_lease(1, 2, 4);
+    assert_eq!(found.violated, [("never_third_write".to_string(), Some(4))]);
+    faulty_lease(1, 1, 4);
+    faulty_lease(2, 1, 3);
+}
+
+fn seats(seats: usize, bookings: usize, buyers: usize) -> Found {
+    let text = include_str!("oracle/seats.design");
+    let sizes = [
+        ("seat: 2 ", &*format!("seat: {seats} ")),
+        ("booking: 3 ", &format!("booking: {bookings} ")),
+        ("buyer: 2 ", &format!("buyer: {buyers} ")),
+    ];
+    let found = by_checker(&sized(text, &sizes));
+    let broken = Broken::default();
+    let model = Seats { seats, bookings, buyers, broken: broken.clone() };
+    assert_eq!(found, by_hand(model, &broken), "{seats} seats, {bookings} bookings");
+    found
+}
+
+#[test]
+fn seats_with_timed_holds() {
+    let found = seats(1, 2, 2);
+    // Added, held, three ticks beyond the time to live, held again, confirmed.
+    let lengths = [("never_expired_and_sold", 1 + 1 + 3 + 1 + 1), ("never_sold", 3)];
+    let lengths = lengths.map(|(name, length)| (name.to_string(), Some(length)));
+    assert_eq!(found.violated, lengths);
+    seats(2, 3, 2);
+}

@@ -1,0 +1,33 @@
+//! What the tests share.
+
+#![allow(dead_code, unused_imports, reason = "each test takes what it needs")]
+
+pub mod build;
+pub mod commit;
+pub mod lease;
+
+pub use build::*;
+pub use commit::two_phase_commit;
+pub use lease::lease;
+
+use design::model::{Design, Fault, FaultSetting};
+use model_checker::{Options, Report, check};
+
+/// Without faults, symmetry or ranks; one thread.
+pub fn plain() -> Options {
+    Options {
+        symmetry: false,
+        normalise: false,
+        faults: Some(vec![]),
+        threads: 1,
+        ..Options::default()
+    }
+}
+
+pub fn checked(design: &Design, options: &Options) -> Report {
+    check(design, options, &mut |_| {}).expect("the small world is finite")
+}
+
+pub fn faults(list: &[Fault]) -> Vec<FaultSetting> {
+    list.iter().map(|fault| FaultSetting { fault: *fault, budget: None }).collect()
+}
