@@ -12,6 +12,7 @@ mod suggest;
 pub use archetype::instantiate;
 pub use compile::families;
 pub use sources::{Catalog, NoCatalog, Position, Source, Sources};
+pub use suggest::did_you_mean;
 
 use syntax::Diagnostic;
 
