@@ -1,0 +1,105 @@
+//! Reading and writing the small encodings that stored values are made of.
+
+/// What is stored does not read as what it should be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Damaged;
+
+pub fn put_number(out: &mut Vec<u8>, value: u64) {
+    let mut rest = value;
+    while rest >= 0x80 {
+        out.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    out.push(rest as u8);
+}
+
+/// Small numbers of either sign are short.
+pub fn put_signed(out: &mut Vec<u8>, value: i64) {
+    put_number(out, ((value << 1) ^ (value >> 63)) as u64);
+}
+
+pub fn put_bytes(out: &mut Vec<u8>, content: &[u8]) {
+    put_number(out, content.len() as u64);
+    out.extend_from_slice(content);
+}
+
+/// Takes values off the front of some bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(bytes: &'a [u8]) -> Reader<'a> {
+        Reader { rest: bytes }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    pub fn byte(&mut self) -> Result<u8, Damaged> {
+        let (first, rest) = self.rest.split_first().ok_or(Damaged)?;
+        self.rest = rest;
+        Ok(*first)
+    }
+
+    pub fn number(&mut self) -> Result<u64, Damaged> {
+        let mut value = 0_u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let part = u64::from(byte & 0x7f);
+            if shift == 63 && part > 1 {
+                return Err(Damaged);
+            }
+            value |= part << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(Damaged)
+    }
+
+    pub fn signed(&mut self) -> Result<i64, Damaged> {
+        let value = self.number()?;
+        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    pub fn bytes(&mut self) -> Result<&'a [u8], Damaged> {
+        let length = usize::try_from(self.number()?).map_err(|_| Damaged)?;
+        self.take(length)
+    }
+
+    pub fn take(&mut self, length: usize) -> Result<&'a [u8], Damaged> {
+        let (taken, rest) = self.rest.split_at_checked(length).ok_or(Damaged)?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    pub fn rest(self) -> &'a [u8] {
+        self.rest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back() {
+        for value in [0, 1, -1, 63, -64, 64, i64::MAX, i64::MIN, 1 << 40, -(1 << 40)] {
+            let mut out = Vec::new();
+            put_signed(&mut out, value);
+            put_bytes(&mut out, b"tail");
+            let mut reader = Reader::new(&out);
+            assert_eq!(reader.signed(), Ok(value));
+            assert_eq!(reader.bytes(), Ok(&b"tail"[..]));
+            assert!(reader.is_empty());
+            for end in 0..out.len() {
+                let mut reader = Reader::new(&out[..end]);
+                assert!(reader.signed().and_then(|_| reader.bytes()).is_err(), "{value} {end}");
+            }
+        }
+        assert_eq!(Reader::new(&[0xff; 10]).number(), Err(Damaged));
+    }
+}
