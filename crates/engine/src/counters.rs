@@ -21,13 +21,16 @@ type Steps<'e, 'x, T> = Eval<'e, StepEnv<'x, T>>;
 
 /// Counts every change that is not yet counted.
 pub(crate) fn settle<T: Truth>(eval: &mut Steps<'_, '_, T>) -> Result<(), Stop> {
-    if !eval.env.overlay.unsettled {
+    // what is counted mentions no counter; a design that did would count with the old value
+    if !eval.env.overlay.unsettled || eval.env.overlay.settling {
         return Ok(());
     }
+    eval.env.overlay.settling = true;
     let lenient = std::mem::replace(&mut eval.lenient, true);
     let counted = count_all(eval);
     eval.lenient = lenient;
     eval.env.overlay.show_before = false;
+    eval.env.overlay.settling = false;
     eval.env.overlay.unsettled = counted.is_err();
     counted
 }

@@ -49,6 +49,8 @@ pub(crate) struct Overlay {
     pub show_before: bool,
     /// some record with counted changes was touched
     pub unsettled: bool,
+    /// counting is under way
+    pub settling: bool,
     /// some record was touched
     pub touched: bool,
 }
@@ -61,6 +63,7 @@ impl Overlay {
         self.contributions.clear();
         self.show_before = false;
         self.unsettled = false;
+        self.settling = false;
         self.touched = false;
     }
 
@@ -77,6 +80,7 @@ impl Overlay {
         self.contributions.clear();
         self.show_before = false;
         self.unsettled = false;
+        self.settling = false;
         self.touched = false;
     }
 

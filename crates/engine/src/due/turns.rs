@@ -12,8 +12,8 @@ pub(super) struct Turns<'e, 'x, T> {
     pub turns: &'e mut Vec<Word>,
     /// nothing was met that is not understood
     pub exact: bool,
-    /// how the values of `let`s move: (place in the frame, slope)
-    pub bound: [(u32, Slope); 8],
+    /// the `let`s around: (slot, place in the frame, how the value moves)
+    pub bound: [(u32, u32, Slope); 8],
     pub binds: usize,
 }
 
@@ -47,20 +47,12 @@ impl<T: Truth> Turns<'_, '_, T> {
                 self.comparison(left, right)
             }
             Node::Let { slot, offset, body } => {
-                let value = program.lists.slots[slot as usize];
-                self.walk(value.node)?;
-                let slope = match value.form {
-                    Form::Scalar => self.slope(value.node)?,
-                    _ if self.timed(value.node) => Slope::Unknown,
-                    _ => Slope::Flat,
-                };
-                self.bind(offset, slope);
-                match self.eval.bind_slot(&value, offset) {
-                    Ok(()) => {}
-                    Err(Stop::Refuse(..)) => self.eval.set_local(offset, NULL),
-                    Err(stop) => return Err(stop),
-                }
-                self.walk(body)
+                self.walk(program.lists.slots[slot as usize].node)?;
+                let outer = self.binds;
+                self.bind(slot, offset)?;
+                let walked = self.walk(body);
+                self.binds = outer;
+                walked
             }
             Node::Loop(index) => self.each_element(index),
             Node::In { item, .. } | Node::Among { item, .. } if self.moves(item)? => {
@@ -82,13 +74,29 @@ impl<T: Truth> Turns<'_, '_, T> {
         Ok(!matches!(self.slope(id)?, Slope::Flat | Slope::Steps))
     }
 
-    fn bind(&mut self, offset: u32, slope: Slope) {
+    /// Gives a local its value, and remembers how it moves.
+    fn bind(&mut self, slot: u32, offset: u32) -> Result<(), Stop> {
+        let value = self.eval.program.lists.slots[slot as usize];
+        let slope = match value.form {
+            Form::Scalar => self.slope(value.node)?,
+            _ if self.timed(value.node) => Slope::Unknown,
+            _ => Slope::Flat,
+        };
         match self.bound.get_mut(self.binds) {
             Some(place) => {
-                *place = (offset, slope);
+                *place = (slot, offset, slope);
                 self.binds += 1;
             }
             None => self.exact = false,
+        }
+        match self.eval.bind_slot(&value, offset) {
+            Ok(()) => Ok(()),
+            Err(Stop::Refuse(..)) => {
+                self.exact &= !self.timed(value.node);
+                self.eval.set_local(offset, NULL);
+                Ok(())
+            }
+            Err(stop) => Err(stop),
         }
     }
 
@@ -167,7 +175,7 @@ impl<T: Truth> Turns<'_, '_, T> {
         for goal in [0, 1] {
             let (mut low, mut high) = (now, Word::MAX - 1);
             while low < high {
-                let middle = low + (high - low) / 2;
+                let middle = low.saturating_add_unsigned(high.abs_diff(low) / 2);
                 if self.reached(left, right, direction, goal, middle)? {
                     high = middle;
                 } else {
@@ -175,6 +183,18 @@ impl<T: Truth> Turns<'_, '_, T> {
                 }
             }
             self.turn(i128::from(low));
+        }
+        Ok(())
+    }
+
+    /// The values of the `let`s at another moment.
+    fn bind_again(&mut self) -> Result<(), Stop> {
+        for (slot, offset, _) in self.bound.into_iter().take(self.binds) {
+            match self.eval.bind(slot, offset) {
+                Ok(()) => {}
+                Err(Stop::Refuse(..)) => self.eval.set_local(offset, NULL),
+                Err(stop) => return Err(stop),
+            }
         }
         Ok(())
     }
@@ -189,8 +209,10 @@ impl<T: Truth> Turns<'_, '_, T> {
         moment: Word,
     ) -> Result<bool, Stop> {
         let clock = std::mem::replace(self.eval.env.clock, Clock { now: moment, used: true });
+        let bound = self.bind_again();
         let values = (self.eval.eval(left), self.eval.eval(right));
         *self.eval.env.clock = clock;
+        bound.and(self.bind_again())?;
         match values {
             (Ok(left), Ok(right)) if left != NULL && right != NULL => {
                 Ok((i128::from(left) - i128::from(right)) * direction >= goal)
@@ -209,7 +231,7 @@ impl<T: Truth> Turns<'_, '_, T> {
             Node::Now => Slope::Linear(1),
             Node::Local { offset } => {
                 let bound = self.bound[..self.binds].iter().rev();
-                bound.clone().find(|(at, _)| *at == offset).map_or(Slope::Flat, |(_, slope)| *slope)
+                bound.clone().find(|(_, at, _)| *at == offset).map_or(Slope::Flat, |bound| bound.2)
             }
             Node::Negate(inner) => self.slope(inner)?.negate(),
             Node::Arithmetic { op, left, right } => self.arithmetic(op, left, right)?,
@@ -228,7 +250,13 @@ impl<T: Truth> Turns<'_, '_, T> {
                     _ => Slope::Unknown,
                 }
             }
-            Node::Let { .. } => Slope::Unknown,
+            Node::Let { slot, offset, body } => {
+                let outer = self.binds;
+                self.bind(slot, offset)?;
+                let slope = self.slope(body)?;
+                self.binds = outer;
+                slope
+            }
             Node::Loop(index) => match self.eval.program.loops[index as usize].kind {
                 LoopKind::Sum(value) if self.timed(value) => Slope::Unknown,
                 _ => Slope::Steps,
@@ -268,6 +296,7 @@ impl<T: Truth> Turns<'_, '_, T> {
             Arithmetic::MultiplyDecimals if two == Slope::Flat => one.scaled(self.value(right)?),
             Arithmetic::MultiplyDecimals if one == Slope::Flat => two.scaled(self.value(left)?),
             Arithmetic::Divide | Arithmetic::DivideDecimals if two == Slope::Flat => {
+                // by 0: an error at every moment
                 one.scaled(self.value(right)?)
             }
             _ if one == Slope::Steps && two == Slope::Steps => Slope::Steps,
