@@ -120,8 +120,7 @@ fn add(before: Word, word: Word, change: AssignKind) -> Result<Word, Reason> {
     if before == NULL || word == NULL {
         return Err(Reason::NullValue);
     }
-    let op =
-        if change == AssignKind::Subtract { Arithmetic::Subtract } else { Arithmetic::Add };
+    let op = if change == AssignKind::Subtract { Arithmetic::Subtract } else { Arithmetic::Add };
     compute(op, before, word)
 }
 

@@ -30,9 +30,7 @@ impl<T: Truth> Execute<'_, '_, T> {
 
     fn stmt(&mut self, stmt: &StmtNode) -> Result<(), Stop> {
         match &stmt.kind {
-            StmtOp::Assign { place, change, value } => {
-                self.assign(place, *change, value, stmt.at)
-            }
+            StmtOp::Assign { place, change, value } => self.assign(place, *change, value, stmt.at),
             StmtOp::Memory { memory, change, value } => {
                 self.remember(*memory, *change, value, stmt.at)
             }

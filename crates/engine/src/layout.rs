@@ -66,9 +66,7 @@ impl Layout {
         let logs = subject
             .states
             .iter()
-            .map(|state| {
-                matches!(state.kind, StateKind::Log { .. }).then(|| row.place(2).offset)
-            })
+            .map(|state| matches!(state.kind, StateKind::Log { .. }).then(|| row.place(2).offset))
             .collect();
         Layout { attributes, counters, logs, width: row.width }
     }
@@ -130,8 +128,7 @@ pub struct ParamsLayout {
 impl ParamsLayout {
     pub(crate) fn of(operation: &Operation) -> ParamsLayout {
         let mut row = Row::default();
-        let fields =
-            operation.params.iter().map(|param| row.place(width_of(&param.ty))).collect();
+        let fields = operation.params.iter().map(|param| row.place(width_of(&param.ty))).collect();
         ParamsLayout { fields, width: row.width }
     }
 }

@@ -53,10 +53,7 @@ fn sorted(elements: &[Word], stride: usize) -> bool {
 }
 
 /// `exists`, `fresh`, then the clauses in order.
-pub(crate) fn guard<T: Truth>(
-    eval: &mut Eval<'_, StepEnv<'_, T>>,
-    op: &Op,
-) -> Result<(), Ended> {
+pub(crate) fn guard<T: Truth>(eval: &mut Eval<'_, StepEnv<'_, T>>, op: &Op) -> Result<(), Ended> {
     load_params(eval, op)?;
     exists(eval, op)?;
     fresh(eval, op)?;

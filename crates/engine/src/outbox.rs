@@ -182,7 +182,8 @@ mod tests {
     fn extreme_policies_and_times_do_not_panic() {
         for first in [Word::MIN, -1, 0, 1, Word::MAX] {
             for max in [Word::MIN, 0, 1, Word::MAX] {
-                let policy = Policy { backoff_first_ms: first, backoff_max_ms: max, attempts_max: 0 };
+                let policy =
+                    Policy { backoff_first_ms: first, backoff_max_ms: max, attempts_max: 0 };
                 for attempts in [0, 1, 63, u32::MAX] {
                     let entry = Entry { state: EntryState::Open, attempts, next_at: 0 };
                     for now in [Word::MIN, 0, Word::MAX] {

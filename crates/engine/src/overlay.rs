@@ -154,8 +154,7 @@ impl Overlay {
     /// As it was before the step; none: it was not there.
     pub fn before(&self, index: usize) -> Option<&[Word]> {
         let entry = &self.entries[index];
-        (entry.status_before == Status::Same)
-            .then(|| &self.words[range(entry.before, entry.width)])
+        (entry.status_before == Status::Same).then(|| &self.words[range(entry.before, entry.width)])
     }
 
     pub fn status(&self, index: usize) -> Status {
@@ -257,7 +256,10 @@ fn range(start: u32, width: u32) -> std::ops::Range<usize> {
 }
 
 /// The key of a record in the overlay.
-pub(crate) fn record_key(subject: SubjectId, key: Word) -> (SubjectId, Option<StateId>, Word, Word) {
+pub(crate) fn record_key(
+    subject: SubjectId,
+    key: Word,
+) -> (SubjectId, Option<StateId>, Word, Word) {
     (subject, None, key, NULL)
 }
 

@@ -183,8 +183,12 @@ impl Scratch {
     /// Records that are different after the step, parents whose counters moved among them, each
     /// once.
     pub fn writes(&self) -> impl Iterator<Item = Write<'_>> {
-        self.overlay.entries.iter().enumerate().filter(|(_, entry)| entry.state.is_none()).filter_map(
-            |(index, entry)| {
+        self.overlay
+            .entries
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| entry.state.is_none())
+            .filter_map(|(index, entry)| {
                 let before = self.overlay.before(index);
                 let change = match self.overlay.status(index) {
                     Status::Deleted if before.is_some() => Change::Delete,
@@ -198,8 +202,7 @@ impl Scratch {
                     _ => return None,
                 };
                 Some(Write { subject: entry.subject, key: entry.key, before, change })
-            },
-        )
+            })
     }
 
     pub fn cache_writes(&self) -> impl Iterator<Item = CacheWrite<'_>> {
@@ -239,7 +242,10 @@ impl Scratch {
     }
 
     pub fn emits(&self) -> impl Iterator<Item = Emit<'_>> {
-        self.out.emits.iter().map(|(event, part)| Emit { event: *event, words: self.out.part(*part) })
+        self.out
+            .emits
+            .iter()
+            .map(|(event, part)| Emit { event: *event, words: self.out.part(*part) })
     }
 
     pub fn sends(&self) -> impl Iterator<Item = Send<'_>> {

@@ -26,11 +26,15 @@ fn of(id: u32) -> Expr {
 /// The record after `body`, or why not: set at 0..4, list at 4..7, map at 7..12.
 fn after(before: &[Word], body: Vec<StmtKind>, given: Word) -> Result<Vec<Word>, &'static str> {
     let mut design = design();
-    design.subjects.push(subject("Bag", &[("bag", Type::Text)], &[
-        ("set", set_of(Type::Int, 3), None),
-        ("list", list_of(Type::Int, 2), None),
-        ("map", map_of(Type::Int, Type::Int, 2), None),
-    ]));
+    design.subjects.push(subject(
+        "Bag",
+        &[("bag", Type::Text)],
+        &[
+            ("set", set_of(Type::Int, 3), None),
+            ("list", list_of(Type::Int, 2), None),
+            ("map", map_of(Type::Int, Type::Int, 2), None),
+        ],
+    ));
     let mut operation = step("change", &[("bag", bag(), false), ("n", Type::Int, false)]);
     local_of(&mut operation, Type::Int);
     design.operations.push(body.into_iter().fold(operation, OperationBuild::does));
@@ -73,8 +77,12 @@ fn a_list_grows_and_is_read_by_number() {
         ExprKind::Index { base: Box::new(of(LIST)), index: Box::new(given()) },
         optional(Type::Int),
     );
-    let copy = || vec![change(record(0, 0), SET, AssignOp::Subtract, int(2)),
-        change(record(0, 0), SET, AssignOp::Add, index.clone())];
+    let copy = || {
+        vec![
+            change(record(0, 0), SET, AssignOp::Subtract, int(2)),
+            change(record(0, 0), SET, AssignOp::Add, index.clone()),
+        ]
+    };
     assert_eq!(after(&FULL, copy(), 1).unwrap()[..4], [3, 4, 6, 7]);
     assert_eq!(after(&FULL, copy(), 2), Err("null_value"));
     assert_eq!(after(&FULL, copy(), -1), Err("null_value"));
@@ -103,13 +111,19 @@ fn a_larger_collection_does_not_fit() {
     };
     let fits = whole(vec![int(9), given(), int(1)]);
     assert_eq!(after(&FULL, fits, 4).unwrap()[..4], [3, 1, 4, 9]);
-    assert_eq!(after(&FULL, whole(vec![int(9), given(), int(1), int(2)]), 4), Err("collection_full"));
+    assert_eq!(
+        after(&FULL, whole(vec![int(9), given(), int(1), int(2)]), 4),
+        Err("collection_full")
+    );
     assert_eq!(after(&FULL, whole(vec![int(9), given(), int(1), int(4)]), 4).unwrap()[0], 3);
     let constant = expr(
         ExprKind::Literal(Const::Set(vec![Const::Int(3), Const::Int(1)])),
         set_of(Type::Int, 2),
     );
-    assert_eq!(after(&FULL, vec![assign(record(0, 0), SET, constant)], 0).unwrap()[..4], [2, 1, 3, 0]);
+    assert_eq!(
+        after(&FULL, vec![assign(record(0, 0), SET, constant)], 0).unwrap()[..4],
+        [2, 1, 3, 0]
+    );
 }
 
 #[test]

@@ -28,41 +28,59 @@ fn weight(base: Expr) -> Expr {
 /// Stages keep: how many tasks, how many are done, the weight of those that are done.
 fn stages() -> Design {
     let mut design = design();
-    let mut parent = subject("Stage", &[("stage", Type::Text)], &[("open", Type::Bool, Some(Const::Bool(true)))]);
+    let mut parent = subject(
+        "Stage",
+        &[("stage", Type::Text)],
+        &[("open", Type::Bool, Some(Const::Bool(true)))],
+    );
     let locals = || vec![Local { name: "t".into(), ty: task() }];
-    let counter = |filter, value| Counter { child: SubjectId(TASK), filter, value, locals: locals() };
+    let counter =
+        |filter, value| Counter { child: SubjectId(TASK), filter, value, locals: locals() };
     parent.counters = vec![
         counter(None, None),
         counter(Some(done(record(0, TASK))), None),
         counter(Some(done(record(0, TASK))), Some(weight(record(0, TASK)))),
     ];
     design.subjects.push(parent);
-    design.subjects.push(subject("Task", &[("stage", stage()), ("task", Type::Int)], &[
-        ("done", Type::Bool, None),
-        ("weight", optional(Type::Int), None),
-    ]));
+    design.subjects.push(subject(
+        "Task",
+        &[("stage", stage()), ("task", Type::Int)],
+        &[("done", Type::Bool, None), ("weight", optional(Type::Int), None)],
+    ));
     let new_task = |stage_id, number, fields| StmtKind::New {
         subject: SubjectId(TASK),
         keys: vec![record(stage_id, STAGE), local(number, Type::Int)],
         fields,
     };
     let count = |counter| {
-        expr(ExprKind::Counter { base: Box::new(record(0, STAGE)), counter: CounterId(counter) }, Type::Int)
+        expr(
+            ExprKind::Counter { base: Box::new(record(0, STAGE)), counter: CounterId(counter) },
+            Type::Int,
+        )
     };
     design.operations = vec![
         step("open", &[("stage", stage(), true)]),
-        step("add", &[("task", task(), true), ("done", Type::Bool, false)])
-            .does(assign(record(0, TASK), 0, local(1, Type::Bool))),
-        step("set", &[("task", task(), false), ("done", Type::Bool, false), ("weight", Type::Int, false)])
-            .does(assign(record(0, TASK), 0, local(1, Type::Bool)))
-            .does(assign(record(0, TASK), 1, local(2, Type::Int))),
+        step("add", &[("task", task(), true), ("done", Type::Bool, false)]).does(assign(
+            record(0, TASK),
+            0,
+            local(1, Type::Bool),
+        )),
+        step(
+            "set",
+            &[("task", task(), false), ("done", Type::Bool, false), ("weight", Type::Int, false)],
+        )
+        .does(assign(record(0, TASK), 0, local(1, Type::Bool)))
+        .does(assign(record(0, TASK), 1, local(2, Type::Int))),
         step("drop", &[("task", task(), false)]).does(StmtKind::Delete { target: record(0, TASK) }),
         step("close", &[("stage", stage(), false)])
             .does(StmtKind::Delete { target: record(0, STAGE) }),
         // two at once, and the count in between
-        step("pair", &[("stage", stage(), false), ("a", Type::Int, false), ("b", Type::Int, false)])
-            .does(new_task(0, 1, vec![(AttrId(0), truth_value(true)), (AttrId(1), count(0))]))
-            .does(new_task(0, 2, vec![(AttrId(0), truth_value(true)), (AttrId(1), count(0))])),
+        step(
+            "pair",
+            &[("stage", stage(), false), ("a", Type::Int, false), ("b", Type::Int, false)],
+        )
+        .does(new_task(0, 1, vec![(AttrId(0), truth_value(true)), (AttrId(1), count(0))]))
+        .does(new_task(0, 2, vec![(AttrId(0), truth_value(true)), (AttrId(1), count(0))])),
         // drops a task and the stage itself
         step("end", &[("stage", stage(), false), ("task", task(), false)])
             .does(StmtKind::Delete { target: record(0, STAGE) })
@@ -129,7 +147,8 @@ fn counters_equal_a_recount() {
         }
     }
     assert!(done > 3_000, "{done}");
-    for reason in ["no_such_record", "has_children", "exists", "fresh", "already_exists", "clause"] {
+    for reason in ["no_such_record", "has_children", "exists", "fresh", "already_exists", "clause"]
+    {
         assert!(refused.get(reason).is_some_and(|count| *count > 10), "{reason}: {refused:?}");
     }
 }
@@ -150,7 +169,8 @@ fn a_counter_is_read_as_it_is_so_far() {
 #[test]
 fn the_parent_is_asked_for_when_it_is_needed() {
     let program = Program::new(&stages());
-    let mut truth = MapTruth::default().with(STAGE, 1, &[1, 1, 0, 0]).with(TASK, SPREAD, &[0, NULL]);
+    let mut truth =
+        MapTruth::default().with(STAGE, 1, &[1, 1, 0, 0]).with(TASK, SPREAD, &[0, NULL]);
     truth.unknown.insert((SubjectId(STAGE), 1));
     let mut scratch = Scratch::new();
     // the weight of a task that is not done is not counted

@@ -12,13 +12,17 @@ const HORIZON: Word = 80;
 /// A thing with two times, a number, a set of times and a thing that it refers to.
 fn thing() -> Design {
     let mut design = design();
-    design.subjects.push(subject("Thing", &[("thing", Type::Text)], &[
-        ("a", optional(Type::Time), None),
-        ("b", Type::Time, None),
-        ("n", Type::Int, None),
-        ("times", set_of(Type::Time, 2), None),
-        ("next", optional(Type::Ref(SubjectId(0))), None),
-    ]));
+    design.subjects.push(subject(
+        "Thing",
+        &[("thing", Type::Text)],
+        &[
+            ("a", optional(Type::Time), None),
+            ("b", Type::Time, None),
+            ("n", Type::Int, None),
+            ("times", set_of(Type::Time, 2), None),
+            ("next", optional(Type::Ref(SubjectId(0))), None),
+        ],
+    ));
     design
 }
 
@@ -66,10 +70,16 @@ impl Guards<'_> {
         }
         match self.random.below(5) {
             0 => plus(base, duration(self.random.below(9) as Word - 4)),
-            1 => arithmetic(ArithmeticOp::Subtract, base, duration(self.random.below(5) as Word), Type::Time),
+            1 => arithmetic(
+                ArithmeticOp::Subtract,
+                base,
+                duration(self.random.below(5) as Word),
+                Type::Time,
+            ),
             2 => {
                 let parts = vec![self.moment(depth - 1), self.moment(depth - 1)];
-                let kind = if self.random.chance(2) { ExprKind::Min(parts) } else { ExprKind::Max(parts) };
+                let kind =
+                    if self.random.chance(2) { ExprKind::Min(parts) } else { ExprKind::Max(parts) };
                 expr(kind, Type::Time)
             }
             3 if self.wild => {
@@ -95,7 +105,8 @@ impl Guards<'_> {
             }
             2 => {
                 let passed = arithmetic(ArithmeticOp::Subtract, now(), self.time(), Type::Duration);
-                let times = arithmetic(ArithmeticOp::Multiply, passed, self.number(), Type::Duration);
+                let times =
+                    arithmetic(ArithmeticOp::Multiply, passed, self.number(), Type::Duration);
                 compare(op, times, duration(self.random.below(30) as Word))
             }
             3 => compare(op, self.moment(1), self.time()),
@@ -110,13 +121,15 @@ impl Guards<'_> {
         if depth == 0 {
             return self.comparison();
         }
-        let pair = |guards: &mut Self| vec![guards.condition(depth - 1), guards.condition(depth - 1)];
+        let pair =
+            |guards: &mut Self| vec![guards.condition(depth - 1), guards.condition(depth - 1)];
         match self.random.below(8) {
             0 => and(pair(self)),
             1 => or(pair(self)),
             2 => not(self.condition(depth - 1)),
             3 => {
-                let (one, two) = (Box::new(self.condition(depth - 1)), Box::new(self.condition(depth - 1)));
+                let (one, two) =
+                    (Box::new(self.condition(depth - 1)), Box::new(self.condition(depth - 1)));
                 expr(ExprKind::Implies(one, two), Type::Bool)
             }
             4 if !self.in_loop => {
@@ -134,8 +147,7 @@ impl Guards<'_> {
                 let body = match self.random.below(2) {
                     0 => less(it(), duration(limit)),
                     _ => {
-                        let steps =
-                            arithmetic(ArithmeticOp::Divide, it(), duration(3), Type::Int);
+                        let steps = arithmetic(ArithmeticOp::Divide, it(), duration(3), Type::Int);
                         compare(CompareOp::Greater, steps, int(limit))
                     }
                 };

@@ -17,23 +17,29 @@ fn status() -> Type {
 /// A charge with a status and an order; `pay` sends `authorize`, whose key is the order.
 fn payment() -> Design {
     let mut design = design();
-    let mut subject = subject("Charge", &[("charge", Type::Text)], &[
-        ("status", status(), Some(Const::Int(0))),
-        ("order", Type::Text, None),
-    ]);
-    state(&mut subject, "History", StateKind::Log { retain: Retention::Entries(2) }, &[
-        ("what", Type::Int, None),
-        ("note", optional(Type::Text), None),
-    ]);
-    state(&mut subject, "Copy", StateKind::Cache { at: ActorId(0) }, &[
-        ("seen", Type::Int, Some(Const::Int(-1))),
-        ("extra", optional(Type::Int), None),
-    ]);
-    state(&mut subject, "Cursor", StateKind::Ephemeral { ttl: Some(1_000) }, &[(
-        "at",
-        set_of(Type::Int, 2),
-        None,
-    )]);
+    let mut subject = subject(
+        "Charge",
+        &[("charge", Type::Text)],
+        &[("status", status(), Some(Const::Int(0))), ("order", Type::Text, None)],
+    );
+    state(
+        &mut subject,
+        "History",
+        StateKind::Log { retain: Retention::Entries(2) },
+        &[("what", Type::Int, None), ("note", optional(Type::Text), None)],
+    );
+    state(
+        &mut subject,
+        "Copy",
+        StateKind::Cache { at: ActorId(0) },
+        &[("seen", Type::Int, Some(Const::Int(-1))), ("extra", optional(Type::Int), None)],
+    );
+    state(
+        &mut subject,
+        "Cursor",
+        StateKind::Ephemeral { ttl: Some(1_000) },
+        &[("at", set_of(Type::Int, 2), None)],
+    );
     design.subjects.push(subject);
     design.events.push(Event {
         name: "Paid".into(),
@@ -57,7 +63,10 @@ fn payment() -> Design {
             event: EventId(0),
             fields: vec![
                 ("at".into(), now()),
-                ("tags".into(), expr(ExprKind::Set(vec![int(9), int(4), int(9)]), set_of(Type::Int, 3))),
+                (
+                    "tags".into(),
+                    expr(ExprKind::Set(vec![int(9), int(4), int(9)]), set_of(Type::Int, 3)),
+                ),
                 ("charge".into(), record(0, 0)),
             ],
         })
@@ -86,11 +95,13 @@ fn payment() -> Design {
         on_unknown: handler(int(9)),
     }));
     let notice = step("notice", &[("charge", charge(), false)]);
-    let mut history = step("history", &[("charge", charge(), false)])
-        .when("there", at_least(
+    let mut history = step("history", &[("charge", charge(), false)]).when(
+        "there",
+        at_least(
             expr(ExprKind::LogEnd { base: Box::new(record(0, 0)), log: StateId(1) }, Type::Int),
             int(0),
-        ));
+        ),
+    );
     let slice = ExprKind::LogSlice {
         base: Box::new(record(0, 0)),
         log: StateId(1),
@@ -100,10 +111,14 @@ fn payment() -> Design {
     let fields = vec![
         ("status".to_owned(), state_of()),
         ("entries".to_owned(), expr(slice, list_of(Type::Int, 50))),
-        ("all".to_owned(), expr(ExprKind::View { view: ViewId(0), args: vec![order()] }, Type::Rows(ViewId(0)))),
+        (
+            "all".to_owned(),
+            expr(ExprKind::View { view: ViewId(0), args: vec![order()] }, Type::Rows(ViewId(0))),
+        ),
         ("when".to_owned(), now()),
     ];
-    let ty = Type::Record(fields.iter().map(|(name, field)| (name.clone(), field.ty.clone())).collect());
+    let ty =
+        Type::Record(fields.iter().map(|(name, field)| (name.clone(), field.ty.clone())).collect());
     history.kind = OperationKind::Read { result: expr(ExprKind::Record(fields), ty) };
     history.memory = vec![MemoryUse {
         actor: ActorId(0),
@@ -132,7 +147,8 @@ fn a_step_sends_emits_appends_and_keeps_copies() {
     let mut scratch = Scratch::new();
     let mut truth = truth(0);
     assert_eq!(engine::step(&program, &truth, &command(0, &[7, 5]), &mut scratch), Outcome::Done);
-    let sends: Vec<_> = scratch.sends().map(|send| (send.operation.0, send.key, send.args)).collect();
+    let sends: Vec<_> =
+        scratch.sends().map(|send| (send.operation.0, send.key, send.args)).collect();
     assert_eq!(sends, [(1, &[70, 5][..], &[7, 5][..]), (2, &[][..], &[7][..])]);
     let emits: Vec<_> = scratch.emits().map(|emit| emit.words).collect();
     assert_eq!(emits, [&[7, 2, 4, 9, 0, 100]]);
@@ -142,9 +158,11 @@ fn a_step_sends_emits_appends_and_keeps_copies() {
     let appends: Vec<_> =
         scratch.appends().map(|append| (append.log.0, append.offset, append.words)).collect();
     assert_eq!(appends, [(1, 6, &[5, NULL][..])]);
-    let copies: Vec<_> = scratch.cache_writes().map(|write| (write.principal, write.words)).collect();
+    let copies: Vec<_> =
+        scratch.cache_writes().map(|write| (write.principal, write.words)).collect();
     assert_eq!(copies, [(1, &[1, NULL][..])]);
-    let soft: Vec<_> = scratch.ephemeral_writes().map(|write| (write.attr.0, write.words)).collect();
+    let soft: Vec<_> =
+        scratch.ephemeral_writes().map(|write| (write.attr.0, write.words)).collect();
     assert_eq!(soft, [(6, &[1, 3, 0][..])]);
     truth.commit(&scratch);
     assert_eq!(truth.at(0, 7), Some(&[1, 70, 5, 7][..]));
@@ -163,7 +181,9 @@ fn answered(kind: AnswerKind, word: Word, truth: &mut MapTruth) -> &'static str 
 
 #[test]
 fn the_answer_selects_the_handler() {
-    for (kind, expected) in [(AnswerKind::Ok, 33), (AnswerKind::Refused, 8), (AnswerKind::Unknown, 9)] {
+    for (kind, expected) in
+        [(AnswerKind::Ok, 33), (AnswerKind::Refused, 8), (AnswerKind::Unknown, 9)]
+    {
         let mut truth = truth(1);
         assert_eq!(answered(kind, 33, &mut truth), "done");
         assert_eq!(truth.at(0, 7).unwrap()[0], expected);

@@ -7,7 +7,13 @@ use engine::{Command, NULL, Outcome, Program, Reason, Scratch, Word, holds, lega
 use support::lease::{CLAIM, COMMIT, RECLAIM, RELEASE, RENEW, lease};
 use support::{MapTruth, outcome};
 
-fn call<'a>(operation: u32, params: &'a [Word], memory: &'a [Word], me: Word, now: Word) -> Command<'a> {
+fn call<'a>(
+    operation: u32,
+    params: &'a [Word],
+    memory: &'a [Word],
+    me: Word,
+    now: Word,
+) -> Command<'a> {
     Command { operation: OperationId(operation), params, memory, me, now, answer: None }
 }
 
@@ -59,10 +65,7 @@ fn time_does_not_run_backwards_along_a_record() {
 #[test]
 fn a_clause_taken_away_lets_the_stale_holder_through() {
     let design = lease();
-    let fenced = Protection::Clause {
-        operation: OperationId(COMMIT),
-        clause: ClauseRef::Named(0),
-    };
+    let fenced = Protection::Clause { operation: OperationId(COMMIT), clause: ClauseRef::Named(0) };
     let program = Program::without(&design, &[fenced]);
     let mut before = MapTruth::default().with(0, 7, &[2, 150, 2, 0, 2]);
     before.keys.insert(SubjectId(0), vec![7, 8]);
@@ -108,9 +111,8 @@ fn a_refusal_lists_what_is_legal_instead() {
     };
     assert_eq!(legal(&[1], 151, &mut scratch, &mut other), [(CLAIM, vec![Some(7), None])]);
     assert_eq!(legal(&[1], 150, &mut scratch, &mut other), []);
-    assert_eq!(legal(&[2], 150, &mut scratch, &mut other), [
-        (RENEW, vec![Some(7), None]),
-        (COMMIT, vec![Some(7), None]),
-        (RELEASE, vec![Some(7)]),
-    ]);
+    assert_eq!(
+        legal(&[2], 150, &mut scratch, &mut other),
+        [(RENEW, vec![Some(7), None]), (COMMIT, vec![Some(7), None]), (RELEASE, vec![Some(7)]),]
+    );
 }

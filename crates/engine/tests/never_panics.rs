@@ -54,7 +54,9 @@ impl Anything<'_> {
         match want {
             _ if self.random.chance(8) => (Const::Null, Type::Null),
             Want::Bool => (Const::Bool(word == 1), Type::Bool),
-            Want::Block => (Const::Set(vec![Const::Int(word), Const::Int(3)]), set_of(Type::Int, 2)),
+            Want::Block => {
+                (Const::Set(vec![Const::Int(word), Const::Int(3)]), set_of(Type::Int, 2))
+            }
             _ if self.random.chance(4) => (Const::Decimal(word), Type::Decimal),
             _ => (Const::Int(word), Type::Int),
         }
@@ -169,7 +171,11 @@ impl Anything<'_> {
             },
             1 => {
                 let local = self.local();
-                ExprKind::Let { local, value: self.boxed(Want::Number, depth), body: Box::new(body) }
+                ExprKind::Let {
+                    local,
+                    value: self.boxed(Want::Number, depth),
+                    body: Box::new(body),
+                }
             }
             _ if self.invariant => ExprKind::Old(Box::new(body)),
             _ => return body,
@@ -208,7 +214,11 @@ impl Anything<'_> {
             9 => {
                 let want = self.any();
                 let op = self.random.pick(&[Equal, NotEqual]);
-                ExprKind::Compare { op, left: self.boxed(want, depth), right: self.boxed(want, depth) }
+                ExprKind::Compare {
+                    op,
+                    left: self.boxed(want, depth),
+                    right: self.boxed(want, depth),
+                }
             }
             _ => ExprKind::Compare {
                 op: self.random.pick(&[Less, LessEqual, Greater, GreaterEqual]),
@@ -315,12 +325,18 @@ impl Anything<'_> {
         let attributes: Vec<(&str, Type, Option<Const>)> =
             (0..5).map(|_| ("a", self.ty(1), None)).collect();
         let mut subject = subject(name, &[("key", key), ("part", Type::Int)], &attributes);
-        state(&mut subject, "Log", StateKind::Log { retain: Retention::Entries(2) }, &[(
-            "entry",
-            self.ty(1),
-            None,
-        )]);
-        state(&mut subject, "Cache", StateKind::Cache { at: ActorId(0) }, &[("c", self.ty(1), None)]);
+        state(
+            &mut subject,
+            "Log",
+            StateKind::Log { retain: Retention::Entries(2) },
+            &[("entry", self.ty(1), None)],
+        );
+        state(
+            &mut subject,
+            "Cache",
+            StateKind::Cache { at: ActorId(0) },
+            &[("c", self.ty(1), None)],
+        );
         subject.implicit = self.random.chance(3);
         subject
     }

@@ -24,10 +24,13 @@ fn transfer() -> Design {
     design.subjects.push(account());
     let amount = || local(2, Type::Int);
     design.operations.push(
-        step("move", &[("from", reference(), false), ("to", reference(), false), ("n", Type::Int, false)])
-            .when("covered", at_least(money(0), amount()))
-            .does(change(record(0, 0), 0, AssignOp::Subtract, amount()))
-            .does(change(record(1, 0), 0, AssignOp::Add, amount())),
+        step(
+            "move",
+            &[("from", reference(), false), ("to", reference(), false), ("n", Type::Int, false)],
+        )
+        .when("covered", at_least(money(0), amount()))
+        .does(change(record(0, 0), 0, AssignOp::Subtract, amount()))
+        .does(change(record(1, 0), 0, AssignOp::Add, amount())),
     );
     design
 }
@@ -41,12 +44,18 @@ fn two_parameters_may_be_one_record() {
     let program = Program::new(&transfer());
     let mut truth = accounts();
     let mut scratch = Scratch::new();
-    assert_eq!(engine::step(&program, &truth, &command(0, &[1, 2, 3]), &mut scratch), Outcome::Done);
+    assert_eq!(
+        engine::step(&program, &truth, &command(0, &[1, 2, 3]), &mut scratch),
+        Outcome::Done
+    );
     assert_eq!(scratch.writes().count(), 2);
     truth.commit(&scratch);
     assert_eq!((truth.at(0, 1), truth.at(0, 2)), (Some(&[7][..]), Some(&[8][..])));
     // to itself: nothing is lost, nothing is gained, so nothing is written
-    assert_eq!(engine::step(&program, &truth, &command(0, &[1, 1, 3]), &mut scratch), Outcome::Done);
+    assert_eq!(
+        engine::step(&program, &truth, &command(0, &[1, 1, 3]), &mut scratch),
+        Outcome::Done
+    );
     assert_eq!(scratch.writes().count(), 0);
     assert_eq!(scratch.reads().count(), 1);
 }
@@ -57,21 +66,28 @@ fn everything_that_the_parameters_name_is_asked_for_at_once() {
     let mut truth = accounts();
     truth.unknown.extend([(SubjectId(0), 1), (SubjectId(0), 2)]);
     let mut scratch = Scratch::new();
-    assert_eq!(engine::step(&program, &truth, &command(0, &[1, 2, 3]), &mut scratch), Outcome::Need);
+    assert_eq!(
+        engine::step(&program, &truth, &command(0, &[1, 2, 3]), &mut scratch),
+        Outcome::Need
+    );
     let need = |key| Need::Record { subject: SubjectId(0), key };
     assert_eq!(scratch.needs(), [need(1), need(2)]);
     truth.unknown.clear();
-    assert_eq!(engine::step(&program, &truth, &command(0, &[1, 2, 3]), &mut scratch), Outcome::Done);
+    assert_eq!(
+        engine::step(&program, &truth, &command(0, &[1, 2, 3]), &mut scratch),
+        Outcome::Done
+    );
     assert_eq!(scratch.needs(), []);
 }
 
 #[test]
 fn a_later_read_that_is_newer_begins_the_step_again() {
     let mut design = design();
-    design.subjects.push(subject("Node", &[("node", Type::Text)], &[
-        ("next", optional(reference()), None),
-        ("seen_at", optional(Type::Time), None),
-    ]));
+    design.subjects.push(subject(
+        "Node",
+        &[("node", Type::Text)],
+        &[("next", optional(reference()), None), ("seen_at", optional(Type::Time), None)],
+    ));
     let next = attr(record(0, 0), 0, optional(reference()));
     design.operations.push(
         step("see", &[("node", reference(), false)])
@@ -98,7 +114,10 @@ fn delete_and_new_of_one_key_is_a_replacement() {
             .does(StmtKind::Delete { target: record(0, 0) })
             .does(StmtKind::New {
                 subject: SubjectId(0),
-                keys: vec![expr(ExprKind::KeyPart { base: Box::new(record(0, 0)), part: 1 }, Type::Text)],
+                keys: vec![expr(
+                    ExprKind::KeyPart { base: Box::new(record(0, 0)), part: 1 },
+                    Type::Text,
+                )],
                 fields: vec![(AttrId(0), int(7))],
             }),
     );
@@ -118,18 +137,25 @@ fn an_implicit_record_is_written_at_its_first_change() {
     let program = Program::new(&design);
     let mut truth = MapTruth::default();
     let mut scratch = Scratch::new();
-    assert_eq!(engine::step(&program, &truth, &command(0, &[1, 2, 3]), &mut scratch), Outcome::Done);
+    assert_eq!(
+        engine::step(&program, &truth, &command(0, &[1, 2, 3]), &mut scratch),
+        Outcome::Done
+    );
     assert!(scratch.writes().all(|write| write.before.is_none()));
     truth.commit(&scratch);
     assert_eq!((truth.at(0, 1), truth.at(0, 2)), (Some(&[0][..]), Some(&[6][..])));
 }
 
-fn opened(protections: &[Protection], truth: &MapTruth) -> Result<Vec<(Word, Vec<Word>)>, &'static str> {
+fn opened(
+    protections: &[Protection],
+    truth: &MapTruth,
+) -> Result<Vec<(Word, Vec<Word>)>, &'static str> {
     let mut design = design();
-    design.subjects.push(subject("Account", &[("account", Type::Text)], &[
-        ("money", Type::Int, None),
-        ("notes", Type::Int, Some(Const::Int(4))),
-    ]));
+    design.subjects.push(subject(
+        "Account",
+        &[("account", Type::Text)],
+        &[("money", Type::Int, None), ("notes", Type::Int, Some(Const::Int(4)))],
+    ));
     design.operations.push(
         step("open", &[("made", reference(), true), ("by", reference(), false)])
             .does(assign(record(0, 0), 0, int(1)))
@@ -157,7 +183,10 @@ fn protections_taken_away() {
     assert_eq!(opened(&[], &both), Err("fresh"));
     assert_eq!(opened(&[], &MapTruth::default()), Err("exists"));
     // replaced, not changed
-    assert_eq!(opened(&[clause(ClauseRef::Fresh)], &both), Ok(vec![(9, vec![6, 7]), (8, vec![1, 4])]));
+    assert_eq!(
+        opened(&[clause(ClauseRef::Fresh)], &both),
+        Ok(vec![(9, vec![6, 7]), (8, vec![1, 4])])
+    );
     // reads as its defaults
     assert_eq!(
         opened(&[clause(ClauseRef::Exists)], &MapTruth::default()),

@@ -65,11 +65,14 @@ fn exists_comes_first_then_fresh_then_the_clauses() {
     check(operation.clone(), &five(), &[1, 2], "fresh");
     check(operation.clone(), &five(), &[9, 2], "clause");
     let program = Program::new(&things(&ATTRIBUTES(), operation));
-    let ask = |params: &[Word]| {
-        match engine::step(&program, &five(), &command(0, params), &mut Scratch::new()) {
-            Outcome::Refused(refusal) => (refusal.reason, refusal.clause),
-            other => panic!("{other:?}"),
-        }
+    let ask = |params: &[Word]| match engine::step(
+        &program,
+        &five(),
+        &command(0, params),
+        &mut Scratch::new(),
+    ) {
+        Outcome::Refused(refusal) => (refusal.reason, refusal.clause),
+        other => panic!("{other:?}"),
     };
     assert_eq!(ask(&[1, 9]), (Reason::Exists(1), Some(ClauseRef::Exists)));
     assert_eq!(ask(&[1, 2]), (Reason::Fresh(0), Some(ClauseRef::Fresh)));
@@ -91,7 +94,8 @@ fn a_record_that_was_deleted_is_not_read_again() {
     let delete = || on_thing().does(StmtKind::Delete { target: record(0, 0) });
     check(delete(), &five(), &[1], "done");
     check(delete().does(assign(record(0, 0), 0, int(1))), &five(), &[1], "deleted");
-    let reads = StmtKind::If { condition: equal(n(record(0, 0)), int(5)), then: vec![], otherwise: vec![] };
+    let reads =
+        StmtKind::If { condition: equal(n(record(0, 0)), int(5)), then: vec![], otherwise: vec![] };
     check(delete().does(reads), &five(), &[1], "deleted");
     check(delete().does(StmtKind::Delete { target: record(0, 0) }), &five(), &[1], "deleted");
 }
@@ -178,13 +182,19 @@ fn conditions_stop_at_the_first_that_decides() {
 
 #[test]
 fn arguments_are_values_of_their_types() {
-    let mut design = things(&ATTRIBUTES(), step("give", &[
-        ("flag", Type::Bool, false),
-        ("kind", Type::Enum(EnumId(0)), false),
-        ("set", set_of(Type::Int, 2), false),
-        ("map", map_of(Type::Int, Type::Int, 1), false),
-        ("maybe", optional(reference()), false),
-    ]));
+    let mut design = things(
+        &ATTRIBUTES(),
+        step(
+            "give",
+            &[
+                ("flag", Type::Bool, false),
+                ("kind", Type::Enum(EnumId(0)), false),
+                ("set", set_of(Type::Int, 2), false),
+                ("map", map_of(Type::Int, Type::Int, 1), false),
+                ("maybe", optional(reference()), false),
+            ],
+        ),
+    );
     let constants = vec!["A".into(), "B".into()];
     design.enumerations.push(Enumeration { name: "kind".into(), constants, span: span() });
     let give = |params: &[Word]| run(&design, &MapTruth::default(), params);

@@ -141,7 +141,8 @@ fn find_turns<T: Truth>(
             query_words: &mut scratch.query_words,
             lenient: true,
         };
-        let mut walk = Turns { eval, turns, exact: true, bound: [(0, 0, slope::Slope::Flat); 8], binds: 0 };
+        let mut walk =
+            Turns { eval, turns, exact: true, bound: [(0, 0, slope::Slope::Flat); 8], binds: 0 };
         let walked = op.clauses.iter().try_for_each(|clause| walk.walk(clause.node));
         match walked {
             Ok(()) => return Ok(walk.exact),

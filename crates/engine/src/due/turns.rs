@@ -145,7 +145,8 @@ impl<T: Truth> Turns<'_, '_, T> {
                 if left != NULL && right != NULL {
                     // left - right moves by `by`: where is it 0?
                     let apart = i128::from(left) - i128::from(right);
-                    let turn = i128::from(self.eval.env.now()) + (-apart).div_euclid(i128::from(by));
+                    let turn =
+                        i128::from(self.eval.env.now()) + (-apart).div_euclid(i128::from(by));
                     self.turn(turn);
                 }
             }
@@ -241,12 +242,10 @@ impl<T: Truth> Turns<'_, '_, T> {
                 match (self.slope(then)?, self.slope(otherwise)?) {
                     (one, two) if flat && one == two => one,
                     (Slope::Flat | Slope::Steps, Slope::Flat | Slope::Steps) => Slope::Steps,
-                    (then_slope, otherwise_slope) if flat => {
-                        match self.value(condition)? {
-                            1 => then_slope,
-                            _ => otherwise_slope,
-                        }
-                    }
+                    (then_slope, otherwise_slope) if flat => match self.value(condition)? {
+                        1 => then_slope,
+                        _ => otherwise_slope,
+                    },
                     _ => Slope::Unknown,
                 }
             }

@@ -5,7 +5,7 @@ mod block;
 mod loops;
 mod push;
 
-use design::model::{CompareOp, OperationId, StateId, SubjectId, BlobId};
+use design::model::{BlobId, CompareOp, OperationId, StateId, SubjectId};
 
 pub(crate) use arithmetic::compute;
 pub(crate) use block::used;
@@ -185,8 +185,9 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             | Node::MapIndex { .. }
             | Node::Size { .. } => return self.with_blocks(id),
             Node::View { .. } | Node::LogSlice { .. } => return self.query(id),
-            Node::Block(_) | Node::Set(_) | Node::List(_) | Node::Record(_)
-            | Node::Unsupported => return Err(Stop::Refuse(Reason::Unsupported, id)),
+            Node::Block(_) | Node::Set(_) | Node::List(_) | Node::Record(_) | Node::Unsupported => {
+                return Err(Stop::Refuse(Reason::Unsupported, id));
+            }
         })
     }
 
@@ -252,7 +253,6 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
         }
         Ok(best)
     }
-
 }
 
 fn ordered(op: CompareOp, left: Word, right: Word) -> bool {

@@ -51,8 +51,10 @@ impl Texts {
                 words[0] = items.len() as Word;
             }
             Const::Map(pairs) => {
-                let mut pairs: Vec<(Word, Word)> =
-                    pairs.iter().map(|(key, value)| (self.scalar(key), self.scalar(value))).collect();
+                let mut pairs: Vec<(Word, Word)> = pairs
+                    .iter()
+                    .map(|(key, value)| (self.scalar(key), self.scalar(value)))
+                    .collect();
                 pairs.sort_unstable();
                 pairs.dedup_by_key(|(key, _)| *key);
                 words[0] = pairs.len() as Word;

@@ -7,8 +7,8 @@ use design::model::{
 
 use super::lower::Lower;
 use super::node::{Arithmetic, Form, Loop, LoopKind, Node, NodeId, Over, Run, Slot};
-use crate::layout::width_of;
 use crate::StateLayout;
+use crate::layout::width_of;
 
 /// How the words of a value of this type lie.
 pub(super) fn form_of(ty: &Type) -> Form {
@@ -41,9 +41,7 @@ impl Lower<'_> {
             ExprKind::View { .. } | ExprKind::LogSlice { .. } => {
                 Slot { node, width: 1, form: Form::Scalar, optional: true }
             }
-            _ => {
-                Slot { node, width: width_of(ty), form: form_of(ty), optional: ty.is_optional() }
-            }
+            _ => Slot { node, width: width_of(ty), form: form_of(ty), optional: ty.is_optional() },
         }
     }
 
@@ -74,9 +72,9 @@ impl Lower<'_> {
             ExprKind::Me => Node::Me,
             ExprKind::Now => Node::Now,
             ExprKind::Attr { base, attr } => self.attribute(base, *attr),
-            ExprKind::KeyPart { base, part } => self.of_record(base, |base, subject| {
-                Node::KeyPart { base, subject, part: *part }
-            }),
+            ExprKind::KeyPart { base, part } => {
+                self.of_record(base, |base, subject| Node::KeyPart { base, subject, part: *part })
+            }
             ExprKind::LogEnd { base, log } => {
                 let offset = self.layout_of(base).and_then(|layout| layout.log_end(*log));
                 self.word_of_record(base, offset)
@@ -158,9 +156,7 @@ impl Lower<'_> {
             ExprKind::Counter { base, counter } => {
                 let offset = self.layout_of(base).map(|layout| layout.counter(*counter));
                 match self.word_of_record(base, offset) {
-                    Node::Attr { base, subject, offset } => {
-                        Node::Counter { base, subject, offset }
-                    }
+                    Node::Attr { base, subject, offset } => Node::Counter { base, subject, offset },
                     other => other,
                 }
             }

@@ -7,9 +7,11 @@ use design::model::{
 
 use super::lower::Lower;
 use super::lower_expr::{form_of, is_block, stride_of};
-use super::node::{AssignKind, Destination, Form, Node, Placed, Run, Slot, StmtNode, StmtOp, Store};
-use crate::layout::width_of;
+use super::node::{
+    AssignKind, Destination, Form, Node, Placed, Run, Slot, StmtNode, StmtOp, Store,
+};
 use crate::StateLayout;
+use crate::layout::width_of;
 
 impl Lower<'_> {
     pub(super) fn body(&mut self, stmts: &[Stmt]) -> Run {
@@ -90,12 +92,8 @@ impl Lower<'_> {
         match target {
             Target::Memory(memory) => {
                 let change = scalar_change(op);
-                let value = Slot {
-                    node: self.expr(value),
-                    width: 1,
-                    form: Form::Scalar,
-                    optional: true,
-                };
+                let value =
+                    Slot { node: self.expr(value), width: 1, form: Form::Scalar, optional: true };
                 StmtOp::Memory { memory: *memory, change, value }
             }
             Target::Attr { base, attr } => {
@@ -215,7 +213,11 @@ impl Lower<'_> {
             .iter()
             .map(|(name, ty)| match fields.iter().find(|(field, _)| field == name) {
                 Some((_, value)) => Slot { optional: true, ..self.slot(value, ty) },
-                None => self.constant_slot(None, &Type::Optional(Box::new(ty.clone())), self.design.span),
+                None => self.constant_slot(
+                    None,
+                    &Type::Optional(Box::new(ty.clone())),
+                    self.design.span,
+                ),
             })
             .collect();
         StmtOp::Emit { event, fields: self.slots(&slots) }

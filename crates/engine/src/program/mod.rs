@@ -279,7 +279,11 @@ fn state_rules(lower: &mut Lower<'_>, subject: &Subject, state: StateId) -> Stat
 }
 
 /// Where the design gives no default: null, or an empty collection.
-fn default_of(lower: &mut Lower<'_>, attribute: &design::model::Attribute, width: u32) -> Vec<Word> {
+fn default_of(
+    lower: &mut Lower<'_>,
+    attribute: &design::model::Attribute,
+    width: u32,
+) -> Vec<Word> {
     match &attribute.default {
         Some(value) => lower.texts.sized(value, width),
         None => {

@@ -28,18 +28,47 @@ pub(crate) enum Node {
     Const(Word),
     /// of `Program::words`: a length and the elements
     Block(Run),
-    Local { offset: u32 },
+    Local {
+        offset: u32,
+    },
     Memory(MemoryUseId),
     Me,
     Now,
     /// a truth attribute, a counter or an end of a log
-    Attr { base: NodeId, subject: SubjectId, offset: u32 },
-    Counter { base: NodeId, subject: SubjectId, offset: u32 },
-    Cache { base: NodeId, subject: SubjectId, state: StateId, offset: u32 },
-    KeyPart { base: NodeId, subject: SubjectId, part: u32 },
-    Exists { base: NodeId, subject: SubjectId },
-    ExistsCopy { base: NodeId, subject: SubjectId, state: StateId },
-    Stored { base: NodeId, blob: BlobId },
+    Attr {
+        base: NodeId,
+        subject: SubjectId,
+        offset: u32,
+    },
+    Counter {
+        base: NodeId,
+        subject: SubjectId,
+        offset: u32,
+    },
+    Cache {
+        base: NodeId,
+        subject: SubjectId,
+        state: StateId,
+        offset: u32,
+    },
+    KeyPart {
+        base: NodeId,
+        subject: SubjectId,
+        part: u32,
+    },
+    Exists {
+        base: NodeId,
+        subject: SubjectId,
+    },
+    ExistsCopy {
+        base: NodeId,
+        subject: SubjectId,
+        state: StateId,
+    },
+    Stored {
+        base: NodeId,
+        blob: BlobId,
+    },
     IsNull(NodeId),
     IsNullBlock(NodeId),
     Not(NodeId),
@@ -48,31 +77,82 @@ pub(crate) enum Node {
     And(Run),
     Or(Run),
     Implies(NodeId, NodeId),
-    Equal { left: NodeId, right: NodeId, not: bool },
-    EqualBlocks { left: NodeId, right: NodeId, not: bool, stride: u32 },
-    Order { op: CompareOp, left: NodeId, right: NodeId },
-    In { item: NodeId, block: NodeId, stride: u32 },
+    Equal {
+        left: NodeId,
+        right: NodeId,
+        not: bool,
+    },
+    EqualBlocks {
+        left: NodeId,
+        right: NodeId,
+        not: bool,
+        stride: u32,
+    },
+    Order {
+        op: CompareOp,
+        left: NodeId,
+        right: NodeId,
+    },
+    In {
+        item: NodeId,
+        block: NodeId,
+        stride: u32,
+    },
     /// among values that are written one by one
-    Among { item: NodeId, values: Run },
-    Arithmetic { op: Arithmetic, left: NodeId, right: NodeId },
+    Among {
+        item: NodeId,
+        values: Run,
+    },
+    Arithmetic {
+        op: Arithmetic,
+        left: NodeId,
+        right: NodeId,
+    },
     Min(Run),
     Max(Run),
-    If { condition: NodeId, then: NodeId, otherwise: NodeId },
-    Let { slot: u32, offset: u32, body: NodeId },
+    If {
+        condition: NodeId,
+        then: NodeId,
+        otherwise: NodeId,
+    },
+    Let {
+        slot: u32,
+        offset: u32,
+        body: NodeId,
+    },
     /// into `Program::loops`
     Loop(u32),
-    WorldArg { local: u32, offset: u32 },
+    WorldArg {
+        local: u32,
+        offset: u32,
+    },
     Old(NodeId),
     Set(Run),
     List(Run),
-    ListIndex { block: NodeId, index: NodeId },
-    MapIndex { block: NodeId, index: NodeId },
-    Size { block: NodeId, stride: u32 },
+    ListIndex {
+        block: NodeId,
+        index: NodeId,
+    },
+    MapIndex {
+        block: NodeId,
+        index: NodeId,
+    },
+    Size {
+        block: NodeId,
+        stride: u32,
+    },
     /// of `Program::slots`
     Record(Run),
-    View { view: ViewId, args: Run },
+    View {
+        view: ViewId,
+        args: Run,
+    },
     /// slots: the record, from, limit
-    LogSlice { subject: SubjectId, log: StateId, parts: Run },
+    LogSlice {
+        subject: SubjectId,
+        log: StateId,
+        parts: Run,
+    },
     /// what a design that compiled does not have; also stands for the place of a statement
     Unsupported,
 }
@@ -129,7 +209,9 @@ pub(crate) struct Slot {
 pub(crate) enum Form {
     Scalar,
     /// a collection; a map's elements take two words
-    Block { stride: u32 },
+    Block {
+        stride: u32,
+    },
     Record,
 }
 
@@ -150,18 +232,57 @@ pub(crate) struct StmtNode {
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum StmtOp {
-    Assign { place: Destination, change: AssignKind, value: Slot },
-    Memory { memory: MemoryUseId, change: AssignKind, value: Slot },
-    Let { offset: u32, value: Slot },
+    Assign {
+        place: Destination,
+        change: AssignKind,
+        value: Slot,
+    },
+    Memory {
+        memory: MemoryUseId,
+        change: AssignKind,
+        value: Slot,
+    },
+    Let {
+        offset: u32,
+        value: Slot,
+    },
     /// `keys`: slots; `fields`: placed
-    New { subject: SubjectId, keys: Run, fields: Run },
-    Delete { subject: SubjectId, target: NodeId },
+    New {
+        subject: SubjectId,
+        keys: Run,
+        fields: Run,
+    },
+    Delete {
+        subject: SubjectId,
+        target: NodeId,
+    },
     /// `entry`: slots, one for each attribute of the log
-    Append { subject: SubjectId, base: NodeId, log: StateId, keep: Option<u64>, entry: Run },
-    Emit { event: EventId, fields: Run },
-    Send { operation: OperationId, args: Run },
-    For { offset: u32, block: NodeId, stride: u32, body: Run },
-    If { condition: NodeId, then: Run, otherwise: Run },
+    Append {
+        subject: SubjectId,
+        base: NodeId,
+        log: StateId,
+        keep: Option<u64>,
+        entry: Run,
+    },
+    Emit {
+        event: EventId,
+        fields: Run,
+    },
+    Send {
+        operation: OperationId,
+        args: Run,
+    },
+    For {
+        offset: u32,
+        block: NodeId,
+        stride: u32,
+        body: Run,
+    },
+    If {
+        condition: NodeId,
+        then: Run,
+        otherwise: Run,
+    },
 }
 
 /// An attribute of the record that `base` refers to.
@@ -192,8 +313,14 @@ pub(crate) enum AssignKind {
     Push,
     RemoveKey,
     /// `map[key] := value` and its kin
-    PutSet { key: NodeId },
-    PutAdd { key: NodeId },
-    PutSubtract { key: NodeId },
+    PutSet {
+        key: NodeId,
+    },
+    PutAdd {
+        key: NodeId,
+    },
+    PutSubtract {
+        key: NodeId,
+    },
     Unsupported,
 }

@@ -1,7 +1,7 @@
 //! Operations, lowered.
 
 use design::model::{
-    ActorId, Answer, ClauseRef, Design, ExprKind, Expr, MemoryId, Operation, OperationId,
+    ActorId, Answer, ClauseRef, Design, Expr, ExprKind, MemoryId, Operation, OperationId,
     OperationKind, Protection, Span, SubjectId, Type,
 };
 

@@ -8,8 +8,14 @@ use crate::Field;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// a scalar or a collection
-    Value { ty: Type, field: Field },
+    Value {
+        ty: Type,
+        field: Field,
+    },
     /// one word: the number of a [`crate::Query`] that the caller answers
-    Query { ty: Type, offset: u32 },
+    Query {
+        ty: Type,
+        offset: u32,
+    },
     Record(Vec<(String, Shape)>),
 }
