@@ -5,12 +5,14 @@
 
 mod archetype;
 mod compile;
+mod json;
 pub mod model;
 mod sources;
 mod suggest;
 
 pub use archetype::instantiate;
 pub use compile::families;
+pub use json::{from_json, to_json};
 pub use sources::{Catalog, NoCatalog, Position, Source, Sources};
 pub use suggest::did_you_mean;
 
@@ -36,28 +38,4 @@ impl Compiled {
 /// Compiles `text`; `name` is how messages call it.
 pub fn compile(name: &str, text: &str, catalog: &dyn Catalog) -> Compiled {
     compile::run(name, text, catalog)
-}
-
-/// The stable JSON form of a design.
-pub fn to_json(design: &model::Design) -> String {
-    let mut text = serde_json::to_string_pretty(&serde_json::json!({
-        "format": "steadfast-design/1",
-        "design": design,
-    }))
-    .unwrap_or_default();
-    text.push('\n');
-    text
-}
-
-/// Reads what [`to_json`] wrote.
-pub fn from_json(text: &str) -> Result<model::Design, String> {
-    let mut value: serde_json::Value =
-        serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
-    match value["format"].as_str() {
-        Some("steadfast-design/1") => {}
-        Some(other) => return Err(format!("format `{other}` is not known to this version")),
-        None => return Err("no `format`: not a design in JSON form".into()),
-    }
-    serde_json::from_value(value["design"].take())
-        .map_err(|error| format!("not a design in JSON form: {error}"))
 }

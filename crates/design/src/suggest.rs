@@ -3,7 +3,8 @@
 /// The candidate nearest to `word`, if one is near enough to be meant.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = match word.chars().count() {
-        0..=2 => 1,
+        0..=1 => 0,
+        2 => 1,
         3..=5 => 2,
         _ => 3,
     };

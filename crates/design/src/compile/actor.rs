@@ -19,9 +19,8 @@ impl Compiler {
             if self.design.actors[id.index()].span != actor.name.span {
                 continue; // a double, reported already
             }
-            if let Some(base) = &actor.continues
-                && let Some(base_id) = self.actor_named(base)
-            {
+            if let Some(base) = &actor.continues {
+                let base_id = self.actor_named(base);
                 self.design.actors[id.index()].continues = Some(base_id);
                 if self.chain_has_a_cycle(id) {
                     self.design.actors[id.index()].continues = None;
@@ -44,6 +43,12 @@ impl Compiler {
             let Some(&id) = self.names.actors.get(&actor.name.text) else {
                 continue;
             };
+            if self.design.actors[id.index()].span != actor.name.span {
+                for field in &actor.memory {
+                    self.forgive(&field.name.text);
+                }
+                continue;
+            }
             let root = self.root_actor(id);
             for field in &actor.memory {
                 let earlier = self
@@ -105,9 +110,10 @@ impl Compiler {
         true
     }
 
-    pub(super) fn actor_named(&mut self, name: &Name) -> Option<ActorId> {
+    /// The actor of this name; one that nobody declared is reported and then taken as given.
+    pub(super) fn actor_named(&mut self, name: &Name) -> ActorId {
         if let Some(id) = self.names.actors.get(&name.text) {
-            return Some(*id);
+            return *id;
         }
         let known: Vec<String> = self.design.actors.iter().map(|a| a.name.clone()).collect();
         let mut problem =
@@ -116,8 +122,8 @@ impl Compiler {
             Some(hint) => problem.help(hint),
             None => problem.help(format!("declare it: `actor {}`", name.text)),
         };
-        self.report(problem);
-        None
+        self.report_missing(&name.text, problem);
+        self.invent_actor(&name.text, name.span)
     }
 
     pub(super) fn subject_named(&mut self, name: &Name) -> Option<SubjectId> {
@@ -131,7 +137,7 @@ impl Compiler {
             Some(hint) => problem.help(hint),
             None => problem.help(format!("the subjects are {}", suggest::list(&known))),
         };
-        self.report(problem);
+        self.report_missing(&name.text, problem);
         None
     }
 }

@@ -123,6 +123,7 @@ impl Compiler {
                 );
                 None
             }
+            Found::Value(value) if !self.may_read_value(frame, &value) => None,
             Found::Value(value) => match &value.ty {
                 Type::Set { .. } | Type::List { .. } | Type::Map { .. } => {
                     Some(Domain::Elements(value))

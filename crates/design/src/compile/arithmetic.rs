@@ -65,7 +65,9 @@ impl Compiler {
                 (ArithmeticOp::Add, Type::Set { .. }, _) => {
                     problem.help("put an element into a set with `s += e`")
                 }
-                _ => problem,
+                _ => problem.help(
+                    "`int` and `decimal` are added, subtracted and multiplied; so are durations",
+                ),
             };
             self.report(problem);
             return error_expr(span);

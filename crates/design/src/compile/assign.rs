@@ -30,8 +30,7 @@ impl Compiler {
             let memory = &frame.memory[used.index()];
             let ty =
                 self.design.actors[memory.actor.index()].memory[memory.field.index()].ty.clone();
-            let value = self.expr(frame, value, Some(&ty));
-            if let Some(value) = self.demand(value, &ty) {
+            if let Some(value) = self.assigned(frame, op, &ty, value) {
                 let id = frame.next_statement();
                 let target = Target::Memory(used);
                 body.push(Stmt { id, kind: StmtKind::Assign { target, op, value }, span });
@@ -43,10 +42,20 @@ impl Compiler {
         }
         match self.path(frame, target, None) {
             Found::Nothing => {
-                self.expr(frame, value, None);
+                // a word alone may be a constant of the type that is not known now
+                let unclear = matches!(
+                    value.kind,
+                    tree::ExprKind::Name(_) | tree::ExprKind::Record(_) | tree::ExprKind::Set(_)
+                );
+                if !unclear {
+                    self.expr(frame, value, None);
+                }
             }
             Found::World(_) => {
-                self.error("E0409", target.span, "the world outside is not assigned")
+                self.report(
+                    Diagnostic::error("E0409", target.span, "the world outside is not assigned")
+                        .help("send it an effect: `send actor.effect(…)`"),
+                );
             }
             Found::State { base, subject, state } => {
                 self.assign_state(frame, (base, subject, state), op, value, span, body)
@@ -55,6 +64,9 @@ impl Compiler {
                 let Some(subject) = base.ty.subject() else {
                     return;
                 };
+                if !self.may_read_value(frame, &base) {
+                    return;
+                }
                 self.may_write(frame, subject, attr, target.span);
                 if let Some(value) = self.assigned(frame, op, &ty, value) {
                     let id = frame.next_statement();
@@ -224,7 +236,10 @@ impl Compiler {
             return;
         };
         if op != AssignOp::Set {
-            self.error("E0303", span, "a whole state is assigned with `:=`");
+            self.report(
+                Diagnostic::error("E0303", span, "a whole state is assigned with `:=`")
+                    .help("`+=` and `-=` change one value"),
+            );
             return;
         }
         if let Some(attr) = known.attributes.first() {
@@ -288,10 +303,13 @@ impl Compiler {
                 continue;
             };
             if named.contains(&attr) {
-                self.error(
-                    "E0202",
-                    field.name.span,
-                    format!("`{}` is given twice", field.name.text),
+                self.report(
+                    Diagnostic::error(
+                        "E0202",
+                        field.name.span,
+                        format!("`{}` is given twice", field.name.text),
+                    )
+                    .help("leave one of them out"),
                 );
                 continue;
             }
@@ -333,7 +351,7 @@ impl Compiler {
             Some(hint) => problem.help(hint),
             None => problem.help(format!("its attributes are {}", suggest::list(words))),
         };
-        self.report(problem);
+        self.report_missing(&field.name.text, problem);
     }
 
     pub(super) fn field_value(

@@ -39,7 +39,14 @@ impl Compiler {
                     Type::Error => error_expr(span),
                     other => {
                         let ty = self.type_name(other);
-                        self.error("E0305", collection.span, format!("`{ty}` holds no elements"));
+                        self.report(
+                            Diagnostic::error(
+                                "E0305",
+                                collection.span,
+                                format!("`{ty}` holds no elements"),
+                            )
+                            .help("a set, a list and a map have a size; `count(…)` counts records"),
+                        );
                         error_expr(span)
                     }
                 }
@@ -106,7 +113,7 @@ impl Compiler {
                  `define`",
             ),
         };
-        self.report(problem);
+        self.report_missing(&function.text, problem);
     }
 
     fn arity<'t, const N: usize>(
@@ -118,10 +125,18 @@ impl Compiler {
         match args.try_into() {
             Ok(args) => Some(args),
             Err(_) => {
-                self.error(
-                    "E0304",
-                    function.span,
-                    format!("`{}` takes {N}, not {found}", function.text),
+                let example = match function.text.as_str() {
+                    "size" => "size(StageState.dependencies)",
+                    "stored" => "stored(UploadState.content)",
+                    _ => "slice(Changes, from, 100)",
+                };
+                self.report(
+                    Diagnostic::error(
+                        "E0304",
+                        function.span,
+                        format!("`{}` takes {N}, not {found}", function.text),
+                    )
+                    .help(format!("for example `{example}`")),
                 );
                 None
             }
@@ -156,7 +171,10 @@ impl Compiler {
             }
             if !value.ty.is_ordered() {
                 let ty = self.type_name(&value.ty);
-                self.error("E0302", value.span, format!("`{ty}` has no order"));
+                self.report(
+                    Diagnostic::error("E0302", value.span, format!("`{ty}` has no order"))
+                        .help("`int`, `decimal`, `time` and `duration` are ordered"),
+                );
                 return error_expr(span);
             }
             if let Some(first) = values.first() {
@@ -195,14 +213,20 @@ impl Compiler {
         let found = self.path(frame, log, None);
         let Found::State { base, subject, state } = found else {
             if !matches!(found, Found::Nothing) {
-                self.error("E0417", log.span, "the first of `slice` is a log");
+                self.report(
+                    Diagnostic::error("E0417", log.span, "the first of `slice` is a log")
+                        .help("for example `slice(Changes, from, 100)`"),
+                );
             }
             return error_expr(span);
         };
         let owner = &self.design.subjects[subject.index()];
         if !matches!(owner.states[state.index()].kind, StateKind::Log { .. }) {
             let name = owner.states[state.index()].name.clone();
-            self.error("E0417", log.span, format!("`{name}` is not a log"));
+            self.report(
+                Diagnostic::error("E0417", log.span, format!("`{name}` is not a log"))
+                    .help("a truth is read by its name alone"),
+            );
             return error_expr(span);
         }
         let fields = owner.states[state.index()]
@@ -233,7 +257,7 @@ impl Compiler {
     }
 
     /// A `define`: its body, with the parameters bound.
-    fn put_in_place(
+    pub(super) fn put_in_place(
         &mut self,
         frame: &mut Frame,
         define: usize,
@@ -242,17 +266,22 @@ impl Compiler {
         span: Span,
     ) -> Expr {
         let item = self.defines[define].clone();
-        if frame.expanding.contains(&define) || frame.expansions >= MAX_EXPANSIONS {
+        if self.is_endless(define) {
+            return error_expr(span);
+        }
+        let circle = frame.expanding.contains(&define);
+        if circle || frame.expansions >= MAX_EXPANSIONS {
+            let message = if circle {
+                format!("`{}` never comes to an end", function.text)
+            } else {
+                format!("with every `define` in place, `{}` is too large", function.text)
+            };
             self.report(
-                Diagnostic::error(
-                    "E0212",
-                    function.span,
-                    format!("`{}` never comes to an end", function.text),
-                )
-                .also(item.name.span, "defined by means of itself, or far too large")
-                .help("a `define` is put in place of its name, so it cannot contain itself"),
+                Diagnostic::error("E0212", function.span, message)
+                    .also(item.name.span, "defined here")
+                    .help("a `define` is put in place of its name, so it cannot contain itself"),
             );
-            frame.expansions = 0;
+            self.now_endless(define, &frame.expanding);
             return error_expr(span);
         }
         if args.len() != item.params.len() {
@@ -262,7 +291,8 @@ impl Compiler {
                     function.span,
                     format!("`{}` takes {}, not {}", function.text, item.params.len(), args.len()),
                 )
-                .also(item.name.span, "defined here"),
+                .also(item.name.span, "defined here")
+                .help("give a value for each of its parameters"),
             );
             return error_expr(span);
         }
@@ -346,7 +376,8 @@ impl Compiler {
                     function.span,
                     format!("`{}` takes {}, not {}", function.text, params.len(), args.len()),
                 )
-                .also(declared, "defined here"),
+                .also(declared, "defined here")
+                .help("give a value for each of its parameters"),
             );
             return error_expr(span);
         }

@@ -56,7 +56,8 @@ impl Compiler {
                 let first = world.span;
                 self.report(
                     Diagnostic::error("E0202", item.span, "a design has one small world")
-                        .also(first, "the first `check`"),
+                        .also(first, "the first `check`")
+                        .help("put everything into one of them"),
                 );
                 continue;
             }
@@ -123,7 +124,8 @@ impl Compiler {
                             entry.span,
                             format!("`{}` is said twice", words.join(".")),
                         )
-                        .also(span, "first said here"),
+                        .also(span, "first said here")
+                        .help("leave one of them out"),
                     );
                     return;
                 }
@@ -258,7 +260,7 @@ impl Compiler {
             let actor = self.design.actors[at].clone();
             let count = match entries.find(&[&actor.name]) {
                 Some(entry) => match &entry.value {
-                    CheckValue::Number(number) => self.count(number).unwrap_or(1),
+                    CheckValue::Number(number) => self.at_least_one(number),
                     _ => {
                         let span = entry.span;
                         self.wrong_value(span, "how many of them there are");
@@ -433,7 +435,11 @@ impl Compiler {
                     Diagnostic::error(
                         "E0705",
                         span,
-                        format!("{shorter} ms would take {before} ticks and {ms} ms only {ticks}"),
+                        format!(
+                            "`{}` would take {before} ticks and `{}` only {ticks}",
+                            written_as(shorter),
+                            written_as(ms)
+                        ),
                     )
                     .help("a longer duration takes at least as many ticks as a shorter one"),
                 );
@@ -444,6 +450,9 @@ impl Compiler {
     }
 
     fn unused_entries(&mut self, entries: &Entries) {
+        if self.something_is_missing() {
+            return; // perhaps what it gives a size to
+        }
         for entry in entries.list.iter().filter(|entry| !entry.used) {
             let mut words: Vec<String> = SETTINGS.iter().map(|word| (*word).to_string()).collect();
             words.extend(["faults".to_string(), "symmetry".to_string()]);
@@ -455,6 +464,11 @@ impl Compiler {
                 words.extend(operation.params.iter().map(|param| param.name.clone()));
             }
             let word = entry.words.join(".");
+            if let Some(meant) = suggest::nearest(&word, words.iter().map(String::as_str)) {
+                // one slip of the pen, one message
+                let sizeless = format!("how many values `{meant}` has");
+                self.diagnostics.retain(|d| d.code != "E0701" || !d.message.ends_with(&sizeless));
+            }
             let mut problem = Diagnostic::error(
                 "E0702",
                 entry.span,
@@ -470,6 +484,14 @@ impl Compiler {
             self.report(problem);
         }
     }
+}
+
+/// Milliseconds as one would write them: `10m`.
+fn written_as(ms: i64) -> String {
+    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")];
+    let fits = |(size, _): &&(i64, &str)| ms % size == 0 && ms.abs() >= *size;
+    let (size, unit) = units.iter().find(fits).unwrap_or(&(1, "ms"));
+    format!("{}{unit}", ms / size)
 }
 
 impl Entries {

@@ -47,7 +47,7 @@ impl Compiler {
                 (Type::Ref(_), Type::Text) | (Type::Text, Type::Ref(_)) => {
                     problem = problem.help("compare a part of the record's key: `r.key`");
                 }
-                _ => {}
+                _ => problem = problem.help("both sides have one type"),
             }
             self.report(problem);
             return boolean(ExprKind::Error, span);
@@ -60,7 +60,10 @@ impl Compiler {
             return boolean(ExprKind::Error, span);
         }
         if matches!(left.ty, Type::Record(_) | Type::Rows(_)) {
-            self.error("E0302", span, "records are compared field by field");
+            self.report(
+                Diagnostic::error("E0302", span, "records are compared field by field")
+                    .help("compare one value of each"),
+            );
             return boolean(ExprKind::Error, span);
         }
         boolean(ExprKind::Compare { op, left: Box::new(left), right: Box::new(right) }, span)
@@ -115,9 +118,11 @@ impl Compiler {
     fn needs_help(&mut self, frame: &mut Frame, written: &tree::Expr) -> bool {
         match &written.kind {
             tree::ExprKind::Name(name) => {
-                let said = self.diagnostics.len();
+                // only asked, not used: whatever is wrong is said when it is used
+                let (said, once) = (self.diagnostics.len(), frame.reported.len());
                 let found = self.variable(frame, name).is_some();
                 self.diagnostics.truncate(said);
+                frame.reported.truncate(once);
                 !found
             }
             tree::ExprKind::Int(_) | tree::ExprKind::Null | tree::ExprKind::Set(_) => true,
@@ -132,7 +137,19 @@ impl Compiler {
         collection: &tree::Expr,
         span: Span,
     ) -> Expr {
-        let item = self.expr(frame, item, None);
+        let constant = self.needs_help(frame, item);
+        let help = (constant && !self.needs_help(frame, collection)).then(|| {
+            let said = (self.diagnostics.len(), frame.reported.len());
+            let ty = self.expr(frame, collection, None).ty;
+            self.diagnostics.truncate(said.0);
+            frame.reported.truncate(said.1);
+            match ty {
+                Type::Set { of, .. } | Type::List { of, .. } => *of,
+                Type::Map { key, .. } => *key,
+                _ => Type::Error,
+            }
+        });
+        let item = self.expr(frame, item, help.as_ref().and_then(known));
         let wanted = Type::Set { of: Box::new(item.ty.required().clone()), max: u32::MAX };
         let expected = (item.ty != Type::Error).then_some(&wanted);
         let collection = self.expr(frame, collection, expected);
@@ -158,7 +175,14 @@ impl Compiler {
         }
         if element != Type::Null && !self.fits(&item.ty, &element) {
             let (a, b) = (self.type_name(&item.ty), self.type_name(&element));
-            self.error("E0301", span, format!("a `{a}` is never among elements of type `{b}`"));
+            self.report(
+                Diagnostic::error(
+                    "E0301",
+                    span,
+                    format!("a `{a}` is never among elements of type `{b}`"),
+                )
+                .help("both sides of `in` have one type"),
+            );
             return boolean(ExprKind::Error, span);
         }
         boolean(ExprKind::In { item: Box::new(item), collection: Box::new(collection) }, span)

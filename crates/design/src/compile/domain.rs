@@ -76,7 +76,7 @@ impl Compiler {
         let value = entry.value.clone();
         match (&value, ty) {
             (CheckValue::Number(number), Type::Int) => {
-                let n = i64::from(self.count(number).unwrap_or(1));
+                let n = i64::from(self.at_least_one(number));
                 Values::Range(0, n - 1)
             }
             (CheckValue::Number(number), Type::Duration) => {
@@ -95,7 +95,7 @@ impl Compiler {
                 self.wrong_value(span, "some of its constants, as in `{A, B}`");
                 Values::Whole
             }
-            (CheckValue::Number(number), _) => Values::Opaque(self.count(number).unwrap_or(1)),
+            (CheckValue::Number(number), _) => Values::Opaque(self.at_least_one(number)),
             (CheckValue::Range(low, high), Type::Int | Type::Decimal | Type::Time) => {
                 let ty = if *ty == Type::Time { &Type::Int } else { ty };
                 match (self.whole(low, ty), self.whole(high, ty)) {
@@ -120,7 +120,14 @@ impl Compiler {
                                 }
                                 constants.push(constant);
                             }
-                            None => self.error("E0310", value.span, "a value here is a constant"),
+                            None => self.report(
+                                Diagnostic::error(
+                                    "E0310",
+                                    value.span,
+                                    "a value here is a constant",
+                                )
+                                .help("a literal, or one of the enumeration's words"),
+                            ),
                         }
                     }
                 }
@@ -156,10 +163,26 @@ impl Compiler {
     }
 
     pub(super) fn wrong_value(&mut self, span: Span, wanted: &str) {
-        self.report(Diagnostic::error("E0703", span, format!("expected {wanted}")));
+        self.report(
+            Diagnostic::error("E0703", span, format!("expected {wanted}"))
+                .help("a size is a number, a range `0..3`, values `{A, B}`, or words for `faults`"),
+        );
     }
 
-    /// A count: 1 to 64.
+    /// How many there are of something that there must be.
+    pub(super) fn at_least_one(&mut self, written: &tree::Expr) -> u32 {
+        let value = self.count(written).unwrap_or(1);
+        if value == 0 {
+            self.report(
+                Diagnostic::error("E0703", written.span, "expected at least 1")
+                    .help("in a world with none of them nothing can go wrong"),
+            );
+            return 1;
+        }
+        value
+    }
+
+    /// A count: at most 64.
     pub(super) fn count(&mut self, written: &tree::Expr) -> Option<u32> {
         let value = match &written.kind {
             T::Int(digits) => digits.parse::<u32>().ok().filter(|n| *n <= 64),
@@ -182,7 +205,10 @@ impl Compiler {
         match fold(&value) {
             Some(Const::Int(value) | Const::Decimal(value)) => Some(value),
             _ => {
-                self.error("E0310", written.span, "a bound is a constant");
+                self.report(
+                    Diagnostic::error("E0310", written.span, "a bound is a constant")
+                        .help("for example `0..5`"),
+                );
                 None
             }
         }

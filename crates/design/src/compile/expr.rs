@@ -8,10 +8,38 @@ use super::frame::{Frame, Mode};
 use super::path::{Found, error_expr, record};
 use crate::model::*;
 
+/// What is written is less deep; `define`s within one another may add to it.
+const MAX_DEPTH: usize = syntax::MAX_DEPTH + 50;
+
 impl Compiler {
     /// `expected` helps where the form alone does not say enough: constants of an enumeration,
     /// whole numbers that are decimals, empty collections. The result may still not fit it.
     pub(super) fn expr(
+        &mut self,
+        frame: &mut Frame,
+        written: &tree::Expr,
+        expected: Option<&Type>,
+    ) -> Expr {
+        if frame.depth >= MAX_DEPTH {
+            if !std::mem::replace(&mut frame.endless, true) {
+                self.report(
+                    Diagnostic::error(
+                        "E0212",
+                        written.span,
+                        "with every `define` in place this is too deep",
+                    )
+                    .help("a `define` is put in place of its name; use fewer within one another"),
+                );
+            }
+            return error_expr(written.span);
+        }
+        frame.depth += 1;
+        let value = self.expr_inside(frame, written, expected);
+        frame.depth -= 1;
+        value
+    }
+
+    fn expr_inside(
         &mut self,
         frame: &mut Frame,
         written: &tree::Expr,
@@ -69,7 +97,14 @@ impl Compiler {
                     Type::Int | Type::Decimal | Type::Duration | Type::Error
                 ) {
                     let ty = self.type_name(&inner.ty);
-                    self.error("E0303", inner.span, format!("`-` does not apply to `{ty}`"));
+                    self.report(
+                        Diagnostic::error(
+                            "E0303",
+                            inner.span,
+                            format!("`-` does not apply to `{ty}`"),
+                        )
+                        .help("an `int`, a `decimal` and a `duration` have a negative"),
+                    );
                     return error_expr(span);
                 }
                 let ty = inner.ty.required().clone();
@@ -158,10 +193,13 @@ impl Compiler {
         let mut known: Vec<(String, Expr)> = Vec::new();
         for field in fields {
             if known.iter().any(|(name, _)| *name == field.name.text) {
-                self.error(
-                    "E0202",
-                    field.name.span,
-                    format!("the field `{}` is given twice", field.name.text),
+                self.report(
+                    Diagnostic::error(
+                        "E0202",
+                        field.name.span,
+                        format!("the field `{}` is given twice", field.name.text),
+                    )
+                    .help("leave one of them out"),
                 );
                 continue;
             }
@@ -231,7 +269,10 @@ impl Compiler {
             return error_expr(span);
         }
         if frame.in_old {
-            self.error("E0410", span, "`old` within `old` says no more");
+            self.report(
+                Diagnostic::error("E0410", span, "`old` within `old` says no more")
+                    .help("one `old` around the whole is enough"),
+            );
             return self.expr(frame, inner, None);
         }
         frame.uses_old = true;
@@ -256,11 +297,15 @@ impl Compiler {
         let found = match self.path(frame, of, None) {
             Found::Nothing => return error_expr(span),
             Found::World(_) => {
-                self.error("E0301", span, "count what the world did: `count(world.effect) > 0`");
+                self.report(
+                    Diagnostic::error("E0301", span, "what the world did is a set of calls")
+                        .help("count them: `count(world.effect) > 0`"),
+                );
                 return error_expr(span);
             }
             Found::State { base, subject, state } => {
                 let known = &self.design.subjects[subject.index()].states[state.index()];
+                let cached = known.attributes.first().copied();
                 if !matches!(known.kind, StateKind::Cache { .. }) {
                     let message = format!("`{}` is there whenever its record is", known.name);
                     self.report(
@@ -269,8 +314,14 @@ impl Compiler {
                     );
                     return error_expr(span);
                 }
+                if let Some(attr) = cached
+                    && !self.may_read(frame, subject, attr, span)
+                {
+                    return error_expr(span);
+                }
                 ExprKind::Exists { base: Box::new(base), cache: Some(state) }
             }
+            Found::Value(value) if !self.may_read_value(frame, &value) => return error_expr(span),
             Found::Value(value) => match &value.ty {
                 Type::Error => return error_expr(span),
                 Type::Optional(_) | Type::Null => {
@@ -405,7 +456,7 @@ impl Compiler {
         if value.ty == Type::Error || *want == Type::Error {
             return None;
         }
-        if self.fits(&value.ty, want) && !(value.ty == Type::Null && !want.is_optional()) {
+        if self.fits(&value.ty, want) && (value.ty != Type::Null || want.is_optional()) {
             if let (
                 Type::Set { max: have, .. } | Type::List { max: have, .. },
                 Type::Set { max: most, .. } | Type::List { max: most, .. },
@@ -414,7 +465,10 @@ impl Compiler {
                 && matches!(value.kind, ExprKind::Set(_) | ExprKind::List(_))
             {
                 let message = format!("{have} elements, and at most {most} fit");
-                self.error("E0309", value.span, message);
+                self.report(
+                    Diagnostic::error("E0309", value.span, message)
+                        .help("raise the bound of the collection, or leave some out"),
+                );
                 return None;
             }
             return Some(value);
@@ -430,6 +484,8 @@ impl Compiler {
             problem = problem.help("a constant is written without quotes");
         } else if matches!((value.ty.required(), want.required()), (Type::Duration, Type::Time)) {
             problem = problem.help("a time is `now` plus or minus a duration");
+        } else {
+            problem = problem.help(format!("a value of type `{wanted}` belongs here"));
         }
         self.report(problem);
         None
@@ -459,7 +515,8 @@ impl Compiler {
                         b.span,
                         format!("one branch is `{x}`, the other `{y}`"),
                     )
-                    .also(a.span, format!("this is `{x}`")),
+                    .also(a.span, format!("this is `{x}`"))
+                    .help("both branches have one type"),
                 );
                 Type::Error
             }

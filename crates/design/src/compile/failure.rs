@@ -81,7 +81,10 @@ impl Compiler {
                 }
                 let Some(limit) = limit else {
                     if above.ty != Type::Error {
-                        self.error("E0310", above.span, "the limit is a constant");
+                        self.report(
+                            Diagnostic::error("E0310", above.span, "the limit is a constant")
+                                .help("for example `above 1000` or `above 30s`"),
+                        );
                     }
                     return None;
                 };
@@ -116,7 +119,7 @@ impl Compiler {
                 problem.help(format!("there are {}", suggest::list(&words)))
             }
         };
-        self.report(problem);
+        self.report_missing(&name.text, problem);
         None
     }
 

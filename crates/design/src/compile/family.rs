@@ -86,11 +86,17 @@ impl Compiler {
         }
         self.names.goals.insert(name.text.clone(), name.span);
         let mut frame = Frame::new(mode, None);
+        let call = body.span;
         let (body, family) = match self.family(name, body, mode) {
             Some((expanded, family)) => (expanded?, Some(family)),
             None => (body.clone(), None),
         };
+        let said = self.diagnostics.len();
+        let written = body.span;
         let body = self.condition(&mut frame, &body);
+        if family.is_some() {
+            self.point_at_the_family(said, written, call);
+        }
         Some(Invariant {
             name: name.text.clone(),
             body,
@@ -99,6 +105,20 @@ impl Compiler {
             family,
             span: name.span,
         })
+    }
+
+    /// What is wrong inside a family's text is said where the family is used.
+    fn point_at_the_family(&mut self, said: usize, text: Span, call: Span) {
+        let becomes = format!("it becomes `{}`", self.text(text));
+        for problem in self.diagnostics.iter_mut().skip(said) {
+            if problem.primary.span.file == text.file {
+                let mut inside = problem.primary.clone();
+                inside.text = "in the family's own text".into();
+                problem.secondary.insert(0, inside);
+                problem.primary.span = call;
+                problem.help.push(becomes.clone());
+            }
+        }
     }
 
     /// None: not a family. Some((None, _)): wrongly used, and reported.

@@ -73,6 +73,10 @@ pub struct Frame {
     /// how often a `define` was put in place
     pub expansions: u32,
     pub expanding: Vec<usize>,
+    /// a `define` without end was found: said once
+    pub endless: bool,
+    /// how deep in the expression, with every `define` in place
+    pub depth: usize,
     /// the operation's parameter that a memory belongs to could not be told: said once
     pub reported: Vec<Span>,
 }
@@ -91,6 +95,8 @@ impl Frame {
             statements: 0,
             expansions: 0,
             expanding: Vec::new(),
+            endless: false,
+            depth: 0,
             reported: Vec::new(),
         }
     }

@@ -44,7 +44,10 @@ impl Compiler {
         if let ExprKind::Name(name) = &at.kind {
             words.insert(0, name.clone());
         }
-        let first = words.first()?.text.clone();
+        let Some(first) = words.first().map(|word| word.text.clone()) else {
+            self.nothing_to_get_hot(written.span);
+            return None;
+        };
         if let Some(&subject) = self.names.subjects.get(&first) {
             return match words.get(1) {
                 None => Some(HotspotOn::Subject(subject)),
@@ -115,6 +118,8 @@ impl Compiler {
             None => problem
                 .help("a hotspot is on a subject, a state, an attribute, a view or an operation"),
         };
-        self.report(problem);
+        if !self.something_is_missing() {
+            self.report(problem);
+        }
     }
 }

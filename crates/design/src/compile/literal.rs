@@ -65,7 +65,10 @@ impl Compiler {
             .and_then(|number| number.checked_mul(factor))
             .filter(|ms| *ms < 1 << 50);
         if value.is_none() {
-            self.error("E0307", span, "this duration is too long to be counted");
+            self.report(
+                Diagnostic::error("E0307", span, "this duration is too long to be counted")
+                    .help("durations reach to about thirty thousand years"),
+            );
         }
         value
     }

@@ -38,7 +38,8 @@ impl Compiler {
         write: bool,
     ) -> Option<Option<MemoryUseId>> {
         let Some(actor) = frame.actor else {
-            if of.is_none() && frame.mode == Mode::Effect {
+            let acts = matches!(frame.mode, Mode::Guard | Mode::Effect | Mode::Call);
+            if of.is_none() && acts && !self.is_param_attribute(frame, name) {
                 return self.anybody_remembers(name).then(|| {
                     self.report(
                         Diagnostic::error(
@@ -118,6 +119,14 @@ impl Compiler {
         self.names.memory.contains_key(&name.text)
     }
 
+    /// Is an attribute of that name in reach, so that this is meant?
+    fn is_param_attribute(&self, frame: &Frame, name: &Name) -> bool {
+        frame
+            .params
+            .iter()
+            .any(|(_, subject)| !self.names.attribute(*subject, &name.text).is_empty())
+    }
+
     fn foreign_memory(
         &mut self,
         frame: &mut Frame,
@@ -127,13 +136,11 @@ impl Compiler {
     ) -> Option<Option<MemoryUseId>> {
         let (owner, _) = *self.names.memory.get(&name.text)?.first()?;
         let owner = &self.design.actors[owner.index()];
-        if of.is_some()
-            || frame
-                .params
-                .iter()
-                .any(|(_, subject)| !self.names.attribute(*subject, &name.text).is_empty())
-        {
+        if of.is_some() || self.is_param_attribute(frame, name) {
             return None; // an attribute of that name is meant
+        }
+        if self.is_invented(actor) {
+            return Some(None);
         }
         let (owner, span) = (owner.name.clone(), owner.span);
         let actor = self.design.actors[actor.index()].name.clone();

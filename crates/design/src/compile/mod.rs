@@ -18,6 +18,7 @@ mod frame;
 mod hotspot;
 mod literal;
 mod memory;
+mod missing;
 mod names;
 mod operation;
 mod path;
@@ -55,6 +56,7 @@ struct Compiler {
     defines: Vec<tree::DefineItem>,
     /// subjects that some step makes
     made: FxHashSet<SubjectId>,
+    missing: missing::Missing,
     /// compiling the snippet of a `refused by compiler`: such failures are not followed again
     nested: bool,
 }
@@ -63,6 +65,9 @@ pub fn run(name: &str, text: &str, catalog: &dyn Catalog) -> Compiled {
     let expanded = expand::expand(name, text, catalog);
     let mut outcome = analyse(&expanded.items, expanded.sources, false);
     let mut diagnostics = expanded.diagnostics;
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        outcome.diagnostics.retain(missing::stands_beside_syntax_errors);
+    }
     diagnostics.append(&mut outcome.diagnostics);
     diagnostics.sort_by_key(|d| (d.primary.span.file, d.primary.span.start));
     diagnostics.dedup();
@@ -86,6 +91,7 @@ fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
         durations: BTreeSet::new(),
         defines: Vec::new(),
         made: FxHashSet::default(),
+        missing: missing::Missing::default(),
         nested,
     };
     compiler.declare(items);
@@ -114,10 +120,6 @@ fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
 impl Compiler {
     fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
-    }
-
-    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
-        self.report(Diagnostic::error(code, span, message));
     }
 
     fn text(&self, span: Span) -> String {

@@ -20,10 +20,7 @@ impl Compiler {
             if !self.free("operation", &written.name, earlier) {
                 continue;
             }
-            let actor = match self.actor_named(&written.actor) {
-                Some(actor) => actor,
-                None => self.invent_actor(&written.actor),
-            };
+            let actor = self.actor_named(&written.actor);
             let id = OperationId::of(self.design.operations.len());
             self.names.operations.insert(written.name.text.clone(), id);
             let (params, locals) = self.params(&written.params);
@@ -61,20 +58,6 @@ impl Compiler {
             });
         }
         self.infer_memory_subjects(items);
-    }
-
-    /// So that one missing actor is one error.
-    fn invent_actor(&mut self, name: &tree::Name) -> ActorId {
-        let id = ActorId::of(self.design.actors.len());
-        self.names.actors.insert(name.text.clone(), id);
-        self.design.actors.push(Actor {
-            name: name.text.clone(),
-            continues: None,
-            memory: Vec::new(),
-            is_world: false,
-            span: name.span,
-        });
-        id
     }
 
     pub(super) fn params(&mut self, written: &[tree::Param]) -> (Vec<Param>, Vec<Local>) {
@@ -205,7 +188,14 @@ impl Compiler {
                 frame.mode = Mode::Read;
                 let result = self.expr(&mut frame, result, None);
                 if result.ty == Type::Null {
-                    self.error("E0301", result.span, "a read that answers `null` says nothing");
+                    self.report(
+                        Diagnostic::error(
+                            "E0301",
+                            result.span,
+                            "a read that answers `null` says nothing",
+                        )
+                        .help("answer with a state or one of its values"),
+                    );
                 }
                 self.design.operations[id.index()].kind = OperationKind::Read { result };
                 frame.mode = Mode::Effect;
@@ -260,7 +250,8 @@ impl Compiler {
                 let earlier = earlier.span;
                 self.report(
                     Diagnostic::error("E0202", span, format!("two clauses are called `{name}`"))
-                        .also(earlier, "the first one"),
+                        .also(earlier, "the first one")
+                        .help("rename one of them: a refusal names the clause that failed"),
                 );
             }
             let body = self.condition(frame, &clause.body);
@@ -285,6 +276,6 @@ impl Compiler {
             Some(hint) => problem.help(hint),
             None => problem.help(format!("there are {}", suggest::list(words))),
         };
-        self.report(problem);
+        self.report_missing(name, problem);
     }
 }

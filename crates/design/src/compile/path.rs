@@ -51,7 +51,7 @@ impl Compiler {
             }
             Found::State { base, subject, state } => {
                 if frame.mode == Mode::Read {
-                    return self.whole_state(base, subject, state, written.span);
+                    return self.whole_state(frame, base, (subject, state), written.span);
                 }
                 let state = &self.design.subjects[subject.index()].states[state.index()];
                 let fields: Vec<String> = state
@@ -73,9 +73,26 @@ impl Compiler {
     }
 
     /// A read may answer with a whole state.
-    fn whole_state(&mut self, base: Expr, subject: SubjectId, state: StateId, span: Span) -> Expr {
-        let attributes =
-            self.design.subjects[subject.index()].states[state.index()].attributes.clone();
+    fn whole_state(
+        &mut self,
+        frame: &Frame,
+        base: Expr,
+        (subject, state): (SubjectId, StateId),
+        span: Span,
+    ) -> Expr {
+        let known = &self.design.subjects[subject.index()].states[state.index()];
+        if matches!(known.kind, StateKind::Log { .. }) {
+            let message = format!("the log `{}` is not read as a whole", known.name);
+            let help = format!("read some of its entries: `slice({}, from, 100)`", known.name);
+            self.report(Diagnostic::error("E0417", span, message).help(help));
+            return error_expr(span);
+        }
+        let attributes = known.attributes.clone();
+        if let Some(attr) = attributes.first()
+            && !self.may_read(frame, subject, *attr, span)
+        {
+            return error_expr(span);
+        }
         let mut fields = Vec::new();
         for attr in attributes {
             let name = self.design.subjects[subject.index()].attributes[attr.index()].name.clone();
@@ -107,6 +124,9 @@ impl Compiler {
         if let Some(found) = self.state_in_scope(frame, name) {
             return found;
         }
+        if let Some(&define) = self.names.defines.get(&name.text) {
+            return Found::Value(self.put_in_place(frame, define, name, &[], name.span));
+        }
         self.unknown_name(frame, name, expected);
         Found::Nothing
     }
@@ -121,12 +141,12 @@ impl Compiler {
                 }
                 Entry::Row { id, subject } => {
                     let base = frame.local(id, name.span);
-                    if let Some(found) = self.member(frame, base, subject, name, false) {
+                    if let Some(found) = self.member(base, subject, name, false) {
                         return Some(found);
                     }
                 }
                 Entry::WorldRow { id, effect } => {
-                    if let Some(found) = self.world_member(frame, id, effect, name) {
+                    if let Some(found) = self.world_member(id, effect, name) {
                         return Some(found);
                     }
                 }
@@ -154,7 +174,7 @@ impl Compiler {
             [] => None,
             [(id, subject)] => {
                 let base = frame.local(*id, name.span);
-                self.member(frame, base, *subject, name, false)
+                self.member(base, *subject, name, false)
             }
             several => {
                 let choices: Vec<String> = several
@@ -222,10 +242,13 @@ impl Compiler {
         match self.path(frame, base, None) {
             Found::Nothing => Found::Nothing,
             Found::World(_) => {
-                self.error(
-                    "E0204",
-                    name.span,
-                    format!("what the world did has no `{}`", name.text),
+                self.report(
+                    Diagnostic::error(
+                        "E0204",
+                        name.span,
+                        format!("what the world did has no `{}`", name.text),
+                    )
+                    .help("count the calls: `count(world.effect where …)`"),
                 );
                 Found::Nothing
             }
@@ -248,7 +271,7 @@ impl Compiler {
                 }
                 let mut value = value;
                 value.span = span;
-                if let Some(found) = self.member(frame, value.clone(), subject, name, true) {
+                if let Some(found) = self.member(value.clone(), subject, name, true) {
                     return found;
                 }
                 if let Some(state) = self.names.state(subject, &name.text) {
@@ -283,7 +306,6 @@ impl Compiler {
     /// An attribute or a key part of a record, by its bare name.
     fn member(
         &mut self,
-        frame: &mut Frame,
         base: Expr,
         subject: SubjectId,
         name: &Name,
@@ -314,9 +336,6 @@ impl Compiler {
             return Some(Found::Nothing);
         }
         if let [attr] = attributes.as_slice() {
-            if !self.may_read(frame, subject, *attr, name.span) {
-                return Some(Found::Nothing);
-            }
             return Some(Found::Value(self.attribute(base, subject, *attr, span)));
         }
         let part = self.design.subjects[subject.index()]
@@ -373,7 +392,7 @@ impl Compiler {
             Some(hint) => problem.help(hint),
             None => problem.help(format!("its attributes are {}", suggest::list(&words))),
         };
-        self.report(problem);
+        self.report_missing(&name.text, problem);
         Found::Nothing
     }
 
@@ -438,20 +457,14 @@ impl Compiler {
                             problem.help(format!("the effects are {}", suggest::list(&effects)))
                         }
                     };
-                self.report(problem);
+                self.report_missing(&name.text, problem);
                 Found::Nothing
             }
         }
     }
 
     /// A parameter of a call to the world, or an attribute of what it refers to.
-    fn world_member(
-        &mut self,
-        frame: &mut Frame,
-        id: LocalId,
-        effect: OperationId,
-        name: &Name,
-    ) -> Option<Found> {
+    fn world_member(&mut self, id: LocalId, effect: OperationId, name: &Name) -> Option<Found> {
         let params: Vec<(String, Type)> = self.design.operations[effect.index()]
             .params
             .iter()
@@ -467,7 +480,7 @@ impl Compiler {
         }
         for (at, (_, ty)) in params.iter().enumerate() {
             if let Some(subject) = ty.subject()
-                && let Some(found) = self.member(frame, arg(at, ty), subject, name, false)
+                && let Some(found) = self.member(arg(at, ty), subject, name, false)
             {
                 return Some(found);
             }
@@ -476,30 +489,62 @@ impl Compiler {
     }
 
     /// May an attribute of this kind of state be read here?
-    fn may_read(&mut self, frame: &Frame, subject: SubjectId, attr: AttrId, span: Span) -> bool {
+    pub(super) fn may_read(
+        &mut self,
+        frame: &Frame,
+        subject: SubjectId,
+        attr: AttrId,
+        span: Span,
+    ) -> bool {
         let owner = &self.design.subjects[subject.index()];
         let state = &owner.states[owner.attributes[attr.index()].state.index()];
-        if let StateKind::Ephemeral { .. } = state.kind
-            && !matches!(frame.mode, Mode::Read | Mode::View | Mode::Measured)
-        {
-            let (message, declared) = (format!("`{}` is ephemeral", state.name), state.span);
-            self.report(
-                Diagnostic::error("E0402", span, message)
-                    .label("guards, effects and goals cannot rest on it")
-                    .also(declared, "soft state: it may be gone at any moment")
-                    .help("keep what is decided upon in a `truth`"),
-            );
-            return false;
+        let (name, declared) = (state.name.clone(), state.span);
+        match state.kind {
+            StateKind::Ephemeral { .. }
+                if !matches!(frame.mode, Mode::Read | Mode::View | Mode::Measured) =>
+            {
+                self.report(
+                    Diagnostic::error("E0402", span, format!("`{name}` is ephemeral"))
+                        .label("guards, effects and goals cannot rest on it")
+                        .also(declared, "soft state: it may be gone at any moment")
+                        .help("keep what is decided upon in a `truth`"),
+                );
+                false
+            }
+            StateKind::Cache { at }
+                if frame.mode != Mode::Measured
+                    && frame.actor.map(|actor| self.root_actor(actor)) != Some(at) =>
+            {
+                let at = self.design.actors[at.index()].name.clone();
+                self.report(
+                    Diagnostic::error(
+                        "E0411",
+                        span,
+                        format!("`{name}` is in the memory of `{at}`, which alone can read it"),
+                    )
+                    .also(declared, "a copy at each of them, not one for all")
+                    .help(format!("let a step of `{at}` do it, or read the truth itself")),
+                );
+                false
+            }
+            _ => true,
         }
-        true
     }
 
+    /// May everything that this path goes through be read here?
     pub(super) fn may_read_value(&mut self, frame: &Frame, value: &Expr) -> bool {
         match &value.kind {
-            ExprKind::Attr { base, attr } => match base.ty.subject() {
-                Some(subject) => self.may_read(frame, subject, *attr, value.span),
-                None => true,
-            },
+            ExprKind::Attr { base, attr } => {
+                self.may_read_value(frame, base)
+                    && base
+                        .ty
+                        .subject()
+                        .is_none_or(|subject| self.may_read(frame, subject, *attr, value.span))
+            }
+            ExprKind::KeyPart { base, .. }
+            | ExprKind::LogEnd { base, .. }
+            | ExprKind::LogStart { base, .. }
+            | ExprKind::Exists { base, .. } => self.may_read_value(frame, base),
             _ => true,
         }
     }

@@ -87,12 +87,12 @@ impl Compiler {
                     written.actor.text, written.operation.text
                 )),
             };
-            self.report(problem);
+            self.report_missing(&written.operation.text, problem);
             return None;
         };
         let operation = &self.design.operations[id.index()];
         let owner = self.design.actors[operation.actor.index()].name.clone();
-        if owner != written.actor.text {
+        if owner != written.actor.text && !self.is_invented(operation.actor) {
             let head = operation.head;
             self.report(
                 Diagnostic::error(

@@ -16,6 +16,9 @@ impl Compiler {
         self.defaults_where_nobody_makes_it();
         for at in 0..self.design.operations.len() {
             let operation = self.design.operations[at].clone();
+            if self.has_error_in(operation.span) {
+                continue; // what it does is not known in full
+            }
             self.a_new_record_is_complete(&operation);
             self.a_repair_binds_one_record(&operation);
             self.reads_are_bounded(&operation);
@@ -24,6 +27,9 @@ impl Compiler {
     }
 
     fn defaults_where_nobody_makes_it(&mut self) {
+        if self.something_is_missing() {
+            return; // perhaps the step that makes it
+        }
         let mut problems = Vec::new();
         for subject in self.design.subjects.iter().filter(|subject| subject.implicit) {
             for (at, attr) in subject.attributes.iter().enumerate() {
@@ -107,7 +113,7 @@ impl Compiler {
                 .help("one parameter that names a subject, as in `release(seat: Seat)`"),
             );
         }
-        if operation.guard.is_empty() {
+        if bound == 1 && operation.guard.is_empty() {
             self.report(
                 Diagnostic::error(
                     "E0408",

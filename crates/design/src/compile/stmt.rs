@@ -88,6 +88,16 @@ impl Compiler {
             },
             T::Emit { event, fields } => {
                 let fields = self.record_fields(frame, fields);
+                for (name, value) in fields.iter().filter(|(_, value)| value.ty == Type::Null) {
+                    self.report(
+                        Diagnostic::error(
+                            "E0306",
+                            value.span,
+                            format!("nothing says of which type `{name}` is"),
+                        )
+                        .help("leave the field out, or give it a value that may be null"),
+                    );
+                }
                 let event = self.event(event, &fields);
                 StmtKind::Emit { event, fields }
             }
@@ -116,7 +126,14 @@ impl Compiler {
                     Type::Error => return,
                     other => {
                         let ty = self.type_name(other);
-                        self.error("E0305", collection.span, format!("`{ty}` holds no elements"));
+                        self.report(
+                            Diagnostic::error(
+                                "E0305",
+                                collection.span,
+                                format!("`{ty}` holds no elements"),
+                            )
+                            .help("`for` goes through a set, a list or the keys of a map"),
+                        );
                         return;
                     }
                 };
@@ -160,15 +177,20 @@ impl Compiler {
         let parts: Vec<Type> =
             self.design.subjects[id.index()].keys.iter().map(|key| key.ty.clone()).collect();
         if parts.len() != keys.len() {
-            self.error(
-                "E0304",
-                subject.span,
-                format!(
-                    "the key of `{}` has {} parts, not {}",
-                    subject.text,
-                    parts.len(),
-                    keys.len()
-                ),
+            let names: Vec<String> =
+                self.design.subjects[id.index()].keys.iter().map(|key| key.name.clone()).collect();
+            self.report(
+                Diagnostic::error(
+                    "E0304",
+                    subject.span,
+                    format!(
+                        "the key of `{}` takes {}, not {}",
+                        subject.text,
+                        parts.len(),
+                        keys.len()
+                    ),
+                )
+                .help(format!("its parts are {}", suggest::list(&names))),
             );
             return None;
         }
@@ -179,12 +201,14 @@ impl Compiler {
         }
         let owner = self.design.subjects[id.index()].clone();
         let mut given: Vec<(AttrId, Expr)> = Vec::new();
+        let mut named: Vec<AttrId> = Vec::new();
         for field in fields {
-            let named: Vec<AttrId> = self.names.attribute(id, &field.name.text).to_vec();
+            let having: Vec<AttrId> = self.names.attribute(id, &field.name.text).to_vec();
             let truth: Vec<AttrId> =
-                named.into_iter().filter(|attr| is_truth(&owner, *attr)).collect();
+                having.into_iter().filter(|attr| is_truth(&owner, *attr)).collect();
             match truth.as_slice() {
                 [attr] => {
+                    named.push(*attr);
                     let ty = owner.attributes[attr.index()].ty.clone();
                     if let Some(value) = self.field_value(frame, field, &ty) {
                         given.push((*attr, value));
@@ -211,7 +235,8 @@ impl Compiler {
             let attr_id = AttrId::of(at);
             if is_truth(&owner, attr_id)
                 && attr.default.is_none()
-                && !given.iter().any(|(known, _)| *known == attr_id)
+                && attr.ty != Type::Error
+                && !named.contains(&attr_id)
             {
                 self.report(
                     Diagnostic::error(
@@ -235,6 +260,7 @@ impl Compiler {
         span: Span,
     ) -> Option<StmtKind> {
         match self.path(frame, log, None) {
+            Found::State { base, .. } if !self.may_read_value(frame, &base) => None,
             Found::State { base, subject, state } => {
                 let known = self.design.subjects[subject.index()].states[state.index()].clone();
                 if !matches!(known.kind, StateKind::Log { .. }) {
@@ -313,7 +339,10 @@ impl Compiler {
         let known = &self.design.operations[id.index()];
         let (params, owner, head) = (known.params.clone(), known.actor, known.head);
         let receives = matches!(known.kind, OperationKind::Effect(_) | OperationKind::Step { .. });
-        if actor_id? != owner {
+        if self.is_invented(actor_id) {
+            return None;
+        }
+        if actor_id != owner {
             let owner = self.design.actors[owner.index()].name.clone();
             self.report(
                 Diagnostic::error(
@@ -344,7 +373,8 @@ impl Compiler {
                     operation.span,
                     format!("`{}` takes {}, not {}", operation.text, params.len(), args.len()),
                 )
-                .also(head, "declared here"),
+                .also(head, "declared here")
+                .help("a message gives a value for each parameter"),
             );
             return None;
         }

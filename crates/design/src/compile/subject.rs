@@ -15,6 +15,10 @@ impl Compiler {
                 continue;
             };
             let Some(id) = self.declared_subject(subject) else {
+                for state in &subject.states {
+                    self.forgive(&state.name.text);
+                    state.attributes.iter().for_each(|a| self.forgive(&a.name.text));
+                }
                 continue;
             };
             self.keys(id, subject);
@@ -142,6 +146,9 @@ impl Compiler {
             .state(id, &state.name.text)
             .map(|known| self.design.subjects[id.index()].states[known.index()].span);
         if !self.free("state", &state.name, earlier) {
+            for attribute in &state.attributes {
+                self.forgive(&attribute.name.text);
+            }
             return;
         }
         let kind = match &state.kind {
@@ -157,10 +164,10 @@ impl Compiler {
                     }
                 },
             },
-            tree::StateKind::Cache { at } => match self.actor_named(at) {
-                Some(at) => StateKind::Cache { at: self.root_actor(at) },
-                None => StateKind::Truth,
-            },
+            tree::StateKind::Cache { at } => {
+                let at = self.actor_named(at);
+                StateKind::Cache { at: self.root_actor(at) }
+            }
             tree::StateKind::Ephemeral { ttl } => StateKind::Ephemeral {
                 ttl: ttl.as_ref().and_then(|ttl| self.duration_setting(ttl)),
             },
@@ -229,7 +236,7 @@ impl Compiler {
                 };
                 for visible in &state.visible {
                     let to: Vec<ActorId> =
-                        visible.to.iter().filter_map(|name| self.actor_named(name)).collect();
+                        visible.to.iter().map(|name| self.actor_named(name)).collect();
                     let mut frame = Frame::new(Mode::Visible, to.first().copied());
                     let row = frame.slot("row", Type::Ref(id));
                     frame.scope.push(Entry::Wall);

@@ -33,7 +33,10 @@ impl Compiler {
             TypeKind::Optional(inner) => match self.type_of(inner, owner) {
                 Type::Error => Type::Error,
                 Type::Optional(already) => {
-                    self.error("E0308", written.span, "`??` says no more than `?`");
+                    self.report(
+                        Diagnostic::error("E0308", written.span, "`??` says no more than `?`")
+                            .help("one `?` is enough"),
+                    );
                     Type::Optional(already)
                 }
                 collection @ (Type::List { .. } | Type::Set { .. } | Type::Map { .. }) => {
@@ -149,7 +152,7 @@ impl Compiler {
                 }
             }
         };
-        self.report(problem);
+        self.report_missing(&name.text, problem);
         Type::Error
     }
 
@@ -157,10 +160,13 @@ impl Compiler {
         let mut words: Vec<String> = Vec::new();
         for constant in constants {
             if words.contains(&constant.text) {
-                self.error(
-                    "E0202",
-                    constant.span,
-                    format!("the constant `{}` is listed twice", constant.text),
+                self.report(
+                    Diagnostic::error(
+                        "E0202",
+                        constant.span,
+                        format!("the constant `{}` is listed twice", constant.text),
+                    )
+                    .help("leave the second one out"),
                 );
                 continue;
             }

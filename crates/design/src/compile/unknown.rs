@@ -35,7 +35,7 @@ impl Compiler {
             Some(hint) => problem.help(hint),
             None => problem.help(format!("it has {}", suggest::list(&words))),
         };
-        self.report(problem);
+        self.report_missing(&name.text, problem);
     }
 
     pub(super) fn unknown_name(&mut self, frame: &Frame, name: &Name, expected: Option<&Type>) {
@@ -46,11 +46,11 @@ impl Compiler {
                 name.span,
                 format!("`{}` is not one of {}", name.text, suggest::list(&words)),
             );
-            if let Some(hint) = suggest::did_you_mean(&name.text, words.iter().map(String::as_str))
-            {
-                problem = problem.help(hint);
-            }
-            self.report(problem);
+            problem = match suggest::did_you_mean(&name.text, words.iter().map(String::as_str)) {
+                Some(hint) => problem.help(hint),
+                None => problem.help("a constant is one of the words that the type lists"),
+            };
+            self.report_missing(&name.text, problem);
             return;
         }
         if frame.is_walled() && frame.mode == Mode::Counter {
@@ -68,7 +68,9 @@ impl Compiler {
             );
             return;
         }
-        if let Some(states) = self.names.states.get(&name.text) {
+        if let Some(states) = self.names.states.get(&name.text)
+            && !self.may_only_seem_unknown(frame)
+        {
             let owners: Vec<String> = states
                 .iter()
                 .map(|(subject, _)| self.design.subjects[subject.index()].name.clone())
@@ -78,11 +80,15 @@ impl Compiler {
                 name.text,
                 suggest::list(&owners)
             );
-            self.report(Diagnostic::error("E0201", name.span, message).help(format!(
+            let problem = Diagnostic::error("E0201", name.span, message).help(format!(
                 "take one as a parameter: `{}: {}`",
                 owners[0].to_lowercase(),
                 owners[0]
-            )));
+            ));
+            self.report_missing(&name.text, problem);
+            return;
+        }
+        if self.may_only_seem_unknown(frame) {
             return;
         }
         let mut words: Vec<String> = Vec::new();
@@ -113,6 +119,8 @@ impl Compiler {
                 );
             }
         }
+        words.sort();
+        words.dedup();
         let mut problem = Diagnostic::error(
             "E0201",
             name.span,
@@ -123,7 +131,7 @@ impl Compiler {
             None if words.is_empty() => problem.help("no names are in reach here"),
             None => problem.help(format!("in reach are {}", suggest::list(&words))),
         };
-        self.report(problem);
+        self.report_missing(&name.text, problem);
     }
 
     fn words_of(&self, subject: SubjectId, words: &mut Vec<String>) {

@@ -23,6 +23,7 @@ impl Compiler {
                 continue;
             }
             let Some(subject) = self.subject_named(&written.subject) else {
+                self.forgive(&written.name.text);
                 continue;
             };
             let (mut params, locals) = self.params(&written.params);
@@ -198,17 +199,17 @@ impl Compiler {
                 Some(hint) => problem.help(hint),
                 None => problem.help(format!("its attributes are {}", suggest::list(&words))),
             };
-            self.report(problem);
+            self.report_missing(&name.text, problem);
             return None;
         };
         let ty = owner.attributes[attr.index()].ty.required().clone();
         if ty != Type::Error && !types.contains(&ty) {
             let wanted: Vec<String> = types.iter().map(|ty| self.type_name(ty)).collect();
             let have = self.type_name(&ty);
-            self.error(
-                "E0301",
-                name.span,
-                format!("expected {}, found `{have}`", suggest::list(&wanted)),
+            let wanted = suggest::list(&wanted).replace(" and ", " or ");
+            self.report(
+                Diagnostic::error("E0301", name.span, format!("expected {wanted}, found `{have}`"))
+                    .help("`search` is on texts and documents, `near` on one point"),
             );
             return None;
         }

@@ -1,0 +1,125 @@
+//! One mistake, one message: what follows from a mistake that was named already is not said again.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use syntax::{Diagnostic, Span};
+
+use super::Compiler;
+use super::frame::Frame;
+use crate::model::*;
+
+/// How many further places the message about a missing name shows.
+const PLACES_MAX: usize = 4;
+
+/// What is known to be missing.
+#[derive(Default)]
+pub(super) struct Missing {
+    /// a name that stands for nothing, and where in the diagnostics that was said
+    words: FxHashMap<String, usize>,
+    /// names inside something that was left out, which had a message of its own
+    forgiven: FxHashSet<String>,
+    /// actors that nobody declared
+    actors: FxHashSet<ActorId>,
+    /// `define`s that never come to an end, and what is made of them
+    endless: FxHashSet<usize>,
+}
+
+impl Compiler {
+    /// A name stands for nothing. Its first place has the message; further ones are shown there.
+    pub(super) fn report_missing(&mut self, word: &str, problem: Diagnostic) {
+        if self.missing.forgiven.contains(word) {
+            return;
+        }
+        if let Some(first) = self.missing.words.get(word)
+            && let Some(first) = self.diagnostics.get_mut(*first)
+        {
+            let span = problem.primary.span;
+            let known = first.secondary.len() >= PLACES_MAX
+                || first.primary.span == span
+                || first.secondary.iter().any(|label| label.span == span);
+            if !known {
+                first.secondary.push(syntax::Label { span, text: "and here".into() });
+            }
+            return;
+        }
+        self.missing.words.insert(word.to_string(), self.diagnostics.len());
+        self.report(problem);
+    }
+
+    /// Has a name been found missing, so that much else may only seem wrong?
+    pub(super) fn something_is_missing(&self) -> bool {
+        !self.missing.words.is_empty()
+    }
+
+    /// The item that this name stands in was left out.
+    pub(super) fn forgive(&mut self, word: &str) {
+        self.missing.forgiven.insert(word.to_string());
+    }
+
+    /// So that one missing actor is one error.
+    pub(super) fn invent_actor(&mut self, name: &str, span: Span) -> ActorId {
+        let id = ActorId::of(self.design.actors.len());
+        self.names.actors.insert(name.to_string(), id);
+        self.design.actors.push(Actor {
+            name: name.to_string(),
+            continues: None,
+            memory: Vec::new(),
+            is_world: false,
+            span,
+        });
+        self.missing.actors.insert(id);
+        id
+    }
+
+    /// Is the memory of this actor unknown, because nobody declared it?
+    pub(super) fn is_invented(&self, actor: ActorId) -> bool {
+        self.missing.actors.contains(&self.root_actor(actor))
+    }
+
+    /// Names may be unknown here only because a parameter or the actor is.
+    pub(super) fn may_only_seem_unknown(&self, frame: &Frame) -> bool {
+        frame.locals.iter().any(|local| local.ty == Type::Error)
+            || frame.actor.is_some_and(|actor| self.is_invented(actor))
+    }
+
+    pub(super) fn is_endless(&self, define: usize) -> bool {
+        self.missing.endless.contains(&define)
+    }
+
+    pub(super) fn now_endless(&mut self, define: usize, around: &[usize]) {
+        self.missing.endless.insert(define);
+        self.missing.endless.extend(around);
+    }
+
+    /// Is there an error inside this stretch of the text?
+    pub(super) fn has_error_in(&self, span: Span) -> bool {
+        self.diagnostics.iter().any(|problem| {
+            let at = problem.primary.span;
+            problem.is_error()
+                && at.file == span.file
+                && span.start <= at.start
+                && at.end <= span.end
+        })
+    }
+}
+
+/// Where something could not be read, whatever it would have declared, assigned or given a size
+/// is missing only because of that. What is said of things that were read stays.
+pub(super) fn stands_beside_syntax_errors(problem: &Diagnostic) -> bool {
+    matches!(
+        problem.code,
+        "E0202"
+            | "E0213"
+            | "E0214"
+            | "E0301"
+            | "E0302"
+            | "E0303"
+            | "E0307"
+            | "E0308"
+            | "E0309"
+            | "E0401"
+            | "E0402"
+            | "E0403"
+            | "E0410"
+            | "E0414"
+    )
+}
