@@ -7,7 +7,8 @@ use crate::eval::{Stop, compute};
 use crate::execute::{Execute, at};
 use crate::overlay::Status;
 use crate::program::node::{Arithmetic, AssignKind, Destination, Form, NodeId, Slot, Store};
-use crate::{NULL, Reason, Truth, Word};
+use crate::{NULL, Truth, Word};
+use crate::fault::Fault;
 
 impl<T: Truth> Execute<'_, '_, T> {
     pub(crate) fn assign(
@@ -23,7 +24,7 @@ impl<T: Truth> Execute<'_, '_, T> {
             AssignKind::PutSet { key }
             | AssignKind::PutAdd { key }
             | AssignKind::PutSubtract { key } => match self.eval.eval(key)? {
-                NULL => return Err(Stop::Refuse(Reason::NullValue, stmt)),
+                NULL => return Err(Stop::Refuse(Fault::NullValue, stmt)),
                 element => element,
             },
             _ => NULL,
@@ -41,7 +42,7 @@ impl<T: Truth> Execute<'_, '_, T> {
             }
             Store::Ephemeral(state) => {
                 if change != AssignKind::Set {
-                    return Err(Stop::Refuse(Reason::Unsupported, stmt));
+                    return Err(Stop::Refuse(Fault::Unsupported, stmt));
                 }
                 self.keep_ephemeral(place.subject, state, key, AttrId(place.attr), height);
                 return Ok(());
@@ -64,7 +65,7 @@ impl<T: Truth> Execute<'_, '_, T> {
     ) -> Result<(), Stop> {
         let word = self.eval.eval(value.node)?;
         let Some(place) = self.eval.env.memory.get_mut(memory.index()) else {
-            return Err(Stop::Refuse(Reason::OutOfRange, stmt));
+            return Err(Stop::Refuse(Fault::OutOfRange, stmt));
         };
         *place = match change {
             AssignKind::Set => word,
@@ -84,7 +85,7 @@ fn apply(
     value: &Slot,
     given: &[Word],
     element: Word,
-) -> Result<(), Reason> {
+) -> Result<(), Fault> {
     let word = given.first().copied().unwrap_or(NULL);
     match change {
         AssignKind::Set => {
@@ -92,7 +93,7 @@ fn apply(
                 target.copy_from_slice(given);
                 Ok(())
             } else {
-                Err(Reason::Unsupported)
+                Err(Fault::Unsupported)
             }
         }
         AssignKind::Add | AssignKind::Subtract => {
@@ -112,13 +113,13 @@ fn apply(
             };
             collection::put(target, element, add(before, word, change)?)
         }
-        AssignKind::Unsupported => Err(Reason::Unsupported),
+        AssignKind::Unsupported => Err(Fault::Unsupported),
     }
 }
 
-fn add(before: Word, word: Word, change: AssignKind) -> Result<Word, Reason> {
+fn add(before: Word, word: Word, change: AssignKind) -> Result<Word, Fault> {
     if before == NULL || word == NULL {
-        return Err(Reason::NullValue);
+        return Err(Fault::NullValue);
     }
     let op = if change == AssignKind::Subtract { Arithmetic::Subtract } else { Arithmetic::Add };
     compute(op, before, word)
@@ -128,8 +129,8 @@ fn add(before: Word, word: Word, change: AssignKind) -> Result<Word, Reason> {
 fn each(
     value: &Slot,
     given: &[Word],
-    mut change: impl FnMut(Word) -> Result<(), Reason>,
-) -> Result<(), Reason> {
+    mut change: impl FnMut(Word) -> Result<(), Fault>,
+) -> Result<(), Fault> {
     match value.form {
         Form::Block { stride } => {
             let used = crate::eval::used(given, stride);

@@ -1,18 +1,19 @@
 //! Changes to a collection in place. The words begin with its length and end with its room.
 
 use crate::eval::used;
-use crate::{NULL, Reason, Word};
+use crate::{NULL, Word};
+use crate::fault::Fault;
 
 /// The elements in use, as a count of words.
-fn elements(words: &[Word], stride: u32) -> Result<usize, Reason> {
+fn elements(words: &[Word], stride: u32) -> Result<usize, Fault> {
     match words.first() {
-        None | Some(&NULL) => Err(Reason::NullValue),
+        None | Some(&NULL) => Err(Fault::NullValue),
         Some(_) => Ok(used(words, stride)),
     }
 }
 
 /// A set takes an element; it stays sorted, without doubles.
-pub(crate) fn insert(words: &mut [Word], element: Word) -> Result<(), Reason> {
+pub(crate) fn insert(words: &mut [Word], element: Word) -> Result<(), Fault> {
     let length = elements(words, 1)?;
     match words[1..=length].binary_search(&element) {
         Ok(_) => Ok(()),
@@ -21,7 +22,7 @@ pub(crate) fn insert(words: &mut [Word], element: Word) -> Result<(), Reason> {
 }
 
 /// A set gives up an element, if it is there.
-pub(crate) fn remove(words: &mut [Word], element: Word) -> Result<(), Reason> {
+pub(crate) fn remove(words: &mut [Word], element: Word) -> Result<(), Fault> {
     let length = elements(words, 1)?;
     if let Ok(place) = words[1..=length].binary_search(&element) {
         close(words, place + 1, length, 1);
@@ -30,7 +31,7 @@ pub(crate) fn remove(words: &mut [Word], element: Word) -> Result<(), Reason> {
 }
 
 /// A list grows at its end.
-pub(crate) fn push(words: &mut [Word], element: Word) -> Result<(), Reason> {
+pub(crate) fn push(words: &mut [Word], element: Word) -> Result<(), Fault> {
     let length = elements(words, 1)?;
     open(words, length + 1, length, &[element], 1)
 }
@@ -45,13 +46,13 @@ fn find_key(words: &[Word], used: usize, key: Word) -> Result<usize, usize> {
 }
 
 /// The value under a map's key.
-pub(crate) fn value(words: &[Word], key: Word) -> Result<Option<Word>, Reason> {
+pub(crate) fn value(words: &[Word], key: Word) -> Result<Option<Word>, Fault> {
     let used = elements(words, 2)?;
     Ok(find_key(words, used, key).ok().and_then(|place| words.get(place + 1).copied()))
 }
 
 /// A map has this value under this key.
-pub(crate) fn put(words: &mut [Word], key: Word, value: Word) -> Result<(), Reason> {
+pub(crate) fn put(words: &mut [Word], key: Word, value: Word) -> Result<(), Fault> {
     let used = elements(words, 2)?;
     match find_key(words, used, key) {
         Ok(place) => {
@@ -63,7 +64,7 @@ pub(crate) fn put(words: &mut [Word], key: Word, value: Word) -> Result<(), Reas
 }
 
 /// A map forgets a key, if it is there.
-pub(crate) fn remove_key(words: &mut [Word], key: Word) -> Result<(), Reason> {
+pub(crate) fn remove_key(words: &mut [Word], key: Word) -> Result<(), Fault> {
     let used = elements(words, 2)?;
     if let Ok(place) = find_key(words, used, key) {
         close(words, place, used, 2);
@@ -78,10 +79,10 @@ fn open(
     used: usize,
     fill: &[Word],
     stride: usize,
-) -> Result<(), Reason> {
+) -> Result<(), Fault> {
     let end = 1 + used / stride * stride;
     if end + stride > words.len() {
-        return Err(Reason::CollectionFull);
+        return Err(Fault::CollectionFull);
     }
     words.copy_within(place..end, place + stride);
     words[place..place + stride].copy_from_slice(fill);
@@ -108,7 +109,7 @@ mod tests {
             insert(&mut set, element).unwrap();
         }
         assert_eq!(set, [3, 3, 5, 7]);
-        assert_eq!(insert(&mut set, 4), Err(Reason::CollectionFull));
+        assert_eq!(insert(&mut set, 4), Err(Fault::CollectionFull));
         insert(&mut set, 5).unwrap();
         remove(&mut set, 5).unwrap();
         remove(&mut set, 6).unwrap();
@@ -121,7 +122,7 @@ mod tests {
         push(&mut list, 9).unwrap();
         push(&mut list, 1).unwrap();
         assert_eq!(list, [2, 9, 1]);
-        assert_eq!(push(&mut list, 1), Err(Reason::CollectionFull));
+        assert_eq!(push(&mut list, 1), Err(Fault::CollectionFull));
     }
 
     #[test]
@@ -131,7 +132,7 @@ mod tests {
         put(&mut map, 2, 20).unwrap();
         put(&mut map, 8, 81).unwrap();
         assert_eq!(map, [2, 2, 20, 8, 81]);
-        assert_eq!(put(&mut map, 5, 50), Err(Reason::CollectionFull));
+        assert_eq!(put(&mut map, 5, 50), Err(Fault::CollectionFull));
         assert_eq!(value(&map, 8), Ok(Some(81)));
         assert_eq!(value(&map, 5), Ok(None));
         remove_key(&mut map, 2).unwrap();
@@ -141,13 +142,13 @@ mod tests {
 
     #[test]
     fn no_collection_at_all_is_no_value() {
-        assert_eq!(insert(&mut [NULL, 0], 1), Err(Reason::NullValue));
-        assert_eq!(put(&mut [NULL, 0, 0], 1, 1), Err(Reason::NullValue));
+        assert_eq!(insert(&mut [NULL, 0], 1), Err(Fault::NullValue));
+        assert_eq!(put(&mut [NULL, 0, 0], 1, 1), Err(Fault::NullValue));
     }
 
     #[test]
     fn a_bound_of_nothing_is_always_full() {
-        assert_eq!(insert(&mut [0], 1), Err(Reason::CollectionFull));
-        assert_eq!(put(&mut [0], 1, 1), Err(Reason::CollectionFull));
+        assert_eq!(insert(&mut [0], 1), Err(Fault::CollectionFull));
+        assert_eq!(put(&mut [0], 1, 1), Err(Fault::CollectionFull));
     }
 }

@@ -12,7 +12,8 @@ use crate::eval::{Eval, Stop, compute};
 use crate::overlay::Status;
 use crate::program::node::{Arithmetic, NodeId};
 use crate::program::{CountedBy, Expression};
-use crate::{NULL, Reason, Truth, Word};
+use crate::{NULL, Truth, Word};
+use crate::fault::Fault;
 
 /// Where a refusal of this module is said to happen; the statement that ran last says it better.
 pub(crate) const NOWHERE: NodeId = NodeId::MAX;
@@ -101,7 +102,7 @@ fn add<T: Truth>(
     offset: u32,
     new: Word,
     old: Word,
-) -> Result<(), Reason> {
+) -> Result<(), Fault> {
     let words = eval.env.overlay.touch_counters(place)?;
     let counter = &mut words[offset as usize];
     let difference = compute(Arithmetic::Subtract, new, old)?;
@@ -155,7 +156,7 @@ pub(crate) fn check_deleted<T: Truth>(eval: &Steps<'_, '_, T>) -> Result<(), Sto
         if let Some(words) = overlay.remains(index) {
             let counters = crate::overlay::counters_of(eval.program, entry.subject);
             if words[counters.start as usize..counters.end as usize].iter().any(|word| *word != 0) {
-                return Err(Stop::Refuse(Reason::HasChildren, NOWHERE));
+                return Err(Stop::Refuse(Fault::HasChildren, NOWHERE));
             }
         }
     }

@@ -7,7 +7,8 @@ use crate::eval::{Env, Eval, Stop};
 use crate::overlay::{Overlay, Status, record_key};
 use crate::program::Program;
 use crate::scratch::Need;
-use crate::{Fetch, NULL, Reason, Truth, Word};
+use crate::{Fetch, NULL, Truth, Word};
+use crate::fault::Fault;
 
 pub(crate) struct StepEnv<'e, T> {
     pub program: &'e Program,
@@ -27,7 +28,8 @@ pub(crate) struct Clock {
 }
 
 impl<T: Truth> StepEnv<'_, T> {
-    /// The record's place in the overlay. `None`: not loaded, and `needs` says so.
+    /// The record's place in the overlay.
+    #[inline]
     pub fn load(&mut self, subject: SubjectId, key: Word) -> Result<usize, Stop> {
         match self.overlay.find(subject, key) {
             Some(index) => Ok(index),
@@ -35,6 +37,7 @@ impl<T: Truth> StepEnv<'_, T> {
         }
     }
 
+    #[inline(never)]
     fn fetch(&mut self, subject: SubjectId, key: Word) -> Result<usize, Stop> {
         let rules = self.program.subject(subject);
         let width = rules.layout.width;
@@ -111,10 +114,10 @@ impl<'a, T: Truth> Env<'a> for StepEnv<'_, T> {
         Ok(matches!(self.overlay.status(index), Status::Same | Status::Changed))
     }
 
-    fn missing(&self, subject: SubjectId, key: Word) -> Reason {
+    fn missing(&self, subject: SubjectId, key: Word) -> Fault {
         match self.overlay.find(subject, key) {
             Some(index) => self.overlay.missing(index),
-            None => Reason::NoSuchRecord,
+            None => Fault::NoSuchRecord,
         }
     }
 

@@ -7,7 +7,8 @@ use crate::eval::{Eval, Stop};
 use crate::overlay::{Status, counters_of};
 use crate::program::node::{NodeId, Placed, Run, StmtNode, StmtOp};
 use crate::scratch::{Output, Part};
-use crate::{NULL, Reason, Truth, Word};
+use crate::{NULL, Truth, Word};
+use crate::fault::Fault;
 
 pub(crate) struct Execute<'e, 'x, T> {
     pub eval: Eval<'e, StepEnv<'x, T>>,
@@ -15,7 +16,7 @@ pub(crate) struct Execute<'e, 'x, T> {
 }
 
 /// Tells a reason where it happened.
-pub(crate) fn at(node: NodeId) -> impl Fn(Reason) -> Stop {
+pub(crate) fn at(node: NodeId) -> impl Fn(Fault) -> Stop {
     move |reason| Stop::Refuse(reason, node)
 }
 
@@ -35,7 +36,7 @@ impl<T: Truth> Execute<'_, '_, T> {
                 self.remember(*memory, *change, value, stmt.at)
             }
             StmtOp::Let { offset, value } => self.eval.bind_slot(value, *offset),
-            StmtOp::New { subject, keys, fields } => self.new(*subject, *keys, *fields, stmt.at),
+            StmtOp::New { subject, keys, fields } => self.make_new(*subject, *keys, *fields, stmt.at),
             StmtOp::Delete { subject, target } => {
                 let key = self.key(*target, stmt.at)?;
                 let index = self.eval.env.load(*subject, key)?;
@@ -55,7 +56,7 @@ impl<T: Truth> Execute<'_, '_, T> {
                 let height = self.eval.stack.len();
                 let start = self.eval.block(*block, *stride)?;
                 if self.eval.stack[start] == NULL {
-                    return Err(Stop::Refuse(Reason::NullValue, *block));
+                    return Err(Stop::Refuse(Fault::NullValue, *block));
                 }
                 let end = self.eval.stack.len();
                 for index in (start + 1..end).step_by(*stride as usize) {
@@ -76,7 +77,7 @@ impl<T: Truth> Execute<'_, '_, T> {
     /// What a reference refers to.
     pub(crate) fn key(&mut self, base: NodeId, place: NodeId) -> Result<Word, Stop> {
         match self.eval.eval(base)? {
-            NULL => Err(Stop::Refuse(Reason::Nothing, place)),
+            NULL => Err(Stop::Refuse(Fault::Nothing, place)),
             key => Ok(key),
         }
     }
@@ -99,7 +100,7 @@ impl<T: Truth> Execute<'_, '_, T> {
         Ok(index)
     }
 
-    fn new(
+    fn make_new(
         &mut self,
         subject: SubjectId,
         keys: Run,
@@ -119,7 +120,7 @@ impl<T: Truth> Execute<'_, '_, T> {
         let blank = self.eval.env.overlay.entries[index].blank;
         let status = self.eval.env.overlay.status(index);
         if matches!(status, Status::Same | Status::Changed) && !blank {
-            return Err(Stop::Refuse(Reason::AlreadyExists, place));
+            return Err(Stop::Refuse(Fault::AlreadyExists, place));
         }
         if !blank {
             index = self.make(subject, key)?;
@@ -146,13 +147,13 @@ impl<T: Truth> Execute<'_, '_, T> {
     ) -> Result<(), Stop> {
         let layout = &self.eval.program.subject(subject).layout;
         let Some(start) = layout.log_start(log) else {
-            return Err(Stop::Refuse(Reason::Unsupported, place));
+            return Err(Stop::Refuse(Fault::Unsupported, place));
         };
         let part = self.rows(entry)?;
         let index = self.eval.env.load(subject, key)?;
         let words = self.eval.env.overlay.touch(index).map_err(at(place))?;
         let (first, end) = (words[start as usize], words[start as usize + 1]);
-        let next = end.checked_add(1).ok_or(Stop::Refuse(Reason::Overflow, place))?;
+        let next = end.checked_add(1).ok_or(Stop::Refuse(Fault::Overflow, place))?;
         words[start as usize + 1] = next;
         if let Some(keep) = keep.and_then(|keep| Word::try_from(keep).ok()) {
             words[start as usize] = first.max(next.saturating_sub(keep));

@@ -3,6 +3,7 @@
 use design::model::{BlobId, Goal, OperationId, StateId, SubjectId};
 
 use crate::eval::{Env, Eval, Stop};
+use crate::fault::Fault;
 use crate::{Fetch, NULL, Program, Reason, Refusal, Scratch, Word, World};
 
 /// Does the goal hold in `world`, having come from `old`? A goal that mentions `old` holds where
@@ -41,7 +42,7 @@ pub fn holds<W: World>(
         lenient: true,
     };
     eval.test(rule.body.node).map_err(|stop| match stop {
-        Stop::Refuse(reason, node) => Refusal { reason, clause: None, at: program.span(node) },
+        Stop::Refuse(fault, node) => Refusal { reason: fault.into(), clause: None, at: program.span(node) },
         Stop::Need | Stop::Again => {
             Refusal { reason: Reason::Unsupported, clause: None, at: rule.span }
         }
@@ -93,8 +94,8 @@ impl<'a, W: World> Env<'a> for WorldEnv<'a, W> {
             || matches!(self.seen().record(subject, key), Fetch::Present(_)))
     }
 
-    fn missing(&self, _subject: SubjectId, _key: Word) -> Reason {
-        Reason::NoSuchRecord
+    fn missing(&self, _subject: SubjectId, _key: Word) -> Fault {
+        Fault::NoSuchRecord
     }
 
     fn settle(_eval: &mut Eval<'_, Self>) -> Result<(), Stop> {

@@ -2,28 +2,30 @@
 
 use design::model::{ClauseRef, Span};
 
-use crate::counters::NOWHERE;
 use crate::env::StepEnv;
 use crate::eval::{Eval, Stop};
 use crate::overlay::Status;
-use crate::program::node::NodeId;
-use crate::program::operation::{Check, Op, ParamRule};
+use crate::program::operation::{Check, Look, Op, ValueRule};
 use crate::step::Ended;
-use crate::{NULL, Program, Reason, Truth, Word};
+use crate::{NULL, Reason, Truth, Word};
 
 /// Are the arguments values of their types?
+#[inline]
 pub(crate) fn check_params(op: &Op, params: &[Word]) -> Result<(), (Reason, Span)> {
     if params.len() != op.params.width as usize {
         return Err((Reason::OutOfRange, op.span));
     }
-    for (rule, field) in op.param_rules.iter().zip(&op.params.fields) {
-        let words = &params[field.range()];
-        check(rule, words).map_err(|reason| (reason, rule.span))?;
+    for rule in &op.values {
+        let first = params.get(rule.field.offset as usize).copied().unwrap_or(NULL);
+        if first == NULL || !matches!(rule.check, Check::Any) {
+            check(rule, &params[rule.field.range()])
+                .map_err(|reason| (reason, op.param_rules[rule.param as usize].span))?;
+        }
     }
     Ok(())
 }
 
-fn check(rule: &ParamRule, words: &[Word]) -> Result<(), Reason> {
+fn check(rule: &ValueRule, words: &[Word]) -> Result<(), Reason> {
     let first = words.first().copied().unwrap_or(NULL);
     if first == NULL {
         return if rule.required { Err(Reason::NullValue) } else { Ok(()) };
@@ -53,36 +55,31 @@ fn sorted(elements: &[Word], stride: usize) -> bool {
 }
 
 /// `exists`, `fresh`, then the clauses in order.
+#[inline]
 pub(crate) fn guard<T: Truth>(eval: &mut Eval<'_, StepEnv<'_, T>>, op: &Op) -> Result<(), Ended> {
-    load_params(eval, op)?;
-    exists(eval, op)?;
-    fresh(eval, op)?;
+    if !op.looks.is_empty() {
+        load_params(eval, op)?;
+        look(eval, op)?;
+    }
     for clause in &op.clauses {
-        let named = Some(ClauseRef::Named(clause.index));
+        let named = ClauseRef::Named(clause.index);
         match eval.test(clause.node) {
             Ok(true) => {}
             Ok(false) => {
-                let stop = Stop::Refuse(Reason::Clause(clause.index), clause.node);
-                return Err(Ended { stop, clause: named });
+                return Err(Ended::Unmet(Reason::Clause(clause.index), named, clause.span));
             }
-            Err(stop) => return Err(Ended { stop, clause: named }),
+            Err(stop) => return Err(Ended::Stopped(stop, Some(named))),
         }
     }
     Ok(())
 }
 
-/// The record of a parameter, if the guard looks whether it is there.
-fn looked_at(op: &Op, rule: &ParamRule) -> Option<design::model::SubjectId> {
-    let asked = if rule.new { op.fresh } else { !rule.implicit };
-    rule.subject.filter(|_| asked)
-}
-
 /// Asks for everything that is missing at once.
 fn load_params<T: Truth>(eval: &mut Eval<'_, StepEnv<'_, T>>, op: &Op) -> Result<(), Stop> {
-    for (rule, field) in op.param_rules.iter().zip(&op.params.fields) {
-        let key = eval.local(field.offset);
-        if let (Some(subject), true) = (looked_at(op, rule), key != NULL) {
-            match eval.env.load(subject, key) {
+    for look in &op.looks {
+        let key = eval.local(look.offset);
+        if key != NULL {
+            match eval.env.load(look.subject, key) {
                 Ok(_) | Err(Stop::Need) => {}
                 Err(stop) => return Err(stop),
             }
@@ -91,62 +88,32 @@ fn load_params<T: Truth>(eval: &mut Eval<'_, StepEnv<'_, T>>, op: &Op) -> Result
     if eval.env.needs.is_empty() { Ok(()) } else { Err(Stop::Need) }
 }
 
-fn exists<T: Truth>(eval: &mut Eval<'_, StepEnv<'_, T>>, op: &Op) -> Result<(), Ended> {
-    for (index, (rule, field)) in op.param_rules.iter().zip(&op.params.fields).enumerate() {
-        let key = eval.local(field.offset);
-        let Some(subject) = looked_at(op, rule).filter(|_| !rule.new && key != NULL) else {
+/// `exists` of every parameter, then `fresh` of every new one: they stand in this order.
+fn look<T: Truth>(eval: &mut Eval<'_, StepEnv<'_, T>>, op: &Op) -> Result<(), Ended> {
+    for look in &op.looks {
+        let key = eval.local(look.offset);
+        if key == NULL {
             continue;
-        };
-        let place = eval.env.load(subject, key)?;
-        if eval.env.overlay.status(place) == Status::Absent {
-            if op.exists {
-                let stop = Stop::Refuse(Reason::Exists(index as u32), NOWHERE);
-                return Err(Ended { stop, clause: Some(ClauseRef::Exists) });
+        }
+        let place = eval.env.load(look.subject, key)?;
+        match (eval.env.overlay.status(place), look.new) {
+            (Status::Absent, false) if op.exists => {
+                return Err(unmet(op, look, Reason::Exists(look.param), ClauseRef::Exists));
             }
-            let defaults = &eval.program.subject(subject).defaults;
-            eval.env.overlay.pretend(place, defaults);
+            (Status::Absent, false) => {
+                let defaults = &eval.program.subject(look.subject).defaults;
+                eval.env.overlay.pretend(place, defaults);
+            }
+            (Status::Same, true) => {
+                return Err(unmet(op, look, Reason::Fresh(look.param), ClauseRef::Fresh));
+            }
+            _ => {}
         }
     }
     Ok(())
 }
 
-fn fresh<T: Truth>(eval: &mut Eval<'_, StepEnv<'_, T>>, op: &Op) -> Result<(), Ended> {
-    if !op.has_new || !op.fresh {
-        return Ok(());
-    }
-    for (index, (rule, field)) in op.param_rules.iter().zip(&op.params.fields).enumerate() {
-        let key = eval.local(field.offset);
-        let Some(subject) = rule.subject.filter(|_| rule.new && key != NULL) else { continue };
-        let place = eval.env.load(subject, key)?;
-        if eval.env.overlay.status(place) == Status::Same {
-            let stop = Stop::Refuse(Reason::Fresh(index as u32), NOWHERE);
-            return Err(Ended { stop, clause: Some(ClauseRef::Fresh) });
-        }
-    }
-    Ok(())
-}
-
-/// Where in the text a refusal happened.
-pub(crate) fn place_of(
-    program: &Program,
-    op: &Op,
-    reason: Reason,
-    clause: Option<ClauseRef>,
-    node: NodeId,
-) -> Span {
-    match reason {
-        Reason::Exists(param) | Reason::Fresh(param) => {
-            op.param_rules.get(param as usize).map_or(op.span, |rule| rule.span)
-        }
-        Reason::Clause(index) => {
-            op.clauses.iter().find(|one| one.index == index).map_or(op.span, |one| one.span)
-        }
-        _ if node != NOWHERE => program.span(node),
-        _ => match clause {
-            Some(ClauseRef::Named(index)) => {
-                op.clauses.iter().find(|one| one.index == index).map_or(op.span, |one| one.span)
-            }
-            _ => op.span,
-        },
-    }
+#[cold]
+fn unmet(op: &Op, look: &Look, reason: Reason, clause: ClauseRef) -> Ended {
+    Ended::Unmet(reason, clause, op.param_rules[look.param as usize].span)
 }

@@ -11,6 +11,7 @@ mod due;
 mod env;
 mod eval;
 mod execute;
+mod fault;
 mod holds;
 pub mod idempotency;
 mod layout;

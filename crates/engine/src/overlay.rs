@@ -3,7 +3,8 @@
 use design::model::{StateId, SubjectId};
 
 use crate::program::Program;
-use crate::{NULL, Reason, Word};
+use crate::{NULL, Word};
+use crate::fault::Fault;
 
 /// What has become of a record in this step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -162,15 +163,15 @@ impl Overlay {
     }
 
     /// Why a record that is not there is not there.
-    pub fn missing(&self, index: usize) -> Reason {
+    pub fn missing(&self, index: usize) -> Fault {
         match self.entries[index].status {
-            Status::Deleted => Reason::Deleted,
-            _ => Reason::NoSuchRecord,
+            Status::Deleted => Fault::Deleted,
+            _ => Fault::NoSuchRecord,
         }
     }
 
     /// Its words, to be changed.
-    pub fn touch(&mut self, index: usize) -> Result<&mut [Word], Reason> {
+    pub fn touch(&mut self, index: usize) -> Result<&mut [Word], Fault> {
         let entry = self.entries[index];
         match entry.status {
             Status::Absent | Status::Deleted => return Err(self.missing(index)),
@@ -194,7 +195,7 @@ impl Overlay {
 
     /// The words of a parent's counters: also of one that this step deleted, as long as it is
     /// known what they were.
-    pub fn touch_counters(&mut self, index: usize) -> Result<&mut [Word], Reason> {
+    pub fn touch_counters(&mut self, index: usize) -> Result<&mut [Word], Fault> {
         let entry = self.entries[index];
         if entry.status != Status::Deleted {
             return self.touch(index);
@@ -224,7 +225,7 @@ impl Overlay {
         self.touched = true;
     }
 
-    pub fn delete(&mut self, index: usize) -> Result<(), Reason> {
+    pub fn delete(&mut self, index: usize) -> Result<(), Fault> {
         // counters of the deleted record go on being counted, so it has words of its own
         self.touch(index)?;
         let entry = &mut self.entries[index];

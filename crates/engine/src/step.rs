@@ -1,11 +1,12 @@
 //! One command, evaluated.
 
-use design::model::ClauseRef;
+use design::model::{ClauseRef, Span};
 
 use crate::counters::{self, NOWHERE};
 use crate::env::{Clock, StepEnv};
 use crate::eval::{Eval, Stop};
 use crate::execute::Execute;
+use crate::fault::Fault;
 use crate::legality;
 use crate::program::node::Run;
 use crate::program::operation::{Kind, Op};
@@ -69,15 +70,17 @@ enum Extent {
     Call,
 }
 
-/// A refusal on its way out, or what else ended the evaluation.
-pub(crate) struct Ended {
-    pub stop: Stop,
-    pub clause: Option<ClauseRef>,
+/// What ended an evaluation.
+pub(crate) enum Ended {
+    /// a part of the guard does not hold
+    Unmet(Reason, ClauseRef, Span),
+    /// in this clause, or in the body
+    Stopped(Stop, Option<ClauseRef>),
 }
 
 impl From<Stop> for Ended {
     fn from(stop: Stop) -> Ended {
-        Ended { stop, clause: None }
+        Ended::Stopped(stop, None)
     }
 }
 
@@ -91,7 +94,7 @@ fn evaluate<T: Truth>(
     scratch.begin();
     scratch.clock = Clock { now: command.now, used: false };
     let Some(op) = program.operations.get(command.operation.index()) else {
-        let span = design::model::Span::default();
+        let span = Span::default();
         return Outcome::Refused(Refusal { reason: Reason::OutOfRange, clause: None, at: span });
     };
     if extent != Extent::FilledGuard
@@ -104,17 +107,20 @@ fn evaluate<T: Truth>(
             Ok(()) => return Outcome::Done,
             Err(ended) => ended,
         };
-        match ended.stop {
-            Stop::Need => return Outcome::Need,
-            Stop::Again => {
+        match ended {
+            Ended::Unmet(reason, clause, at) => {
+                return Outcome::Refused(Refusal { reason, clause: Some(clause), at });
+            }
+            Ended::Stopped(Stop::Need, _) => return Outcome::Need,
+            Ended::Stopped(Stop::Again, _) => {
                 // every round reads a record that is newer than all before it
                 scratch.overlay.rewind();
                 scratch.out.clear();
                 scratch.clock.used = false;
             }
-            Stop::Refuse(reason, node) => {
-                let at = legality::place_of(program, op, reason, ended.clause, node);
-                return Outcome::Refused(Refusal { reason, clause: ended.clause, at });
+            Ended::Stopped(Stop::Refuse(fault, node), clause) => {
+                let at = if node == NOWHERE { op.span } else { program.span(node) };
+                return Outcome::Refused(Refusal { reason: fault.into(), clause, at });
             }
         }
     }
@@ -224,7 +230,7 @@ fn check_made<T: Truth>(execute: &Execute<'_, '_, T>, op: &Op) -> Result<(), Sto
         if let Some(words) = overlay.words(index)
             && required.iter().any(|offset| words[*offset as usize] == NULL)
         {
-            return Err(Stop::Refuse(Reason::NullValue, NOWHERE));
+            return Err(Stop::Refuse(Fault::NullValue, NOWHERE));
         }
     }
     Ok(())

@@ -190,11 +190,11 @@ fn protections_taken_away() {
     // reads as its defaults
     assert_eq!(
         opened(&[clause(ClauseRef::Exists)], &MapTruth::default()),
-        Ok(vec![(8, vec![1, 4]), (9, vec![NULL, 5])])
+        Ok(vec![(9, vec![NULL, 5]), (8, vec![1, 4])])
     );
     let first = Protection::Assignment { operation, statements: vec![StmtId(0)] };
     let nine = MapTruth::default().with(0, 9, &[6, 6]);
-    assert_eq!(opened(&[first], &nine), Ok(vec![(8, vec![NULL, 4]), (9, vec![6, 7])]));
+    assert_eq!(opened(&[first], &nine), Ok(vec![(9, vec![6, 7]), (8, vec![NULL, 4])]));
 }
 
 #[test]

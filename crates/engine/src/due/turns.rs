@@ -230,10 +230,12 @@ impl<T: Truth> Turns<'_, '_, T> {
         }
         Ok(match self.eval.program.lists.nodes[id as usize] {
             Node::Now => Slope::Linear(1),
-            Node::Local { offset } => {
-                let bound = self.bound[..self.binds].iter().rev();
-                bound.clone().find(|(_, at, _)| *at == offset).map_or(Slope::Flat, |bound| bound.2)
-            }
+            Node::Local { offset } => self.slope_of_local(offset),
+            Node::Field { local, .. } => match self.slope_of_local(local) {
+                Slope::Flat => Slope::Flat,
+                Slope::Steps => Slope::Steps,
+                _ => Slope::Unknown,
+            },
             Node::Negate(inner) => self.slope(inner)?.negate(),
             Node::Arithmetic { op, left, right } => self.arithmetic(op, left, right)?,
             Node::Min(run) | Node::Max(run) => self.extreme(run)?,
@@ -274,6 +276,11 @@ impl<T: Truth> Turns<'_, '_, T> {
             Node::In { item, .. } | Node::Among { item, .. } => self.stepwise(&[item])?,
             _ => Slope::Unknown,
         })
+    }
+
+    fn slope_of_local(&self, offset: u32) -> Slope {
+        let mut bound = self.bound[..self.binds].iter().rev();
+        bound.find(|(_, at, _)| *at == offset).map_or(Slope::Flat, |bound| bound.2)
     }
 
     fn stepwise(&mut self, nodes: &[NodeId]) -> Result<Slope, Stop> {

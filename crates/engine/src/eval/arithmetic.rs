@@ -2,13 +2,14 @@
 
 use super::{Env, Eval, Stop};
 use crate::program::node::{Arithmetic, NodeId};
-use crate::{NULL, Reason, Word};
+use crate::{NULL, Word};
+use crate::fault::Fault;
 
 /// A decimal is a whole number of millionths.
 const ONE: i128 = 1_000_000;
 
 /// Both sides have a value. Division rounds towards zero.
-pub(crate) fn compute(op: Arithmetic, left: Word, right: Word) -> Result<Word, Reason> {
+pub(crate) fn compute(op: Arithmetic, left: Word, right: Word) -> Result<Word, Fault> {
     let value = match op {
         Arithmetic::Add => left.checked_add(right),
         Arithmetic::Subtract => left.checked_sub(right),
@@ -17,7 +18,7 @@ pub(crate) fn compute(op: Arithmetic, left: Word, right: Word) -> Result<Word, R
             Word::try_from(i128::from(left) * i128::from(right) / ONE).ok()
         }
         Arithmetic::Divide | Arithmetic::DivideDecimals if right == 0 => {
-            return Err(Reason::DivisionByZero);
+            return Err(Fault::DivisionByZero);
         }
         Arithmetic::Divide => left.checked_div(right),
         Arithmetic::DivideDecimals => {
@@ -25,7 +26,7 @@ pub(crate) fn compute(op: Arithmetic, left: Word, right: Word) -> Result<Word, R
         }
     };
     // `NULL` is the smallest word: no arithmetic yields it
-    value.filter(|value| *value != NULL).ok_or(Reason::Overflow)
+    value.filter(|value| *value != NULL).ok_or(Fault::Overflow)
 }
 
 impl<'a, E: Env<'a>> Eval<'_, E> {
@@ -43,7 +44,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
         };
         let right = self.eval(right)?;
         if left == NULL || right == NULL {
-            return self.missing(Reason::NullValue, at);
+            return self.missing(Fault::NullValue, at);
         }
         compute(op, left, right).map_err(|reason| Stop::Refuse(reason, at))
     }
@@ -58,18 +59,18 @@ mod tests {
         use Arithmetic::*;
         let max = Word::MAX;
         let least = NULL + 1;
-        assert_eq!(compute(Add, max, 1), Err(Reason::Overflow));
-        assert_eq!(compute(Add, least, -1), Err(Reason::Overflow));
-        assert_eq!(compute(Subtract, least, 1), Err(Reason::Overflow));
+        assert_eq!(compute(Add, max, 1), Err(Fault::Overflow));
+        assert_eq!(compute(Add, least, -1), Err(Fault::Overflow));
+        assert_eq!(compute(Subtract, least, 1), Err(Fault::Overflow));
         assert_eq!(compute(Subtract, 0, least), Ok(max));
-        assert_eq!(compute(Multiply, max, 2), Err(Reason::Overflow));
-        assert_eq!(compute(Multiply, 1 << 32, -(1 << 31)), Err(Reason::Overflow));
-        assert_eq!(compute(Divide, 7, 0), Err(Reason::DivisionByZero));
+        assert_eq!(compute(Multiply, max, 2), Err(Fault::Overflow));
+        assert_eq!(compute(Multiply, 1 << 32, -(1 << 31)), Err(Fault::Overflow));
+        assert_eq!(compute(Divide, 7, 0), Err(Fault::DivisionByZero));
         assert_eq!(compute(Divide, -7, 2), Ok(-3));
         assert_eq!(compute(MultiplyDecimals, 1_500_000, 2_000_000), Ok(3_000_000));
-        assert_eq!(compute(MultiplyDecimals, max, 2_000_000), Err(Reason::Overflow));
+        assert_eq!(compute(MultiplyDecimals, max, 2_000_000), Err(Fault::Overflow));
         assert_eq!(compute(DivideDecimals, 1_000_000, 3_000_000), Ok(333_333));
-        assert_eq!(compute(DivideDecimals, max, 1), Err(Reason::Overflow));
-        assert_eq!(compute(DivideDecimals, 1, 0), Err(Reason::DivisionByZero));
+        assert_eq!(compute(DivideDecimals, max, 1), Err(Fault::Overflow));
+        assert_eq!(compute(DivideDecimals, 1, 0), Err(Fault::DivisionByZero));
     }
 }

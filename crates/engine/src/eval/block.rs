@@ -1,8 +1,11 @@
 //! Collections: evaluated onto the stack as a length and the elements in use.
 
+use design::model::SubjectId;
+
 use super::{Env, Eval, Stop};
 use crate::program::node::{Node, NodeId};
-use crate::{NULL, Reason, Word};
+use crate::{NULL, Word};
+use crate::fault::Fault;
 
 /// How many words the elements take, given the words of a collection that begin with its length.
 /// A length that is out of bounds counts as far as there are words.
@@ -30,25 +33,15 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             }
             Node::Attr { base, subject, offset } => {
                 let key = self.eval(base)?;
-                if key == NULL {
-                    let word = self.missing(Reason::Nothing, id)?;
-                    self.stack.push(word);
-                    return Ok(start);
-                }
-                match self.env.record(subject, key)? {
-                    Some(words) => {
-                        push_used(self.stack, words.get(offset as usize..).unwrap_or(&[]), stride);
-                    }
-                    None => {
-                        let reason = self.env.missing(subject, key);
-                        let word = self.missing(reason, id)?;
-                        self.stack.push(word);
-                    }
-                }
+                self.block_of(id, subject, key, offset, stride)?;
+            }
+            Node::Field { local, subject, offset } => {
+                let key = self.local(local);
+                self.block_of(id, subject, key, offset, stride)?;
             }
             Node::Cache { base, subject, state, offset } => {
                 let key = self.eval(base)?;
-                let reason = if key == NULL { Reason::Nothing } else { Reason::NoSuchRecord };
+                let reason = if key == NULL { Fault::Nothing } else { Fault::NoSuchRecord };
                 let copy = match key {
                     NULL => None,
                     key => self.env.copy(subject, state, key)?,
@@ -69,7 +62,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                     let node = program.lists.nodes_of[index];
                     let word = self.eval(node)?;
                     if word == NULL {
-                        self.missing(Reason::NullValue, node)?;
+                        self.missing(Fault::NullValue, node)?;
                     }
                     self.stack.push(word);
                 }
@@ -97,9 +90,34 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 let words = self.world_words(local).unwrap_or(&[]);
                 push_used(self.stack, words.get(offset as usize..).unwrap_or(&[]), stride);
             }
-            _ => return Err(Stop::Refuse(Reason::Unsupported, id)),
+            _ => return Err(Stop::Refuse(Fault::Unsupported, id)),
         }
         Ok(start)
+    }
+
+    fn block_of(
+        &mut self,
+        id: NodeId,
+        subject: SubjectId,
+        key: Word,
+        offset: u32,
+        stride: u32,
+    ) -> Result<(), Stop> {
+        if key == NULL {
+            let word = self.missing(Fault::Nothing, id)?;
+            self.stack.push(word);
+            return Ok(());
+        }
+        match self.env.record(subject, key)? {
+            Some(words) => {
+                push_used(self.stack, words.get(offset as usize..).unwrap_or(&[]), stride);
+            }
+            None => {
+                let word = self.absent(id, subject, key)?;
+                self.stack.push(word);
+            }
+        }
+        Ok(())
     }
 
     fn sort_from(&mut self, start: usize) {
@@ -138,7 +156,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 let item = self.eval(item)?;
                 let start = self.block(block, stride)?;
                 if self.stack[start] == NULL {
-                    self.missing(Reason::NullValue, id)?;
+                    self.missing(Fault::NullValue, id)?;
                     return Ok(0);
                 }
                 let mut elements = self.stack[start + 1..].iter().step_by(stride as usize);
@@ -147,7 +165,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             Node::Size { block, stride } => {
                 let start = self.block(block, stride)?;
                 if self.stack[start] == NULL {
-                    return self.missing(Reason::NullValue, id);
+                    return self.missing(Fault::NullValue, id);
                 }
                 Ok(((self.stack.len() - start - 1) / stride as usize) as Word)
             }
@@ -162,7 +180,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 let mut pairs = self.stack[start + 1..].chunks_exact(2);
                 Ok(pairs.find(|pair| pair[0] == key).map_or(NULL, |pair| pair[1]))
             }
-            _ => Err(Stop::Refuse(Reason::Unsupported, id)),
+            _ => Err(Stop::Refuse(Fault::Unsupported, id)),
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{Env, Eval, Stop};
 use crate::program::node::{Arithmetic, Loop, LoopKind, NodeId, Over};
-use crate::{NULL, Reason, Word};
+use crate::{NULL, Word};
+use crate::fault::Fault;
 
 /// What has been found so far.
 struct Tally {
@@ -28,7 +29,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             Over::Elements { block, stride } => {
                 let start = self.block(block, stride)?;
                 if self.stack[start] == NULL {
-                    self.missing(Reason::NullValue, at)?;
+                    self.missing(Fault::NullValue, at)?;
                 }
                 for index in (start + 1..self.stack.len()).step_by(stride as usize) {
                     let element = self.stack[index];
@@ -81,7 +82,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
     }
 
     fn scan(&self, subject: design::model::SubjectId, at: NodeId) -> Result<&'a [Word], Stop> {
-        self.env.keys(subject).ok_or(Stop::Refuse(Reason::Unsupported, at))
+        self.env.keys(subject).ok_or(Stop::Refuse(Fault::Unsupported, at))
     }
 
     fn visit(
@@ -112,7 +113,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             LoopKind::Sum(value) => {
                 let word = self.eval(value)?;
                 if word == NULL {
-                    self.missing(Reason::NullValue, at)?;
+                    self.missing(Fault::NullValue, at)?;
                 } else {
                     tally.value = super::compute(Arithmetic::Add, tally.value, word)
                         .map_err(|reason| Stop::Refuse(reason, at))?;
@@ -138,7 +139,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
     pub(super) fn world_arg(&mut self, local: u32, offset: u32, at: NodeId) -> Result<Word, Stop> {
         match self.world_words(local) {
             Some(words) => Ok(words.get(offset as usize).copied().unwrap_or(NULL)),
-            None => self.missing(Reason::Nothing, at),
+            None => self.missing(Fault::Nothing, at),
         }
     }
 }

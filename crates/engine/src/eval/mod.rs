@@ -13,7 +13,8 @@ pub(crate) use block::used;
 use crate::program::Program;
 use crate::program::node::{Arithmetic, Node, NodeId, Run};
 use crate::scratch::QueryOut;
-use crate::{NULL, Reason, Word};
+use crate::{NULL, Word};
+use crate::fault::Fault;
 
 /// Why an evaluation does not end with a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,7 +23,7 @@ pub(crate) enum Stop {
     Need,
     /// a record was read that is newer than the `now` already used: begin again
     Again,
-    Refuse(Reason, NodeId),
+    Refuse(Fault, NodeId),
 }
 
 /// What an expression sees: one step's truth under its overlay, or whole worlds.
@@ -37,7 +38,7 @@ pub(crate) trait Env<'a> {
     ) -> Result<Option<&[Word]>, Stop>;
     fn exists(&mut self, subject: SubjectId, key: Word) -> Result<bool, Stop>;
     /// Why it was absent.
-    fn missing(&self, subject: SubjectId, key: Word) -> Reason;
+    fn missing(&self, subject: SubjectId, key: Word) -> Fault;
     /// Brings the counters of parents up to date.
     fn settle(eval: &mut Eval<'_, Self>) -> Result<(), Stop>
     where
@@ -84,68 +85,46 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
 
     /// A missing value: null where that is allowed.
     #[cold]
-    fn missing(&self, reason: Reason, at: NodeId) -> Result<Word, Stop> {
+    fn missing(&self, reason: Fault, at: NodeId) -> Result<Word, Stop> {
         if self.lenient { Ok(NULL) } else { Err(Stop::Refuse(reason, at)) }
     }
 
     /// A condition.
+    #[inline]
     pub fn test(&mut self, id: NodeId) -> Result<bool, Stop> {
         let word = self.eval(id)?;
         if word == NULL {
-            self.missing(Reason::NullValue, id)?;
+            self.missing(Fault::NullValue, id)?;
         }
         Ok(word == 1)
     }
 
+    /// The value of an expression. The leaves are decided on the spot.
+    #[inline(always)]
     pub fn eval(&mut self, id: NodeId) -> Result<Word, Stop> {
-        let program = self.program;
-        Ok(match program.lists.nodes[id as usize] {
-            Node::Const(word) => word,
-            Node::Local { offset } => self.local(offset),
-            Node::Memory(memory) => self.env.memory(memory.index()),
-            Node::Me => self.env.me(),
-            Node::Now => self.env.now(),
-            Node::Attr { base, subject, offset } => return self.attr(id, base, subject, offset),
-            Node::Counter { base, subject, offset } => {
-                E::settle(self)?;
-                return self.attr(id, base, subject, offset);
+        match self.program.lists.nodes[id as usize] {
+            Node::Const(word) => Ok(word),
+            Node::Local { offset } => Ok(self.local(offset)),
+            Node::Field { local, subject, offset } => {
+                let key = self.local(local);
+                self.word_of(id, subject, key, offset)
             }
-            Node::Cache { base, subject, state, offset } => {
+            Node::Memory(memory) => Ok(self.env.memory(memory.index())),
+            Node::Me => Ok(self.env.me()),
+            Node::Now => Ok(self.env.now()),
+            _ => self.deep(id),
+        }
+    }
+
+    /// The common expressions that have parts.
+    #[inline(never)]
+    fn deep(&mut self, id: NodeId) -> Result<Word, Stop> {
+        Ok(match self.program.lists.nodes[id as usize] {
+            Node::Attr { base, subject, offset } => {
                 let key = self.eval(base)?;
-                if key == NULL {
-                    return self.missing(Reason::Nothing, id);
-                }
-                match self.env.copy(subject, state, key)? {
-                    Some(words) => words.get(offset as usize).copied().unwrap_or(NULL),
-                    None => return self.missing(Reason::NoSuchRecord, id),
-                }
+                return self.word_of(id, subject, key, offset);
             }
-            Node::KeyPart { base, subject, part } => {
-                let key = self.eval(base)?;
-                if key == NULL {
-                    return self.missing(Reason::Nothing, id);
-                }
-                self.env.key_part(subject, key, part)
-            }
-            Node::Exists { base, subject } => {
-                let key = self.eval(base)?;
-                Word::from(key != NULL && self.env.exists(subject, key)?)
-            }
-            Node::ExistsCopy { base, subject, state } => {
-                let key = self.eval(base)?;
-                Word::from(key != NULL && self.env.copy(subject, state, key)?.is_some())
-            }
-            Node::Stored { base, blob } => {
-                let digest = self.eval(base)?;
-                if digest == NULL {
-                    self.missing(Reason::Nothing, id)?;
-                    return Ok(0);
-                }
-                Word::from(self.env.stored(blob, digest)?)
-            }
-            Node::IsNull(inner) => Word::from(self.eval(inner)? == NULL),
             Node::Not(inner) => Word::from(!self.test(inner)?),
-            Node::Negate(inner) => return self.compute(Arithmetic::Subtract, None, inner, id),
             Node::And(parts) => return self.and(parts),
             Node::Or(parts) => return self.or(parts),
             Node::Implies(left, right) => Word::from(!self.test(left)? || self.test(right)?),
@@ -160,23 +139,71 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             Node::Arithmetic { op, left, right } => {
                 return self.compute(op, Some(left), right, id);
             }
-            Node::Min(parts) => return self.fold(parts, id, Word::min),
-            Node::Max(parts) => return self.fold(parts, id, Word::max),
-            Node::If { condition, then, otherwise } => {
-                let branch = if self.test(condition)? { then } else { otherwise };
-                return self.eval(branch);
-            }
-            Node::Let { slot, offset, body } => {
-                self.bind(slot, offset)?;
-                return self.eval(body);
-            }
+            Node::Loop(index) => return self.run_loop(index, id),
             Node::Old(inner) => {
                 let before = self.env.look_back(true);
                 let value = self.eval(inner);
                 self.env.look_back(before);
                 return value;
             }
-            Node::Loop(index) => return self.run_loop(index, id),
+            Node::If { condition, then, otherwise } => {
+                let branch = if self.test(condition)? { then } else { otherwise };
+                return self.eval(branch);
+            }
+            _ => return self.rare(id),
+        })
+    }
+
+    /// All others.
+    #[inline(never)]
+    fn rare(&mut self, id: NodeId) -> Result<Word, Stop> {
+        Ok(match self.program.lists.nodes[id as usize] {
+            Node::Counter { base, subject, offset } => {
+                E::settle(self)?;
+                let key = self.eval(base)?;
+                return self.word_of(id, subject, key, offset);
+            }
+            Node::Cache { base, subject, state, offset } => {
+                let key = self.eval(base)?;
+                if key == NULL {
+                    return self.missing(Fault::Nothing, id);
+                }
+                match self.env.copy(subject, state, key)? {
+                    Some(words) => words.get(offset as usize).copied().unwrap_or(NULL),
+                    None => return self.missing(Fault::NoSuchRecord, id),
+                }
+            }
+            Node::KeyPart { base, subject, part } => {
+                let key = self.eval(base)?;
+                if key == NULL {
+                    return self.missing(Fault::Nothing, id);
+                }
+                self.env.key_part(subject, key, part)
+            }
+            Node::Exists { base, subject } => {
+                let key = self.eval(base)?;
+                Word::from(key != NULL && self.env.exists(subject, key)?)
+            }
+            Node::ExistsCopy { base, subject, state } => {
+                let key = self.eval(base)?;
+                Word::from(key != NULL && self.env.copy(subject, state, key)?.is_some())
+            }
+            Node::Stored { base, blob } => {
+                let digest = self.eval(base)?;
+                if digest == NULL {
+                    self.missing(Fault::Nothing, id)?;
+                    return Ok(0);
+                }
+                Word::from(self.env.stored(blob, digest)?)
+            }
+            Node::IsNull(inner) => Word::from(self.eval(inner)? == NULL),
+            Node::Negate(inner) => return self.compute(Arithmetic::Subtract, None, inner, id),
+            Node::Min(parts) => return self.fold(parts, id, Word::min),
+            Node::Max(parts) => return self.fold(parts, id, Word::max),
+            Node::Let { slot, offset, body } => {
+                self.bind(slot, offset)?;
+                return self.eval(body);
+            }
             Node::WorldArg { local, offset } => return self.world_arg(local, offset, id),
             Node::IsNullBlock(_)
             | Node::EqualBlocks { .. }
@@ -185,32 +212,32 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             | Node::MapIndex { .. }
             | Node::Size { .. } => return self.with_blocks(id),
             Node::View { .. } | Node::LogSlice { .. } => return self.query(id),
-            Node::Block(_) | Node::Set(_) | Node::List(_) | Node::Record(_) | Node::Unsupported => {
-                return Err(Stop::Refuse(Reason::Unsupported, id));
-            }
+            _ => return Err(Stop::Refuse(Fault::Unsupported, id)),
         })
     }
 
-    #[inline]
-    fn attr(
+    #[inline(always)]
+    fn word_of(
         &mut self,
         id: NodeId,
-        base: NodeId,
         subject: SubjectId,
+        key: Word,
         offset: u32,
     ) -> Result<Word, Stop> {
-        let key = self.eval(base)?;
         if key == NULL {
-            return self.missing(Reason::Nothing, id);
+            return self.missing(Fault::Nothing, id);
         }
         match self.env.record(subject, key) {
             Ok(Some(words)) => Ok(words.get(offset as usize).copied().unwrap_or(NULL)),
-            Ok(None) => {
-                let reason = self.env.missing(subject, key);
-                self.missing(reason, id)
-            }
+            Ok(None) => self.absent(id, subject, key),
             Err(stop) => Err(stop),
         }
+    }
+
+    #[cold]
+    fn absent(&self, id: NodeId, subject: SubjectId, key: Word) -> Result<Word, Stop> {
+        let fault = self.env.missing(subject, key);
+        self.missing(fault, id)
     }
 
     fn and(&mut self, parts: Run) -> Result<Word, Stop> {
@@ -247,7 +274,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
         for index in parts.range() {
             let word = self.eval(self.program.lists.nodes_of[index])?;
             if word == NULL {
-                return self.missing(Reason::NullValue, id);
+                return self.missing(Fault::NullValue, id);
             }
             best = if best == NULL { word } else { f(best, word) };
         }

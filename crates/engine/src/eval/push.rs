@@ -3,7 +3,8 @@
 use super::{Env, Eval, Stop};
 use crate::program::node::{Form, Node, NodeId, Run, Slot};
 use crate::scratch::QueryOut;
-use crate::{NULL, Reason, Word};
+use crate::{NULL, Word};
+use crate::fault::Fault;
 
 impl<'a, E: Env<'a>> Eval<'_, E> {
     /// Pushes exactly `slot.width` words.
@@ -17,14 +18,14 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             Form::Block { stride } => {
                 self.block(slot.node, stride)?;
                 if self.stack.len() - start > slot.width as usize {
-                    return Err(Stop::Refuse(Reason::CollectionFull, slot.node));
+                    return Err(Stop::Refuse(Fault::CollectionFull, slot.node));
                 }
                 self.stack.resize(start + slot.width as usize, 0);
             }
             Form::Record => self.push_record(slot)?,
         }
         if !slot.optional && self.stack.get(start) == Some(&NULL) && slot.form != Form::Record {
-            self.missing(Reason::NullValue, slot.node)?;
+            self.missing(Fault::NullValue, slot.node)?;
         }
         Ok(())
     }
@@ -50,7 +51,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 self.push_record(&Slot { node: body, ..*slot })?;
             }
             Node::Const(NULL) => {}
-            _ => return Err(Stop::Refuse(Reason::Unsupported, slot.node)),
+            _ => return Err(Stop::Refuse(Fault::Unsupported, slot.node)),
         }
         self.stack.resize(start + slot.width as usize, NULL);
         Ok(())
@@ -92,12 +93,12 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 self.push_all(parts)?;
                 let key = self.stack[height];
                 if key == NULL {
-                    self.missing(Reason::Nothing, id)?;
+                    self.missing(Fault::Nothing, id)?;
                 }
                 let (from, limit) = (self.stack[height + 1], self.stack[height + 2]);
                 QueryOut::Log { subject, key, log, from, limit }
             }
-            _ => return Err(Stop::Refuse(Reason::Unsupported, id)),
+            _ => return Err(Stop::Refuse(Fault::Unsupported, id)),
         };
         self.stack.truncate(height);
         self.queries.push(query);

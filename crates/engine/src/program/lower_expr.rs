@@ -215,6 +215,10 @@ impl Lower<'_> {
     fn attribute(&mut self, base: &Expr, attr: AttrId) -> Node {
         let Some(subject) = base.ty.subject() else { return Node::Unsupported };
         if let Some(field) = self.layouts[subject.index()].attribute(attr) {
+            if let ExprKind::Local(local) = base.kind {
+                let local = self.offset(local);
+                return Node::Field { local, subject, offset: field.offset };
+            }
             return Node::Attr { base: self.expr(base), subject, offset: field.offset };
         }
         let declared = &self.design.subjects[subject.index()];

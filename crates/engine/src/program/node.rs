@@ -34,7 +34,9 @@ pub(crate) enum Node {
     Memory(MemoryUseId),
     Me,
     Now,
-    /// a truth attribute, a counter or an end of a log
+    /// a truth attribute of the record that a local refers to
+    Field { local: u32, subject: SubjectId, offset: u32 },
+    /// a truth attribute or an end of a log, of any record
     Attr {
         base: NodeId,
         subject: SubjectId,

@@ -18,11 +18,13 @@ pub(crate) struct Op {
     pub actor: ActorId,
     pub params: ParamsLayout,
     pub param_rules: Vec<ParamRule>,
+    /// arguments that must be looked at before anything else
+    pub values: Vec<ValueRule>,
+    /// records that must be there, then records that must not
+    pub looks: Vec<Look>,
     pub frame_width: u32,
     /// is an absent record a refusal?
     pub exists: bool,
-    /// is a present record of a `new` parameter a refusal?
-    pub fresh: bool,
     pub has_new: bool,
     /// so a record that is made may lack a value
     pub statements_removed: bool,
@@ -46,15 +48,30 @@ pub(crate) enum Kind {
     Read,
 }
 
+/// What the words of an argument must be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ValueRule {
+    pub param: u32,
+    pub field: Field,
+    pub check: Check,
+    pub required: bool,
+}
+
+/// A parameter whose record is looked at: is it there?
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    pub param: u32,
+    pub offset: u32,
+    pub subject: SubjectId,
+    pub new: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct ParamRule {
     pub name: String,
     pub ty: Type,
-    pub check: Check,
-    pub required: bool,
     /// what it refers to
     pub subject: Option<SubjectId>,
-    pub implicit: bool,
     pub new: bool,
     pub default: Option<Vec<Word>>,
     pub span: Span,
@@ -170,14 +187,16 @@ impl<'d> Lower<'d> {
                 (Kind::Read, Default::default(), Run::default(), Some(self.result(result)))
             }
         };
+        let fresh = !gone.contains(&ClauseRef::Fresh);
         Op {
             kind,
+            values: self.values(id, operation),
+            looks: self.looks(id, operation, fresh),
             actor: root_of(self.design, operation.actor),
             params: self.params[id.index()].clone(),
             param_rules: self.param_rules(operation),
             frame_width: self.frame_width,
             exists: !gone.contains(&ClauseRef::Exists),
-            fresh: !gone.contains(&ClauseRef::Fresh),
             statements_removed: !self.removed.is_empty(),
             has_new: operation.params.iter().any(|param| param.new),
             clauses,
@@ -208,17 +227,11 @@ impl<'d> Lower<'d> {
         let mut rules = Vec::new();
         for param in &operation.params {
             let subject = param.ty.subject();
-            let implicit = subject
-                .and_then(|subject| self.design.subjects.get(subject.index()))
-                .is_some_and(|subject| subject.implicit);
             let width = width_of(&param.ty);
             rules.push(ParamRule {
                 name: param.name.clone(),
                 ty: param.ty.clone(),
-                check: self.check_of(&param.ty),
-                required: !param.ty.is_optional(),
                 subject,
-                implicit,
                 new: param.new,
                 default: param.default.as_ref().map(|value| self.texts.sized(value, width)),
                 span: param.span,
@@ -229,6 +242,32 @@ impl<'d> Lower<'d> {
             });
         }
         rules
+    }
+
+    fn values(&self, id: OperationId, operation: &Operation) -> Vec<ValueRule> {
+        let fields = &self.params[id.index()].fields;
+        let rule = |(index, param): (usize, &design::model::Param)| ValueRule {
+            param: index as u32,
+            field: fields[index],
+            check: self.check_of(&param.ty),
+            required: !param.ty.is_optional(),
+        };
+        let idle = |rule: &ValueRule| !rule.required && matches!(rule.check, Check::Any);
+        operation.params.iter().enumerate().map(rule).filter(|rule| !idle(rule)).collect()
+    }
+
+    fn looks(&self, id: OperationId, operation: &Operation, fresh: bool) -> Vec<Look> {
+        let mut looks = Vec::new();
+        for (index, param) in operation.params.iter().enumerate() {
+            let Some(subject) = param.ty.subject() else { continue };
+            let implicit = self.design.subjects[subject.index()].implicit;
+            if if param.new { fresh } else { !implicit } {
+                let offset = self.params[id.index()].fields[index].offset;
+                looks.push(Look { param: index as u32, offset, subject, new: param.new });
+            }
+        }
+        looks.sort_by_key(|look| look.new);
+        looks
     }
 
     fn check_of(&self, ty: &Type) -> Check {

@@ -15,6 +15,7 @@ pub(crate) fn parts(node: Node, lists: &Lists, loops: &[Loop], each: &mut dyn Fn
         Node::Const(_)
         | Node::Block(_)
         | Node::Local { .. }
+        | Node::Field { .. }
         | Node::Memory(_)
         | Node::Me
         | Node::Now
@@ -99,7 +100,9 @@ pub(super) fn timed(lists: &Lists, loops: &[Loop]) -> Vec<bool> {
         for (id, node) in lists.nodes.iter().enumerate() {
             let mut is = match node {
                 Node::Now => true,
-                Node::Local { offset } => places.contains(offset),
+                Node::Local { offset: place } | Node::Field { local: place, .. } => {
+                    places.contains(place)
+                }
                 _ => false,
             };
             parts(*node, lists, loops, &mut |part| is = is || timed[part as usize]);
