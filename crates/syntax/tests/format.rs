@@ -130,10 +130,10 @@ fn items_with_errors_stay_and_the_others_are_laid_out() {
             "actor   a\nstep a[x(] {   y:=  }\nactor   b  // why\n",
             "actor a\nstep a[x(] {   y:=  }\nactor b  // why\n",
         ),
-        // one that swallows the end of its item, and comments in and around it
+        // one with comments in and around it
         (
-            "actor   a\n\n\n// before\nsubject S(s: text) {  // in\n  truth T { n  int \n}\n// c\nactor   b\n",
-            "actor a\n\n// before\nsubject S(s: text) {  // in\n  truth T { n  int \n}\n// c\nactor b\n",
+            "actor  a\n\n\n// c\nsubject S(s: text) {  // d\n  truth T { n  int\n}\n// e\nactor  b",
+            "actor a\n\n// c\nsubject S(s: text) {  // d\n  truth T { n  int\n}\n// e\nactor b\n",
         ),
         // what belongs to no item
         ("actor   a\n)  )\nactor   b\n", "actor a\n)  )\nactor b\n"),
@@ -181,7 +181,8 @@ fn what_is_too_long_or_too_deep_to_be_read_stays() {
 /// Time grows as the text does, also where everything is one item, or deep in it.
 #[test]
 fn time_grows_with_the_text() {
-    let sources: [(&str, fn(usize) -> String); 4] = [
+    type Source = fn(usize) -> String;
+    let sources: [(&str, Source); 4] = [
         ("items", |n| "step a[op(p: T) { c: x = y }] { n := n + 1 }\n".repeat(n / 4)),
         ("operands", |n| format!("invariant i: {}a", "a = b or ".repeat(n))),
         ("elements", |n| format!("define s = {{{}a}}", "(aaaa), ".repeat(n))),

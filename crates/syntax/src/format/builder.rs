@@ -153,11 +153,6 @@ impl<'t, 's> Builder<'t, 's> {
         }
     }
 
-    /// Exactly one comma, which must have been written.
-    pub fn comma(&mut self) {
-        self.expect(TokenKind::Comma);
-    }
-
     pub fn text(&mut self, text: &'static str) {
         self.out.push(Doc::Text(text));
     }

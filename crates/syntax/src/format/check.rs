@@ -45,7 +45,7 @@ impl Builder<'_, '_> {
             b.align(0, |b| {
                 for (index, (name, budget)) in words.iter().enumerate() {
                     if index > 0 {
-                        b.comma();
+                        b.expect(TokenKind::Comma);
                         b.soft_line(At::Between, " ");
                     }
                     b.solid(name.span);

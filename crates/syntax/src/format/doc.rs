@@ -94,7 +94,7 @@ fn measure_all(docs: &mut [Doc<'_>], occupied: &dyn Fn(usize) -> bool) -> Measur
 
 fn measure(doc: &mut Doc<'_>, occupied: &dyn Fn(usize) -> bool) -> Measure {
     match doc {
-        Doc::Text(text) => Measure { width: text.chars().count(), ..Measure::default() },
+        Doc::Text(text) => Measure { width: columns(text), ..Measure::default() },
         Doc::IfBroken(_) => Measure::default(),
         Doc::Line(line) => {
             Measure { width: line.flat.len(), broken: occupied(line.slot), widest: 0 }

@@ -1,6 +1,6 @@
 //! Tree to text: one layout, no options.
 //!
-//! - [`builder`](self) walks an item's tokens in order while the tree says what they are, and
+//! - `builder.rs` walks an item's tokens in order while the tree says what they are, and
 //!   makes a document of groups and possible line ends (`doc.rs`); one construct, one file.
 //! - `render.rs` decides which groups stay on one line.
 //! - `comments.rs` keeps each comment at the place between two lines where it was written, or at

@@ -83,3 +83,60 @@ impl Write for Shape {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse;
+
+    fn same_texts(one: &str, other: &str) -> bool {
+        let (before, after) = (parse(one, FileId::default()), parse(other, FileId::default()));
+        let whole =
+            same(Read { source: one, parsed: &before }, Read { source: other, parsed: &after });
+        let tokens = Tokens::new(one, &before.tokens);
+        assert!(!whole || same_tokens(other, &tokens.sigs, &tokens.comments));
+        whole
+    }
+
+    #[test]
+    fn white_space_commas_and_the_order_of_comments_may_change() {
+        let text = "actor a { n: int, m: text } // one\n// two\n";
+        for other in [
+            "actor a {\n  n: int, m: text,\n}\n// two\n// one",
+            "actor a {\r\n n: int\r\n m: text } // one\r\n// two  ",
+        ] {
+            assert!(same_texts(text, other), "{other}");
+        }
+    }
+
+    #[test]
+    fn nothing_else_may_change() {
+        let text = "actor a { n: int, m: text } // one\ninvariant i: (x) = 10\n";
+        for other in [
+            "actor a { n: int, m: text }\ninvariant i: (x) = 10\n",
+            "actor a { n: int, m: text } // one\n// one\ninvariant i: (x) = 10\n",
+            "actor a { n: int, m: text } // One\ninvariant i: (x) = 10\n",
+            "actor a { n: int } // one\ninvariant i: (x) = 10\n",
+            "actor a { n: int m: text } // one\ninvariant i: (x) = 10\n",
+            "actor a { n: int, m: text } // one\ninvariant i: x = 10\n",
+            "actor a { n: int, m: text } // one\ninvariant i: (x) = 11\n",
+            "actor a { n: int, m: text } // one\n",
+            "invariant i: (x) = 10\nactor a { n: int, m: text } // one\n",
+        ] {
+            assert!(!same_texts(text, other), "{other}");
+        }
+    }
+
+    /// `lease-backed` is one word, `lease - backed` an error: the tokens alone do not tell.
+    #[test]
+    fn the_tree_counts_as_well() {
+        assert!(!same_texts("trust lease-backed\n", "trust lease - backed\n"));
+        assert_eq!(
+            changed_items(
+                &parse("actor a\nactor b { n: int }\n", FileId::default()).tree,
+                &parse("actor a\nactor b\n", FileId::default()).tree,
+            ),
+            Some(vec![1])
+        );
+    }
+}
