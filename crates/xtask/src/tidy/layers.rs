@@ -51,6 +51,7 @@ const LAYERS: &[Layer] = &[
         tests_use: &["syntax"],
         never: RUNNING,
     },
+    Layer { package: "store", uses: &[], tests_use: &[], never: RUNNING },
     Layer {
         package: "steadfast",
         uses: &["syntax", "design", "engine", "model-checker"],

@@ -1,0 +1,124 @@
+//! A commit: what must hold, what is written, and what the feed says about it.
+
+use bytes::Bytes;
+
+use crate::contract::{Limits, Version};
+use crate::error::{Error, Result};
+use crate::key::Key;
+
+/// What a commit expects of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// It is there, and was last written as this version.
+    Version(Version),
+    /// It is not there.
+    Absent,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    pub key: Key,
+    pub expected: Expected,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Write {
+    Put(Key, Bytes),
+    Delete(Key),
+}
+
+impl Write {
+    pub fn key(&self) -> &Key {
+        match self {
+            Write::Put(key, _) | Write::Delete(key) => key,
+        }
+    }
+}
+
+/// All of it happens, or nothing. A commit that writes nothing and feeds nothing only checks.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Commit {
+    pub checks: Vec<Check>,
+    pub writes: Vec<Write>,
+    pub feed: Vec<Bytes>,
+}
+
+impl Commit {
+    pub fn new() -> Self {
+        Commit::default()
+    }
+
+    pub fn expect(mut self, key: impl Into<Key>, version: Version) -> Self {
+        self.checks.push(Check { key: key.into(), expected: Expected::Version(version) });
+        self
+    }
+
+    pub fn absent(mut self, key: impl Into<Key>) -> Self {
+        self.checks.push(Check { key: key.into(), expected: Expected::Absent });
+        self
+    }
+
+    pub fn put(mut self, key: impl Into<Key>, value: impl Into<Bytes>) -> Self {
+        self.writes.push(Write::Put(key.into(), value.into()));
+        self
+    }
+
+    pub fn delete(mut self, key: impl Into<Key>) -> Self {
+        self.writes.push(Write::Delete(key.into()));
+        self
+    }
+
+    pub fn feed(mut self, entry: impl Into<Bytes>) -> Self {
+        self.feed.push(entry.into());
+        self
+    }
+
+    /// It changes nothing when its checks hold.
+    pub fn only_checks(&self) -> bool {
+        self.writes.is_empty() && self.feed.is_empty()
+    }
+
+    /// The bytes of all keys, values and feed entries that it writes.
+    pub fn bytes(&self) -> u64 {
+        let writes = self.writes.iter().map(|write| match write {
+            Write::Put(key, value) => key.len() + value.len(),
+            Write::Delete(key) => key.len(),
+        });
+        let feed = self.feed.iter().map(Bytes::len);
+        writes.chain(feed).map(|bytes| bytes as u64).sum()
+    }
+
+    /// Refuses what no store takes: parts over the limits, and a key that is written twice.
+    pub fn validate(&self, limits: &Limits) -> Result<()> {
+        let within = |what, bytes: u64, bytes_max| {
+            if bytes <= bytes_max {
+                Ok(())
+            } else {
+                Err(Error::TooLarge { what, bytes, bytes_max })
+            }
+        };
+        for check in &self.checks {
+            within("key", check.key.len() as u64, limits.key_bytes_max)?;
+        }
+        for write in &self.writes {
+            within("key", write.key().len() as u64, limits.key_bytes_max)?;
+            if let Write::Put(_, value) = write {
+                within("value", value.len() as u64, limits.value_bytes_max)?;
+            }
+        }
+        within("commit", self.bytes(), limits.commit_bytes_max)?;
+        match self.written_twice() {
+            Some(key) => Err(Error::Invalid(format!("`{key}` is written twice in one commit"))),
+            None => Ok(()),
+        }
+    }
+
+    fn written_twice(&self) -> Option<&Key> {
+        if self.writes.len() < 2 {
+            return None;
+        }
+        let mut keys: Vec<&Key> = self.writes.iter().map(Write::key).collect();
+        keys.sort_unstable();
+        keys.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+    }
+}

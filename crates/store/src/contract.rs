@@ -1,0 +1,139 @@
+//! The contract that every store honours.
+
+use std::pin::Pin;
+
+use bytes::Bytes;
+
+use crate::blob::Blobs;
+use crate::commit::Commit;
+use crate::cursor::{Cursor, Partition};
+use crate::error::Result;
+use crate::key::{Key, KeyRange};
+use crate::local::LocalStore;
+
+/// An answer that is on its way.
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+/// Changes with every write of a record, and never returns to an earlier value, not even after the
+/// record was deleted and written anew. Never zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version(pub u64);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub version: Version,
+    pub value: Bytes,
+}
+
+/// Which records to list.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    pub range: KeyRange,
+    pub limit: usize,
+    /// From the last key of the range to the first.
+    pub reverse: bool,
+    pub at_least: Option<Cursor>,
+}
+
+impl Scan {
+    pub fn new(range: KeyRange, limit: usize) -> Self {
+        Scan { range, limit, reverse: false, at_least: None }
+    }
+
+    pub fn reversed(self) -> Self {
+        Scan { reverse: true, ..self }
+    }
+
+    pub fn at_least(self, cursor: Cursor) -> Self {
+        Scan { at_least: Some(cursor), ..self }
+    }
+}
+
+/// The records of one scan, all as of one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Page {
+    pub records: Vec<(Key, Record)>,
+    /// The range holds more than the limit let through.
+    pub more: bool,
+}
+
+/// What one commit put into the feed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedCommit {
+    pub cursor: Cursor,
+    pub entries: Vec<Bytes>,
+}
+
+/// A part of the feed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedPage {
+    pub commits: Vec<FeedCommit>,
+    /// Where to go on. It may be past the last of `commits`, when later ones fed nothing.
+    pub next: Cursor,
+}
+
+/// What a store takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub key_bytes_max: u64,
+    pub value_bytes_max: u64,
+    /// Keys, values and feed entries of one commit together.
+    pub commit_bytes_max: u64,
+    /// A larger scan is answered in part, with `more` set.
+    pub scan_records_max: usize,
+}
+
+/// What an operator should know, in sentences.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    pub name: &'static str,
+    pub ordering: String,
+    pub durability: String,
+    pub partitions: u32,
+}
+
+/// A store of opaque keys and bytes.
+///
+/// Commits are strictly serializable and durable before they are answered. Reads and scans show the
+/// latest commit that is durable: never one that a crash could still take back.
+pub trait Store: Send + Sync {
+    /// The records under these keys, all as of one moment that is not before `at_least`.
+    fn read<'a>(
+        &'a self,
+        keys: &'a [Key],
+        at_least: Option<Cursor>,
+    ) -> Pending<'a, Vec<Option<Record>>>;
+
+    fn scan(&self, scan: Scan) -> Pending<'_, Page>;
+
+    /// Carries out all of the commit if all of its checks hold.
+    fn commit(&self, commit: Commit) -> Pending<'_, Cursor>;
+
+    /// What was fed by the commits after `from`, in commit order. Commits are given whole: `limit`
+    /// counts entries, and the first commit is given even when it has more.
+    fn feed(&self, from: Cursor, limit: usize) -> Pending<'_, FeedPage>;
+
+    /// Waits until something after this cursor is durable, and answers with the newest.
+    fn changed(&self, after: Cursor) -> Pending<'_, Cursor>;
+
+    /// The newest durable cursor of a partition.
+    fn head(&self, partition: Partition) -> Pending<'_, Cursor>;
+
+    /// Lets the feed forget what is not after `below`. Answers with the floor, which may be lower
+    /// than asked for, since a store may forget in larger pieces or later.
+    fn trim(&self, below: Cursor) -> Pending<'_, Cursor>;
+
+    fn blobs(&self) -> &dyn Blobs;
+
+    fn limits(&self) -> Limits;
+
+    fn describe(&self) -> Description;
+
+    /// The shorter way, where the state is held in this process.
+    fn local(&self) -> Option<&dyn LocalStore> {
+        None
+    }
+
+    /// Takes no more, waits until everything is durable, and lets go of what it held.
+    fn close(&self) -> Pending<'_, ()>;
+}

@@ -1,0 +1,104 @@
+//! Positions in the feed.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+/// One order of commits. A store with a total order has a single partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Partition(pub u32);
+
+/// A position in one partition of the feed. Two cursors can be compared only within a partition.
+///
+/// What the position counts is the store's own affair: it grows with every commit and means
+/// nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cursor {
+    partition: Partition,
+    position: u64,
+}
+
+impl Cursor {
+    /// Before the first commit of a partition.
+    pub fn start(partition: Partition) -> Self {
+        Cursor { partition, position: 0 }
+    }
+
+    /// For stores, which alone know what their positions mean.
+    pub fn at(partition: Partition, position: u64) -> Self {
+        Cursor { partition, position }
+    }
+
+    pub fn partition(self) -> Partition {
+        self.partition
+    }
+
+    pub fn position(self) -> u64 {
+        self.position
+    }
+
+    /// Whether it is in the same partition as `head` and not after it.
+    pub fn is_within(self, head: Cursor) -> bool {
+        self.partition == head.partition && self.position <= head.position
+    }
+
+    /// Twelve bytes that sort as the cursors of one partition do.
+    pub fn to_bytes(self) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        bytes[..4].copy_from_slice(&self.partition.0.to_be_bytes());
+        bytes[4..].copy_from_slice(&self.position.to_be_bytes());
+        bytes
+    }
+
+    pub fn from_bytes(bytes: [u8; 12]) -> Self {
+        let [a, b, c, d, position @ ..] = bytes;
+        Cursor {
+            partition: Partition(u32::from_be_bytes([a, b, c, d])),
+            position: u64::from_be_bytes(position),
+        }
+    }
+}
+
+impl PartialOrd for Cursor {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        (self.partition == other.partition).then(|| self.position.cmp(&other.position))
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.partition.0, self.position)
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text.split_once('-').and_then(|(partition, position)| {
+            Some(Cursor::at(Partition(partition.parse().ok()?), position.parse().ok()?))
+        });
+        parsed.ok_or_else(|| format!("`{text}` is not a cursor, such as `0-42`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_bytes_lead_back_to_the_cursor() {
+        let cursor = Cursor::at(Partition(7), 1 << 40);
+        assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        assert_eq!(Cursor::from_bytes(cursor.to_bytes()), cursor);
+        for wrong in ["", "7", "-", "7-", "x-1", "0--1"] {
+            assert!(wrong.parse::<Cursor>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_cursors_of_one_partition_are_ordered() {
+        assert!(Cursor::start(Partition(0)) < Cursor::at(Partition(0), 1));
+        assert_eq!(Cursor::start(Partition(0)).partial_cmp(&Cursor::at(Partition(1), 1)), None);
+    }
+}

@@ -1,0 +1,42 @@
+//! The contract of a store, a store in memory, and the suite that every store must pass.
+//!
+//! A store holds opaque keys and bytes. It knows nothing of designs: what a record means, when it
+//! is due and who may see it is laid out by whoever uses the store.
+//!
+//! ```
+//! use store::{Commit, Memory, Store, block_on};
+//!
+//! let memory = Memory::new();
+//! let cursor = block_on(memory.commit(Commit::new().absent("seat/1").put("seat/1", "taken")))?;
+//! let found = block_on(memory.read(&["seat/1".into()], Some(cursor)))?;
+//! assert_eq!(found[0].as_ref().unwrap().value, "taken");
+//! # Ok::<(), store::Error>(())
+//! ```
+
+mod blob;
+mod commit;
+pub mod conformance;
+mod contract;
+mod cursor;
+mod error;
+mod key;
+pub mod linearizability;
+mod local;
+mod memory;
+mod progress;
+mod seeded;
+mod wait;
+
+pub use blob::{Blob, BlobReader, BlobWriter, Blobs, Hash, Hasher};
+pub use commit::{Check, Commit, Expected, Write};
+pub use contract::{
+    Description, FeedCommit, FeedPage, Limits, Page, Pending, Record, Scan, Store, Version,
+};
+pub use cursor::{Cursor, Partition};
+pub use error::{Error, Result};
+pub use key::{Key, KeyRange};
+pub use local::{Decision, LocalStore, Ticket, Transaction, Visit};
+pub use memory::Memory;
+pub use progress::{Callback, Durable, Progress};
+pub use seeded::Seeded;
+pub use wait::block_on;

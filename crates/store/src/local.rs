@@ -1,0 +1,95 @@
+//! The shorter way into a store that holds its state in this process.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::contract::Version;
+use crate::cursor::{Cursor, Partition};
+use crate::error::Result;
+use crate::key::KeyRange;
+use crate::progress::{Callback, Durable, Progress};
+use crate::wait::block_on;
+
+/// Whether what a transaction did shall happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    Commit,
+    Abandon,
+}
+
+/// Sees one record of a scan, and says whether to go on.
+pub type Visit<'a> = dyn FnMut(&[u8], Version, &[u8]) -> ControlFlow<()> + 'a;
+
+/// One transaction, alone with the newest state, which may not be durable yet.
+pub trait Transaction {
+    /// Sees what this transaction has put and deleted.
+    fn get(&self, key: &[u8]) -> Option<(Version, &[u8])>;
+
+    /// Visits the records of a range in order until told to stop. Sees what this transaction has
+    /// put and deleted.
+    fn scan(&self, range: &KeyRange, reverse: bool, visit: &mut Visit<'_>);
+
+    fn put(&mut self, key: &[u8], value: &[u8]);
+
+    fn delete(&mut self, key: &[u8]);
+
+    fn feed(&mut self, entry: &[u8]);
+
+    /// Where this transaction will be in the feed if it commits, and the version of what it writes.
+    fn position(&self) -> u64;
+}
+
+/// A store whose state is in this process: one partition, one writer.
+///
+/// Transactions run one at a time, each on everything that came before, and go on running while
+/// earlier ones are being made durable. An answer may leave only when its ticket is durable. That
+/// holds for a refusal too: it may rest on something that a crash would take back.
+pub trait LocalStore: Send + Sync {
+    /// Runs `run` as the only transaction. The ticket is durable when everything is that the
+    /// transaction has seen or written.
+    fn transact(&self, run: &mut dyn FnMut(&mut dyn Transaction) -> Decision) -> Result<Ticket>;
+
+    /// How far everything is durable, to wait for many positions at little cost.
+    fn progress(&self) -> &Arc<Progress>;
+
+    /// Calls back when a position is durable or never will be. The callback runs on the thread that
+    /// made it durable, together with all others of its batch, and must not block.
+    fn on_durable(&self, position: u64, callback: Callback) {
+        self.progress().on_durable(position, callback);
+    }
+}
+
+/// A position that will become durable, or the store fails.
+#[derive(Clone, Debug)]
+pub struct Ticket {
+    position: u64,
+    progress: Arc<Progress>,
+}
+
+impl Ticket {
+    /// For stores.
+    pub fn new(position: u64, progress: &Arc<Progress>) -> Self {
+        Ticket { position, progress: Arc::clone(progress) }
+    }
+
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    pub fn cursor(&self) -> Cursor {
+        Cursor::at(Partition::default(), self.position)
+    }
+
+    pub fn is_durable(&self) -> bool {
+        self.position <= self.progress.durable()
+    }
+
+    /// Sleeps until it is durable.
+    pub fn wait(&self) -> Result<()> {
+        block_on(self.durable())
+    }
+
+    pub fn durable(&self) -> Durable {
+        self.progress.wait_for(self.position)
+    }
+}

@@ -1,0 +1,76 @@
+//! A transaction on the store in memory.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+use super::{State, bounds};
+use crate::commit::Write;
+use crate::contract::Version;
+use crate::key::{Key, KeyRange};
+use crate::local::{Transaction, Visit};
+
+/// What it writes is kept beside the state until it commits.
+pub struct MemoryTransaction<'a> {
+    state: &'a State,
+    written: BTreeMap<Key, Option<Bytes>>,
+    feed: Vec<Bytes>,
+}
+
+impl<'a> MemoryTransaction<'a> {
+    pub fn new(state: &'a State) -> Self {
+        MemoryTransaction { state, written: BTreeMap::new(), feed: Vec::new() }
+    }
+
+    pub fn into_parts(self) -> (Vec<Write>, Vec<Bytes>) {
+        let write = |(key, value)| match value {
+            Some(value) => Write::Put(key, value),
+            None => Write::Delete(key),
+        };
+        (self.written.into_iter().map(write).collect(), self.feed)
+    }
+}
+
+impl Transaction for MemoryTransaction<'_> {
+    fn get(&self, key: &[u8]) -> Option<(Version, &[u8])> {
+        if let Some(written) = self.written.get(key) {
+            return written.as_ref().map(|value| (Version(self.position()), &**value));
+        }
+        self.state.records.get(key).map(|record| (record.version, &*record.value))
+    }
+
+    fn scan(&self, range: &KeyRange, reverse: bool, visit: &mut Visit<'_>) {
+        let mut merged: BTreeMap<&[u8], (Version, &[u8])> = BTreeMap::new();
+        for (key, record) in self.state.records.range::<[u8], _>(bounds(range)) {
+            merged.insert(key, (record.version, &record.value));
+        }
+        for (key, value) in self.written.range::<[u8], _>(bounds(range)) {
+            match value {
+                Some(value) => merged.insert(key, (Version(self.position()), value)),
+                None => merged.remove(&**key),
+            };
+        }
+        let mut step =
+            |(key, (version, value)): (&[u8], (Version, &[u8]))| visit(key, version, value);
+        let _stopped = match reverse {
+            false => merged.into_iter().try_for_each(&mut step),
+            true => merged.into_iter().rev().try_for_each(&mut step),
+        };
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8]) {
+        self.written.insert(key.into(), Some(Bytes::copy_from_slice(value)));
+    }
+
+    fn delete(&mut self, key: &[u8]) {
+        self.written.insert(key.into(), None);
+    }
+
+    fn feed(&mut self, entry: &[u8]) {
+        self.feed.push(Bytes::copy_from_slice(entry));
+    }
+
+    fn position(&self) -> u64 {
+        self.state.position + 1
+    }
+}

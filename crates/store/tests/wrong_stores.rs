@@ -1,0 +1,162 @@
+//! Stores that are wrong on purpose: the suite and the linearizability check must find them out.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use store::linearizability::{self, Recording, Registers};
+use store::{
+    Blobs, Commit, Cursor, Description, Error, FeedPage, Key, Limits, Memory, Page, Partition,
+    Pending, Record, Scan, Store, Write, block_on, conformance,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    /// Now and then a read is answered with what was there before the last write.
+    StaleRead,
+    /// Now and then a commit does not look at its checks.
+    LostUpdate,
+    /// The writes of a commit become visible one after the other.
+    Torn,
+    /// Now and then an entry is missing in the feed.
+    Forgetful,
+}
+
+struct Wrong {
+    right: Memory,
+    fault: Fault,
+    calls: AtomicU64,
+    /// What each record was before its last write.
+    before: Mutex<HashMap<Key, Option<Record>>>,
+}
+
+impl Wrong {
+    fn new(fault: Fault) -> Self {
+        Wrong { right: Memory::new(), fault, calls: AtomicU64::new(0), before: Mutex::default() }
+    }
+
+    fn now(&self, fault: Fault) -> bool {
+        self.fault == fault && self.calls.fetch_add(1, Ordering::Relaxed) % 9 == 8
+    }
+
+    fn remember(&self, commit: &Commit) -> Result<(), Error> {
+        let keys: Vec<Key> = commit.writes.iter().map(|write| write.key().clone()).collect();
+        let records = block_on(self.right.read(&keys, None))?;
+        self.before.lock().unwrap().extend(keys.into_iter().zip(records));
+        Ok(())
+    }
+
+    fn commit_wrongly(&self, mut commit: Commit) -> Result<Cursor, Error> {
+        self.remember(&commit)?;
+        if self.now(Fault::LostUpdate) {
+            commit.checks.clear();
+        }
+        if self.now(Fault::Forgetful) {
+            commit.feed.clear();
+        }
+        if self.fault == Fault::Torn && commit.writes.len() > 1 {
+            commit.validate(&self.right.limits())?;
+            let rest: Vec<Write> = commit.writes.drain(1..).collect();
+            block_on(self.right.commit(commit))?;
+            thread::yield_now();
+            let rest = Commit { writes: rest, ..Commit::new() };
+            return block_on(self.right.commit(rest));
+        }
+        block_on(self.right.commit(commit))
+    }
+}
+
+impl Store for Wrong {
+    fn read<'a>(
+        &'a self,
+        keys: &'a [Key],
+        at_least: Option<Cursor>,
+    ) -> Pending<'a, Vec<Option<Record>>> {
+        Box::pin(async move {
+            let mut records = self.right.read(keys, at_least).await?;
+            if self.now(Fault::StaleRead) {
+                let before = self.before.lock().unwrap();
+                for (key, record) in keys.iter().zip(&mut records) {
+                    if let Some(stale) = before.get(key) {
+                        record.clone_from(stale);
+                    }
+                }
+            }
+            Ok(records)
+        })
+    }
+
+    fn scan(&self, scan: Scan) -> Pending<'_, Page> {
+        self.right.scan(scan)
+    }
+
+    fn commit(&self, commit: Commit) -> Pending<'_, Cursor> {
+        Box::pin(async move { self.commit_wrongly(commit) })
+    }
+
+    fn feed(&self, from: Cursor, limit: usize) -> Pending<'_, FeedPage> {
+        self.right.feed(from, limit)
+    }
+
+    fn changed(&self, after: Cursor) -> Pending<'_, Cursor> {
+        self.right.changed(after)
+    }
+
+    fn head(&self, partition: Partition) -> Pending<'_, Cursor> {
+        self.right.head(partition)
+    }
+
+    fn trim(&self, below: Cursor) -> Pending<'_, Cursor> {
+        self.right.trim(below)
+    }
+
+    fn blobs(&self) -> &dyn Blobs {
+        self.right.blobs()
+    }
+
+    fn limits(&self) -> Limits {
+        self.right.limits()
+    }
+
+    fn describe(&self) -> Description {
+        self.right.describe()
+    }
+
+    fn close(&self) -> Pending<'_, ()> {
+        self.right.close()
+    }
+}
+
+#[test]
+fn the_suite_rejects_every_wrong_store() {
+    for fault in [Fault::StaleRead, Fault::LostUpdate, Fault::Torn, Fault::Forgetful] {
+        let judged = conformance::check(&mut || Box::new(Wrong::new(fault)));
+        assert!(judged.is_err(), "{fault:?} was not found");
+    }
+}
+
+#[test]
+fn a_torn_commit_is_found_where_it_shows() {
+    let failure = conformance::check(&mut || Box::new(Wrong::new(Fault::Torn))).unwrap_err();
+    let expected = ["a commit is never seen in part", "concurrent histories are linearizable"];
+    assert!(expected.contains(&failure.check), "{failure}");
+}
+
+#[test]
+fn histories_of_wrong_stores_are_not_linearizable() {
+    for fault in [Fault::StaleRead, Fault::LostUpdate] {
+        for seed in 0..10 {
+            let recording = Recording { seed, clients: 4, operations: 2000 };
+            let history = linearizability::record(&Wrong::new(fault), recording).unwrap();
+            let judged = linearizability::check(&Registers, &history);
+            assert!(judged.is_err(), "{fault:?} with seed {seed} was not found");
+        }
+    }
+}
+
+#[test]
+fn a_reopened_store_must_not_be_empty() {
+    let judged = conformance::check_reopen(&mut || Box::new(Memory::new()));
+    assert_eq!(judged.unwrap_err().check, "a store that is opened again holds what it held");
+}
