@@ -1,0 +1,186 @@
+//! A report for a script. Names here are a promise: they are added to, not changed.
+
+use serde_json::{Value, json};
+
+use super::sentence::sentence;
+use super::words::{status, verdict};
+use crate::{
+    ArmResult, FailureStatus, FailureVerdict, GoalVerdict, Report, StepKind, Trace, TraceStep,
+    Verdict, WitnessKind,
+};
+
+pub fn json(report: &Report) -> Value {
+    let world = &report.world;
+    json!({
+        "design": report.design,
+        "verdict": verdict(report),
+        "world": {
+            "bounds": world.bounds,
+            "faults": world.faults,
+            "settings": world.settings,
+            "symmetry": world.symmetry,
+            "ranked": world.normalised,
+            "fairness": world.fairness,
+            "cut": world.cut,
+            "notes": world.notes,
+        },
+        "explored": arm(&report.base),
+        "goals": report.goals.iter().map(goal).collect::<Vec<_>>(),
+        "failures": report.failures.iter().map(failure).collect::<Vec<_>>(),
+        "witnesses": report
+            .witnesses
+            .iter()
+            .map(|held| {
+                json!({ "kind": witness(held.kind), "what": held.what, "depth": held.depth })
+            })
+            .collect::<Vec<_>>(),
+        "unwitnessed": report.unwitnessed,
+    })
+}
+
+fn arm(arm: &ArmResult) -> Value {
+    json!({
+        "arm": arm.name,
+        "states": arm.states,
+        "transitions": arm.transitions,
+        "depth": arm.depth,
+        "seconds": arm.seconds,
+        "bytes": arm.bytes,
+        "state_bits": arm.state_bits,
+        "closed": arm.closed,
+    })
+}
+
+fn goal(goal: &GoalVerdict) -> Value {
+    let kind = match goal.goal {
+        design::model::Goal::Invariant(_) => "invariant",
+        design::model::Goal::Recovery(_) => "recovers",
+    };
+    let (verdict, why, held) = match &goal.verdict {
+        Verdict::Proved => ("proved", None, None),
+        Verdict::Violated(held) => ("violated", None, Some(trace(held))),
+        Verdict::Unknown(why) => ("unknown", Some(why), None),
+    };
+    json!({ "kind": kind, "name": goal.name, "verdict": verdict, "why": why, "trace": held })
+}
+
+fn failure(failure: &FailureVerdict) -> Value {
+    let (word, _) = status(failure);
+    let (covered_by, why, held) = match &failure.status {
+        FailureStatus::LoadBearing(held) => (None, None, Some(trace(held))),
+        FailureStatus::Redundant { covered_by } => (Some(covered_by), None, None),
+        FailureStatus::Vacuous { why } | FailureStatus::Unknown { why } => (None, Some(why), None),
+        FailureStatus::Compiler { code } => (None, Some(code), None),
+        FailureStatus::Measured => (None, None, None),
+    };
+    json!({
+        "title": failure.title,
+        "claim": failure.claim,
+        "in_depth": failure.in_depth,
+        "status": word,
+        "expected": failure.expected(),
+        "covered_by": covered_by,
+        "why": why,
+        "trace": held,
+        "explored": failure.arm.as_ref().map(arm),
+    })
+}
+
+fn trace(trace: &Trace) -> Value {
+    json!({
+        "initial": trace
+            .initial
+            .iter()
+            .map(|line| {
+                json!({ "record": line.record, "attribute": line.attribute, "value": line.value })
+            })
+            .collect::<Vec<_>>(),
+        "steps": trace.steps.iter().map(step).collect::<Vec<_>>(),
+        "cycle_start": trace.cycle_start,
+        "ending": trace.ending,
+    })
+}
+
+fn step(step: &TraceStep) -> Value {
+    let pairs = |list: &[(String, String)]| -> Vec<Value> {
+        list.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect()
+    };
+    json!({
+        "kind": kind(step.kind),
+        "actor": step.actor,
+        "principal": step.principal,
+        "name": step.name,
+        "params": pairs(&step.params),
+        "remembered": pairs(&step.remembered),
+        "fault": step.fault,
+        "sentence": sentence(step),
+        "changes": step
+            .changes
+            .iter()
+            .map(|change| {
+                json!({
+                    "record": change.record,
+                    "attribute": change.attribute,
+                    "before": change.before,
+                    "after": change.after,
+                })
+            })
+            .collect::<Vec<_>>(),
+        "believed": step
+            .memory
+            .iter()
+            .map(|line| {
+                json!({
+                    "principal": line.principal,
+                    "field": line.field,
+                    "record": line.record,
+                    "value": line.value,
+                })
+            })
+            .collect::<Vec<_>>(),
+        "refused": step.refused,
+        "would_have_refused": step.would_have_refused,
+    })
+}
+
+fn kind(kind: StepKind) -> &'static str {
+    match kind {
+        StepKind::Step => "step",
+        StepKind::World => "world",
+        StepKind::Repair => "repair",
+        StepKind::Effect => "effect",
+        StepKind::Answer => "answer",
+        StepKind::Tick => "tick",
+        StepKind::Fault => "fault",
+        StepKind::Delivery => "delivery",
+    }
+}
+
+fn witness(kind: WitnessKind) -> &'static str {
+    match kind {
+        WitnessKind::Accepted => "accepted",
+        WitnessKind::Refused => "refused",
+        WitnessKind::Answer => "answer",
+        WitnessKind::Repair => "repair",
+        WitnessKind::Fault => "fault",
+        WitnessKind::Path => "path",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+
+    #[test]
+    fn everything_is_there_under_its_name() {
+        let value = json(&fixture::report());
+        assert_eq!(value["verdict"], "violated");
+        assert_eq!(value["explored"]["states"], 1234);
+        assert_eq!(value["goals"][0]["trace"]["steps"][1]["would_have_refused"], "hold.free");
+        assert_eq!(value["goals"][1]["kind"], "recovers");
+        assert_eq!(value["failures"][0]["status"], "load-bearing");
+        assert_eq!(value["failures"][1]["covered_by"][0], "confirm.open");
+        assert_eq!(value["unwitnessed"][0], "confirm.yours refuses");
+    }
+}

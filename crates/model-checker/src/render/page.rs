@@ -1,0 +1,217 @@
+//! One page that stands on its own: style, drawings and all.
+
+use std::fmt::Write as _;
+
+use super::page_trace::trace;
+use super::traces;
+use super::words::{bytes, clean, length, reasons, seconds, size, status, verdict};
+use crate::{Report, Verdict};
+
+const STYLE: &str = include_str!("page.css");
+
+/// A design and its report, for a page.
+pub struct Checked<'a> {
+    /// what the user calls it
+    pub name: &'a str,
+    /// what it says of itself
+    pub title: &'a str,
+    pub report: &'a Report,
+}
+
+/// A page with everything that was found of each design.
+pub fn html(checked: &[Checked<'_>]) -> String {
+    let names: Vec<&str> = checked.iter().map(|one| one.name).collect();
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{} checked</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
+        escape(&names.join(", "))
+    );
+    for one in checked {
+        section(&mut out, one);
+    }
+    out.push_str("</body>\n</html>\n");
+    out
+}
+
+/// Text that means only itself in HTML and SVG, between tags and inside quotes.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in clean(text).chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+fn section(out: &mut String, one: &Checked<'_>) {
+    let report = one.report;
+    let word = verdict(report);
+    let class = match word {
+        "proved" => "good",
+        "unknown" => "odd",
+        _ => "bad",
+    };
+    let _ = writeln!(
+        out,
+        "<h1>{}: <span class=\"verdict {class}\">{word}</span></h1>\n\
+         <p class=\"faint\">{}</p>\n<p>{}</p>",
+        escape(one.name),
+        escape(one.title),
+        escape(&reasons(report))
+    );
+    world(out, report);
+    goals(out, report);
+    failures(out, report);
+    if !report.unwitnessed.is_empty() {
+        out.push_str("<h2 class=\"bad\">Never seen in this world</h2>\n<ul class=\"mono\">\n");
+        for what in &report.unwitnessed {
+            let _ = writeln!(out, "<li>{}</li>", escape(what));
+        }
+        out.push_str("</ul>\n");
+    }
+    let shown = traces(report);
+    if !shown.is_empty() {
+        out.push_str("<h2>Traces</h2>\n");
+    }
+    for one in &shown {
+        trace(out, one);
+    }
+}
+
+fn world(out: &mut String, report: &Report) {
+    let (world, base) = (&report.world, &report.base);
+    let none = ["none".to_string()];
+    let faults = if world.faults.is_empty() { &none[..] } else { &world.faults };
+    let explored = [format!(
+        "{} in {}, {} bits a state, {}{}",
+        size(base),
+        seconds(base.seconds),
+        base.state_bits,
+        bytes(base.bytes),
+        if base.closed { "" } else { ", not all of them" }
+    )];
+    out.push_str("<dl>\n");
+    for (name, list, divided) in [
+        ("world", &world.bounds[..], false),
+        ("faults", faults, false),
+        ("with", &world.settings, false),
+        ("symmetry", &world.symmetry, true),
+        ("ranked", &world.normalised, true),
+        ("cut", &world.cut, true),
+        ("assumed", &world.fairness, true),
+        ("note", &world.notes, true),
+        ("explored", &explored, false),
+    ] {
+        if list.is_empty() {
+            continue;
+        }
+        let list: Vec<String> = list.iter().map(|text| escape(text)).collect();
+        let text = if divided {
+            format!("<div>{}</div>", list.join("</div><div>"))
+        } else {
+            list.join(", ")
+        };
+        let _ = writeln!(out, "<dt>{name}</dt><dd>{text}</dd>");
+    }
+    out.push_str("</dl>\n");
+}
+
+fn goals(out: &mut String, report: &Report) {
+    if report.goals.is_empty() {
+        return;
+    }
+    out.push_str(
+        "<h2>Goals</h2>\n<table class=\"stack\">\n\
+         <thead><tr><th>goal</th><th>verdict</th><th></th></tr></thead>\n<tbody>\n",
+    );
+    for goal in &report.goals {
+        let (class, word, more) = match &goal.verdict {
+            Verdict::Proved => ("good", "proved", String::new()),
+            Verdict::Violated(trace) => ("bad", "violated", length(trace)),
+            Verdict::Unknown(why) => ("odd", "unknown", why.clone()),
+        };
+        let _ = writeln!(
+            out,
+            "<tr><td class=\"name\">{}</td><td class=\"word {class}\">{word}</td><td>{}</td></tr>",
+            escape(&goal.name),
+            escape(&more)
+        );
+    }
+    out.push_str("</tbody>\n</table>\n");
+}
+
+fn failures(out: &mut String, report: &Report) {
+    if report.failures.is_empty() {
+        return;
+    }
+    out.push_str(
+        "<h2>Failures</h2>\n<table class=\"stack\">\n<thead><tr><th>failure</th>\
+         <th>protection</th><th>verdict</th><th></th></tr></thead>\n<tbody>\n",
+    );
+    for failure in &report.failures {
+        let (word, more) = status(failure);
+        let class = if failure.expected() { "good" } else { "bad" };
+        let _ = writeln!(
+            out,
+            "<tr><td>{}</td><td class=\"name\">{}</td><td class=\"word {class}\">{word}</td>\
+             <td>{}</td></tr>",
+            escape(&failure.title),
+            escape(&failure.claim),
+            escape(&more)
+        );
+    }
+    out.push_str("</tbody>\n</table>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+
+    fn page(report: &Report) -> String {
+        html(&[Checked { name: "tickets", title: "Seat booking", report }])
+    }
+
+    #[test]
+    fn the_page_needs_nothing_from_elsewhere() {
+        let text = page(&fixture::report());
+        for part in ["http://", "https://", "<link", "<script", "url(", "@import"] {
+            let found = text.replace("http://www.w3.org/2000/svg", "").contains(part);
+            assert!(!found, "{part}");
+        }
+        assert_eq!(text.matches("<svg").count(), 2);
+    }
+
+    #[test]
+    fn no_text_of_a_design_becomes_markup() {
+        let evil = "</style></title><script>alert('x')</script>\"onload=\"x";
+        let mut report = fixture::report();
+        report.design = evil.into();
+        report.world.bounds = vec![evil.into()];
+        report.goals[0].name = evil.into();
+        report.failures[0].title = evil.into();
+        report.failures[0].claim = evil.into();
+        report.unwitnessed = vec![evil.into()];
+        if let Verdict::Violated(trace) = &mut report.goals[0].verdict {
+            trace.ending = evil.into();
+            trace.initial[0].record = evil.into();
+            let step = &mut trace.steps[0];
+            step.name = evil.into();
+            step.principal = Some(evil.into());
+            step.params = vec![(evil.into(), evil.into())];
+            step.changes[0].after = evil.into();
+            step.would_have_refused = Some(evil.into());
+        }
+        let text = html(&[Checked { name: evil, title: evil, report: &report }]);
+        assert!(!text.contains("<script") && !text.contains("\"onload"));
+        assert_eq!(text.matches("</style>").count(), 1);
+        assert_eq!(text.matches("</title>").count(), 1 + text.matches("<svg").count());
+    }
+}

@@ -1,0 +1,82 @@
+//! One history on the page: its swim lanes, then its steps with the state after each.
+
+use std::fmt::Write as _;
+
+use super::Shown;
+use super::page::escape;
+use super::sentence::sentence;
+use super::state::{Value, states};
+use super::svg::svg;
+use super::text_trace::{belief, changes};
+use super::words::length;
+use crate::TraceStep;
+
+pub(super) fn trace(out: &mut String, shown: &Shown<'_>) {
+    let trace = shown.trace;
+    let open = if shown.claim.is_none() { " open" } else { "" };
+    let what = match shown.claim {
+        None => "<span class=\"bad\">violated</span>".to_string(),
+        Some(claim) => format!("<code>{}</code>", escape(claim)),
+    };
+    let _ = writeln!(
+        out,
+        "<details class=\"trace\"{open}>\n<summary><strong>{}</strong> {what} \
+         <span class=\"faint\">{}</span></summary>\n<figure>\n{}</figure>\n<ol class=\"steps\">",
+        escape(shown.title),
+        escape(&length(trace)),
+        svg(trace, &format!("{}: {}", shown.title, length(trace)))
+    );
+    let states = states(trace);
+    for (at, step) in trace.steps.iter().enumerate() {
+        if trace.cycle_start == Some(at) {
+            out.push_str("<p class=\"repeat\">from here on, for ever:</p>\n");
+        }
+        one(out, step, states.get(at + 1).map_or(&[], Vec::as_slice));
+    }
+    out.push_str("</ol>\n");
+    if !trace.ending.is_empty() {
+        let _ = writeln!(out, "<p class=\"ending\">So: {}.</p>", escape(&trace.ending));
+    }
+    out.push_str("</details>\n");
+}
+
+fn one(out: &mut String, step: &TraceStep, state: &[Value]) {
+    let _ = writeln!(out, "<li>{}", escape(&sentence(step)));
+    if let Some(clause) = &step.would_have_refused {
+        let _ = writeln!(
+            out,
+            "<p class=\"bad\">Here <code>{}</code> would have refused.</p>",
+            escape(clause)
+        );
+    }
+    let said = changes(&step.changes);
+    if !said.is_empty() || !step.memory.is_empty() {
+        out.push_str("<ul class=\"mono\">\n");
+        for line in said {
+            let _ = writeln!(out, "<li class=\"good\">{}</li>", escape(&line));
+        }
+        for line in &step.memory {
+            let _ = writeln!(out, "<li class=\"faint\">believed: {}</li>", escape(&belief(line)));
+        }
+        out.push_str("</ul>\n");
+    }
+    if !state.is_empty() {
+        out.push_str("<details><summary>state</summary><div class=\"wide\"><table><tbody>\n");
+        let mut last = "";
+        for value in state {
+            let class = if value.changed { " class=\"changed\"" } else { "" };
+            let record = if value.record == last { "" } else { &value.record };
+            let _ = writeln!(
+                out,
+                "<tr{class}><td class=\"name\">{}</td><td class=\"name\">{}</td>\
+                 <td class=\"name\">{}</td></tr>",
+                escape(record),
+                escape(&value.attribute),
+                escape(&value.value)
+            );
+            last = &value.record;
+        }
+        out.push_str("</tbody></table></div></details>\n");
+    }
+    out.push_str("</li>\n");
+}

@@ -1,0 +1,152 @@
+//! A history as calls on a live server: a shell script with curl.
+
+use std::fmt::Write as _;
+
+use design::model::{Design, Operation};
+
+use super::Shown;
+use super::replay_value::{json_of, reference};
+use super::sentence::{sentence, who};
+use super::words::clean;
+use crate::{StepKind, TraceStep};
+
+const PROLOGUE: &str = r#"
+# Needs curl and jq. A server of this design answers at $STEADFAST, for example
+# STEADFAST=http://127.0.0.1:7070. If it asks for tokens, give one to each principal:
+# TOKEN_buyer_1=… for buyer-1.
+set -eu
+: "${STEADFAST:?set it to the address of the server}"
+remembered=$(mktemp -d)
+trap 'rm -rf "$remembered"' EXIT
+answer='{}'
+
+# call PRINCIPAL ACTOR/OPERATION PARAMETERS: prints the server's answer and keeps it in $answer
+call() {
+    eval "token=\${TOKEN_$(printf %s "$1" | tr -c 'A-Za-z0-9' _):-}"
+    printf '\n%s: %s %s\n' "$1" "$2" "$3"
+    answer=$(curl -sS -X POST "$STEADFAST/v1/$design/$2" \
+        -H 'content-type: application/json' ${token:+-H "authorization: Bearer $token"} -d "$3")
+    printf '%s\n' "$answer"
+}
+
+# keep PRINCIPAL FIELD RECORD: what the last answer handed out
+keep() { printf '%s' "$answer" | jq -c --arg f "$2" '.memory[$f] // null' > "$remembered/$1 $2 $3"; }
+
+# with PARAMETERS PRINCIPAL FIELD RECORD: the parameters, and what was remembered
+with() {
+    held=$(cat "$remembered/$2 $3 $4" 2> /dev/null || echo null)
+    printf '%s' "$1" | jq -c --arg f "$3" --argjson v "$held" '. + {($f): $v}'
+}
+"#;
+
+/// The script for one history. `name` is what the server calls the design.
+pub fn replay(name: &str, design: &Design, shown: &Shown<'_>) -> String {
+    let mut out = String::from("#!/bin/sh\n");
+    comment(&mut out, &format!("{}: {}", design.name, shown.title));
+    match shown.claim {
+        Some(claim) => {
+            comment(&mut out, claim);
+            comment(&mut out, "A server of the whole design refuses where the history says so.");
+        }
+        None => comment(&mut out, "The design as written is violated so."),
+    }
+    comment(&mut out, "One tick of the checker's clock is one second here.");
+    out.push_str(PROLOGUE);
+    let _ = writeln!(out, "design={}", quoted(name));
+    for (at, step) in shown.trace.steps.iter().enumerate() {
+        out.push('\n');
+        if shown.trace.cycle_start == Some(at) {
+            comment(&mut out, "from here on, for ever:");
+        }
+        comment(&mut out, &format!("{}. {}", at + 1, sentence(step)));
+        if let Some(clause) = &step.would_have_refused {
+            comment(&mut out, &format!("{clause} refuses here"));
+        }
+        one(&mut out, design, step);
+    }
+    out.push('\n');
+    comment(&mut out, &shown.trace.ending);
+    out
+}
+
+/// Calls are made; what the server, its clock or a fault does is only told.
+fn one(out: &mut String, design: &Design, step: &TraceStep) {
+    let operation = step.operation.and_then(|id| design.operations.get(id.index()));
+    let landed = step.refused.as_deref() != Some("dropped");
+    let made = match step.kind {
+        StepKind::Step | StepKind::World => true,
+        StepKind::Delivery => landed,
+        _ => false,
+    };
+    match (operation, step.kind) {
+        (Some(operation), _) if made => calls(out, design, step, operation),
+        (_, StepKind::Tick) => comment(out, "wait a second"),
+        (_, StepKind::Repair | StepKind::Effect | StepKind::Answer) => {
+            comment(out, "the server does this by itself");
+        }
+        _ => comment(out, "nothing to call"),
+    }
+}
+
+fn calls(out: &mut String, design: &Design, step: &TraceStep, operation: &Operation) {
+    let principal = quoted(&who(step));
+    let actor = design.actors.get(operation.actor.index()).map_or("", |actor| &actor.name);
+    let params: Vec<String> = operation
+        .params
+        .iter()
+        .zip(&step.params)
+        .map(|(param, (name, value))| {
+            format!("{}:{}", serde_json::json!(name), json_of(design, &param.ty, value))
+        })
+        .collect();
+    let _ = writeln!(out, "params={}", quoted(&format!("{{{}}}", params.join(","))));
+    let uses = operation.memory.iter().filter_map(|usage| {
+        let held = design.actors.get(usage.actor.index())?;
+        let field = &held.memory.get(usage.field.index())?.name;
+        let of = usage.of.and_then(|local| {
+            let at = operation.params.iter().position(|param| param.local == local)?;
+            Some(reference(&step.params.get(at)?.1))
+        });
+        let words = format!("{principal} {} {}", quoted(field), quoted(&of.unwrap_or_default()));
+        Some((usage, words))
+    });
+    let uses: Vec<_> = uses.collect();
+    for (_, words) in uses.iter().filter(|(usage, _)| usage.read) {
+        let _ = writeln!(out, "params=$(with \"$params\" {words})");
+    }
+    let line =
+        format!("call {principal} {} \"$params\"", quoted(&format!("{actor}/{}", operation.name)));
+    let _ = writeln!(out, "{line}");
+    if step.fault.as_deref() == Some("duplicate") {
+        let _ = writeln!(out, "{line}");
+    }
+    if step.fault.as_deref() == Some("lost_reply") {
+        comment(out, &format!("{} never learns of this answer", who(step)));
+        return;
+    }
+    for (_, words) in uses.iter().filter(|(usage, _)| usage.written) {
+        let _ = writeln!(out, "keep {words}");
+    }
+}
+
+fn comment(out: &mut String, text: &str) {
+    let _ = writeln!(out, "# {}", clean(text));
+}
+
+/// One word for the shell, whatever is in it.
+fn quoted(text: &str) -> String {
+    format!("'{}'", clean(text).replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_of_a_design_leaves_its_quotes() {
+        assert_eq!(quoted("it's; rm -rf $HOME"), r"'it'\''s; rm -rf $HOME'");
+        let mut out = String::new();
+        comment(&mut out, "one\ntwo");
+        assert_eq!(out.lines().count(), 1);
+    }
+}

@@ -1,0 +1,74 @@
+//! A value as a trace shows it, back into the JSON that a call carries.
+
+use design::model::{Design, Type};
+use serde_json::{Value, json};
+
+/// `seat-1` is a text, `2 ticks` a duration of two seconds, `[a, b]` a list.
+pub(super) fn json_of(design: &Design, ty: &Type, shown: &str) -> Value {
+    if shown == "null" {
+        return Value::Null;
+    }
+    match ty.required() {
+        Type::Int => shown.parse::<i64>().map_or_else(|_| json!(shown), |number| json!(number)),
+        Type::Bool => json!(shown == "true"),
+        Type::Duration => {
+            let ticks = shown.split(' ').next().unwrap_or(shown);
+            json!(format!("{ticks}s"))
+        }
+        Type::Ref(subject) => key(design, *subject, shown),
+        Type::List { of, .. } | Type::Set { of, .. } => {
+            parts(shown).into_iter().map(|part| json_of(design, of, part)).collect()
+        }
+        Type::Text | Type::Json => serde_json::from_str(shown).unwrap_or_else(|_| json!(shown)),
+        _ => json!(shown),
+    }
+}
+
+/// `seat-1`, `Job(3)` or `Rm(tm-1, rm-2)`.
+fn key(design: &Design, subject: design::model::SubjectId, shown: &str) -> Value {
+    let Some(held) = design.subjects.get(subject.index()) else { return json!(shown) };
+    let inside = shown.strip_prefix(held.name.as_str()).filter(|rest| rest.starts_with('('));
+    let words = inside.map_or_else(|| vec![shown], parts);
+    let mut values: Vec<Value> =
+        held.keys.iter().zip(words).map(|(key, word)| json_of(design, &key.ty, word)).collect();
+    if values.len() == 1 { values.remove(0) } else { Value::from(values) }
+}
+
+/// What stands between brackets, divided at the commas that are not inside of others.
+fn parts(shown: &str) -> Vec<&str> {
+    let inside = shown.get(1..shown.len().saturating_sub(1)).unwrap_or_default();
+    let mut list = Vec::new();
+    let (mut depth, mut start) = (0, 0);
+    for (at, letter) in inside.char_indices() {
+        match letter {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            ',' if depth == 0 => {
+                list.push(inside[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if !inside.trim().is_empty() {
+        list.push(inside[start..].trim());
+    }
+    list
+}
+
+/// A record's name as part of a file name.
+pub(super) fn reference(shown: &str) -> String {
+    shown.replace('/', "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_are_taken_apart_at_their_own_commas() {
+        assert_eq!(parts("[]"), [""; 0]);
+        assert_eq!(parts("(a)"), ["a"]);
+        assert_eq!(parts("{a, R(b, c), d}"), ["a", "R(b, c)", "d"]);
+    }
+}

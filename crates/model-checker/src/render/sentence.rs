@@ -1,0 +1,124 @@
+//! One sentence for each step of a trace.
+
+use super::words::clean;
+use crate::{StepKind, TraceStep};
+
+/// `claim(resource-1, ttl: 2 ticks)`; a parameter whose value says what it is needs no name.
+pub(super) fn call(step: &TraceStep) -> String {
+    let params: Vec<String> = step
+        .params
+        .iter()
+        .map(|(name, value)| {
+            let says_it = value.strip_prefix(name.as_str()).is_some_and(|rest| {
+                rest.strip_prefix('-').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+            });
+            if says_it { clean(value) } else { format!("{}: {}", clean(name), clean(value)) }
+        })
+        .collect();
+    if params.is_empty() {
+        clean(&step.name)
+    } else {
+        format!("{}({})", clean(&step.name), params.join(", "))
+    }
+}
+
+/// Who acts: a principal, or whatever stands in for one.
+pub(super) fn who(step: &TraceStep) -> String {
+    clean(step.principal.as_deref().unwrap_or(&step.actor))
+}
+
+/// What happened, in one sentence without a full stop.
+pub(super) fn sentence(step: &TraceStep) -> String {
+    let (who, call) = (who(step), call(step));
+    let mut text = match step.kind {
+        StepKind::Tick => return "time passes: one tick".into(),
+        StepKind::Step => format!("{who} calls {call}"),
+        StepKind::World => format!("in the world, {call} happens"),
+        StepKind::Repair => format!("the engine repairs: {call}"),
+        StepKind::Effect if step.actor == "world" => format!("the world outside decides: {call}"),
+        StepKind::Effect => format!("the engine calls the world outside: {call}"),
+        StepKind::Answer => format!("the world outside, {call}"),
+        StepKind::Delivery if step.operation.is_some() => delivery(step, &who, &call),
+        StepKind::Delivery => call,
+        StepKind::Fault => fault(step, &who, &call),
+    };
+    if !step.remembered.is_empty() {
+        let list: Vec<String> = step
+            .remembered
+            .iter()
+            .map(|(field, value)| format!("{} = {}", clean(field), clean(value)))
+            .collect();
+        text.push_str(&format!(", with {}", list.join(", ")));
+    }
+    text.push_str(match (step.kind, step.fault.as_deref()) {
+        (StepKind::Fault, _) | (_, None) => "",
+        (_, Some("lost_reply")) => "; it is done, but the reply is lost",
+        (_, Some("duplicate")) => "; the call is delivered twice",
+        (_, Some("pause")) => "; it acts on what it remembered before a pause",
+        (_, Some("clock_step")) => "; this server's clock has jumped",
+        (_, Some("late")) => "; the call comes late",
+        (_, Some("doubled_message")) => "; the message is delivered twice",
+        (_, Some("stale")) => "; its copy is an old one",
+        (_, Some(_)) => "; a fault strikes",
+    });
+    if let Some(clause) = &step.refused
+        && step.kind != StepKind::Delivery
+    {
+        text.push_str(&format!("; refused by {}", clean(clause)));
+    }
+    text
+}
+
+fn delivery(step: &TraceStep, who: &str, call: &str) -> String {
+    match step.refused.as_deref() {
+        Some("dropped") => format!("the call of {who} that was in flight is dropped: {call}"),
+        Some(clause) => {
+            format!("what {who} sent lands: {call}; it is refused by {}", clean(clause))
+        }
+        None => format!("what {who} sent lands: {call}"),
+    }
+}
+
+fn fault(step: &TraceStep, who: &str, call: &str) -> String {
+    match step.name.as_str() {
+        "crash" => format!("{who} crashes and forgets what it remembered"),
+        "partition" => "a partition: messages between places are held up".into(),
+        "evict" => format!("the cache of {who} forgets: {call}"),
+        _ if step.operation.is_some() => format!("{who} sends {call}; the call stays in flight"),
+        _ => format!("{call}, a fault"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::step;
+    use super::*;
+
+    #[test]
+    fn steps_read_as_sentences() {
+        let mut held = step(StepKind::Step, "buyer-1", "hold");
+        held.params = vec![("seat".into(), "seat-1".into()), ("ttl".into(), "2 ticks".into())];
+        assert_eq!(sentence(&held), "buyer-1 calls hold(seat-1, ttl: 2 ticks)");
+        held.fault = Some("lost_reply".into());
+        held.remembered = vec![("my_epoch".into(), "3".into())];
+        assert_eq!(
+            sentence(&held),
+            "buyer-1 calls hold(seat-1, ttl: 2 ticks), with my_epoch = 3; \
+             it is done, but the reply is lost"
+        );
+        assert_eq!(
+            sentence(&step(StepKind::Fault, "buyer-1", "crash")),
+            "buyer-1 crashes and forgets what it remembered"
+        );
+        assert_eq!(sentence(&step(StepKind::Tick, "clock", "tick")), "time passes: one tick");
+    }
+
+    #[test]
+    fn a_call_that_lands_too_late_says_what_refused_it() {
+        let mut landed = step(StepKind::Delivery, "buyer-1", "confirm");
+        landed.operation = Some(design::model::OperationId(0));
+        landed.refused = Some("confirm.live".into());
+        let text = sentence(&landed);
+        assert_eq!(text, "what buyer-1 sent lands: confirm; it is refused by confirm.live");
+    }
+}

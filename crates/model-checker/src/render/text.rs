@@ -1,0 +1,170 @@
+//! The verdict in a terminal.
+
+use std::fmt::Write as _;
+
+use super::paint::Paint;
+use super::text_trace::trace;
+use super::words::{bytes, clean, length, reasons, seconds, size, status, verdict};
+use super::{Shown, traces};
+use crate::{FailureVerdict, Report, Verdict};
+
+/// Which histories are told after the verdict.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Traces {
+    /// of what is broken
+    Broken,
+    /// also of what load-bearing protections prevent
+    All,
+}
+
+/// The verdict on the design that the user calls `name`, and its traces.
+pub fn text(name: &str, report: &Report, which: Traces, paint: Paint) -> String {
+    let mut out = String::new();
+    let word = verdict(report);
+    let word = match word {
+        "proved" => paint.good(word),
+        "unknown" => paint.odd(word),
+        _ => paint.bad(word),
+    };
+    let _ = writeln!(out, "{}: {word} ({})", paint.strong(&clean(name)), reasons(report));
+    world(&mut out, report, paint);
+    goals(&mut out, report, paint);
+    failures(&mut out, report, paint);
+    unwitnessed(&mut out, report, paint);
+    let base = &report.base;
+    let _ = writeln!(
+        out,
+        "\n  {} in {}, {} bits a state, {}{}",
+        size(base),
+        seconds(base.seconds),
+        base.state_bits,
+        bytes(base.bytes),
+        if base.closed { "" } else { ", not all of them" }
+    );
+    for shown in traces(report) {
+        if shown.claim.is_none() || which == Traces::All {
+            let _ = writeln!(out, "\n{}", heading(&shown, paint));
+            out.push_str(&trace(shown.trace, paint));
+        }
+    }
+    out
+}
+
+fn heading(shown: &Shown<'_>, paint: Paint) -> String {
+    let title = clean(shown.title);
+    match shown.claim {
+        None => format!("{} {}", paint.bad(&format!("{title} is violated:")), length(shown.trace)),
+        Some(claim) => format!(
+            "{} {}: {}",
+            paint.strong(&format!("\"{title}\"")),
+            clean(claim),
+            length(shown.trace)
+        ),
+    }
+}
+
+fn world(out: &mut String, report: &Report, paint: Paint) {
+    let world = &report.world;
+    let mut row = |name: &str, list: &[String], divider: &str| {
+        if !list.is_empty() {
+            let list: Vec<String> = list.iter().map(|text| clean(text)).collect();
+            let list = list.join(divider);
+            let _ = writeln!(out, "  {} {list}", paint.faint(&format!("{name:<9}")));
+        }
+    };
+    let below = format!("\n  {:<9} ", "");
+    row("world", &world.bounds, ", ");
+    if world.faults.is_empty() {
+        row("faults", &["none".to_string()], "");
+    } else {
+        row("faults", &world.faults, ", ");
+    }
+    row("with", &world.settings, ", ");
+    row("symmetry", &world.symmetry, "; ");
+    row("ranked", &world.normalised, "; ");
+    row("cut", &world.cut, &below);
+    row("assumed", &world.fairness, &below);
+    row("note", &world.notes, &below);
+}
+
+fn goals(out: &mut String, report: &Report, paint: Paint) {
+    if report.goals.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n  {}", paint.strong("goals"));
+    let width = widest(report.goals.iter().map(|goal| clean(&goal.name)));
+    for goal in &report.goals {
+        let said = match &goal.verdict {
+            Verdict::Proved => paint.good("proved"),
+            Verdict::Violated(trace) => {
+                format!("{} in {}", paint.bad("violated"), length(trace))
+            }
+            Verdict::Unknown(why) => format!("{}: {}", paint.odd("unknown"), clean(why)),
+        };
+        let _ = writeln!(out, "    {:<width$}  {said}", clean(&goal.name));
+    }
+}
+
+fn failures(out: &mut String, report: &Report, paint: Paint) {
+    if report.failures.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n  {}", paint.strong("failures"));
+    let quoted = |failure: &FailureVerdict| format!("\"{}\"", clean(&failure.title));
+    let width = widest(report.failures.iter().map(quoted)).min(48);
+    for failure in &report.failures {
+        let (word, more) = status(failure);
+        let padded = format!("{word:<12}");
+        let word = if failure.expected() { paint.good(&padded) } else { paint.bad(&padded) };
+        let _ = writeln!(out, "    {:<width$}  {word}  {}", quoted(failure), clean(&more));
+        let _ = writeln!(out, "    {:<width$}  {}", "", paint.faint(&clean(&failure.claim)));
+    }
+}
+
+fn unwitnessed(out: &mut String, report: &Report, paint: Paint) {
+    if report.unwitnessed.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n  {}", paint.bad("never seen in this world"));
+    for what in &report.unwitnessed {
+        let _ = writeln!(out, "    {}", clean(what));
+    }
+}
+
+fn widest(names: impl Iterator<Item = String>) -> usize {
+    names.map(|name| name.chars().count()).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+
+    #[test]
+    fn the_verdict_says_what_was_explored_and_what_was_found() {
+        let text = text("tickets", &fixture::report(), Traces::Broken, Paint::Plain);
+        for part in [
+            "tickets: violated (1 goal violated, 1 goal proved, ",
+            "world     seat: 1, booking: 2",
+            "faults    crash, lost_reply",
+            "one_winner  violated in 4 steps",
+            "\"oversell\"       load-bearing  4 steps",
+            "without hold.free breaks one_winner",
+            "covered by confirm.open",
+            "never seen in this world\n    confirm.yours refuses",
+            "1,234 states, 5,678 transitions, depth 9 in 0.5 s",
+            "one_winner is violated: 4 steps",
+        ] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        assert!(!text.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn only_what_is_broken_is_told_unless_all_is_asked_for() {
+        let report = fixture::report();
+        let told = |which| text("t", &report, which, Paint::Plain).matches("1. ").count();
+        assert_eq!(told(Traces::Broken), 1);
+        assert_eq!(told(Traces::All), 2);
+    }
+}

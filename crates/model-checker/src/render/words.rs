@@ -1,0 +1,170 @@
+//! Small words that every form of a report uses.
+
+use crate::{ArmResult, FailureStatus, FailureVerdict, Report, Trace, Verdict};
+
+/// A text of the design without what would move a cursor or change a colour.
+pub(super) fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// `1 step`, `12,345 states`
+pub(super) fn counted(count: u64, noun: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{s}", grouped(count))
+}
+
+/// `12,345`
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `0.012 s`, `1.2 s`, `75 s`
+pub(super) fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.1 => format!("{s:.3} s"),
+        s if s < 10.0 => format!("{s:.1} s"),
+        s => format!("{s:.0} s"),
+    }
+}
+
+/// `12 kB`, `3.4 GB`
+pub(super) fn bytes(bytes: u64) -> String {
+    let mut size = bytes as f64;
+    for unit in ["B", "kB", "MB"] {
+        if size < 1000.0 {
+            let digits = usize::from(size < 10.0 && unit != "B");
+            return format!("{size:.digits$} {unit}");
+        }
+        size /= 1000.0;
+    }
+    format!("{size:.1} GB")
+}
+
+/// `12,345 states, 67,890 transitions, depth 14`
+pub(super) fn size(arm: &ArmResult) -> String {
+    format!(
+        "{}, {}, depth {}",
+        counted(arm.states, "state"),
+        counted(arm.transitions, "transition"),
+        arm.depth
+    )
+}
+
+pub(super) fn length(trace: &Trace) -> String {
+    match trace.cycle_start {
+        Some(start) if start < trace.steps.len() => {
+            let again = trace.steps.len() - start;
+            format!("{}, the last {again} for ever", counted(trace.steps.len() as u64, "step"))
+        }
+        _ => counted(trace.steps.len() as u64, "step"),
+    }
+}
+
+/// The whole report in one word.
+pub(super) fn verdict(report: &Report) -> &'static str {
+    if report.ok() {
+        "proved"
+    } else if report.unknown() {
+        "unknown"
+    } else if report.goals.iter().any(|goal| matches!(goal.verdict, Verdict::Violated(_))) {
+        "violated"
+    } else {
+        "not proved"
+    }
+}
+
+/// What is behind that word, in a few more.
+pub(super) fn reasons(report: &Report) -> String {
+    let goals = |wanted: fn(&Verdict) -> bool| {
+        report.goals.iter().filter(|goal| wanted(&goal.verdict)).count() as u64
+    };
+    let mut parts = Vec::new();
+    let violated = goals(|verdict| matches!(verdict, Verdict::Violated(_)));
+    let unknown = goals(|verdict| matches!(verdict, Verdict::Unknown(_)));
+    let proved = goals(|verdict| matches!(verdict, Verdict::Proved));
+    if violated > 0 {
+        parts.push(format!("{} violated", counted(violated, "goal")));
+    }
+    if unknown > 0 {
+        parts.push(format!("{} unknown", counted(unknown, "goal")));
+    }
+    if proved > 0 {
+        parts.push(format!("{} proved", counted(proved, "goal")));
+    }
+    for word in ["unknown", "redundant", "vacuous", "load-bearing", "in depth"] {
+        let count = report.failures.iter().filter(|f| summary_word(f) == word).count() as u64;
+        if count > 0 {
+            parts.push(format!("{} {word}", counted(count, "failure")));
+        }
+    }
+    if !report.unwitnessed.is_empty() {
+        parts.push(format!("{} never seen", counted(report.unwitnessed.len() as u64, "event")));
+    }
+    parts.join(", ")
+}
+
+fn summary_word(failure: &FailureVerdict) -> &'static str {
+    match &failure.status {
+        FailureStatus::Redundant { .. } if failure.expected() => "in depth",
+        FailureStatus::Redundant { .. } => "redundant",
+        FailureStatus::LoadBearing(_) => "load-bearing",
+        FailureStatus::Vacuous { .. } => "vacuous",
+        FailureStatus::Unknown { .. } => "unknown",
+        FailureStatus::Compiler { .. } | FailureStatus::Measured => "",
+    }
+}
+
+/// What became of a failure: a word, and what there is to add.
+pub(super) fn status(failure: &FailureVerdict) -> (&'static str, String) {
+    match &failure.status {
+        FailureStatus::LoadBearing(trace) if failure.in_depth => {
+            ("load-bearing", format!("{}; declared in depth, yet nothing covers it", length(trace)))
+        }
+        FailureStatus::LoadBearing(trace) => ("load-bearing", length(trace)),
+        FailureStatus::Redundant { covered_by } => {
+            let mut text = match covered_by.as_slice() {
+                [] => "nothing breaks without it".into(),
+                names => format!("covered by {}", names.join(" and ")),
+            };
+            if failure.in_depth {
+                text.push_str(", as declared: defence in depth");
+            }
+            ("redundant", text)
+        }
+        FailureStatus::Vacuous { why } => ("vacuous", why.clone()),
+        FailureStatus::Unknown { why } => ("unknown", why.clone()),
+        FailureStatus::Compiler { code } => ("refused", format!("does not compile: {code}")),
+        FailureStatus::Measured => ("measured", "a quantity, watched at run time".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_745_408), "1,745,408");
+        assert_eq!(counted(1, "state"), "1 state");
+        assert_eq!(counted(1000, "state"), "1,000 states");
+        assert_eq!(seconds(0.0123), "0.012 s");
+        assert_eq!(seconds(75.4), "75 s");
+        assert_eq!(bytes(900), "900 B");
+        assert_eq!(bytes(1_500_000), "1.5 MB");
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        assert_eq!(clean("a\u{1b}[31mb\nc"), "a\u{fffd}[31mb\u{fffd}c");
+    }
+}
