@@ -51,10 +51,11 @@ const LAYERS: &[Layer] = &[
         tests_use: &["syntax"],
         never: RUNNING,
     },
+    Layer { package: "explain", uses: &["design"], tests_use: &["syntax"], never: RUNNING },
     Layer { package: "store", uses: &[], tests_use: &[], never: RUNNING },
     Layer {
         package: "steadfast",
-        uses: &["syntax", "design", "engine", "model-checker"],
+        uses: &["syntax", "design", "engine", "model-checker", "explain"],
         tests_use: &[],
         never: &[],
     },

@@ -1,0 +1,119 @@
+//! What each operation is, from its structure alone: what it touches, the shape of each write, the
+//! mechanism behind it, what keeps a stale actor out and which repair sets things right again.
+
+mod features;
+mod fence;
+mod kinds;
+mod mechanism;
+mod phrase;
+mod restore;
+mod touch;
+mod units;
+mod views;
+
+use design::model::Design;
+use serde::Serialize;
+
+use crate::facts::{Facts, Unit};
+use crate::spell::Scope;
+
+pub use fence::{Fence, FenceKind};
+pub use kinds::{Kind, Mechanism, Shape};
+pub use touch::{Touch, TouchKind};
+pub use units::units;
+
+/// One operation, one answer to an effect, or one view.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Derivation {
+    /// `buyer[hold]`, `network[authorize] on ok`, `view Availability`
+    pub name: String,
+    pub kind: Kind,
+    pub actor: String,
+    /// as declared: `seat: Seat`, `booking: new Booking`
+    pub params: Vec<String>,
+    pub guard: Vec<Clause>,
+    pub touches: Vec<Touch>,
+    /// of all writes, or of the read
+    pub shapes: Vec<Shape>,
+    pub mechanism: Option<Mechanism>,
+    /// the finer name of what it does
+    pub phrase: String,
+    pub fences: Vec<Fence>,
+    /// the repairs that clear up when nobody comes back
+    pub restored_by: Vec<String>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Clause {
+    pub name: String,
+    pub text: String,
+    /// the engine's own: `exists`, `fresh`, `open entry`
+    pub implicit: bool,
+}
+
+/// Everything of a design, in the order written, views last.
+pub fn derive(design: &Design) -> Vec<Derivation> {
+    let mut derived: Vec<Derivation> =
+        units(design).iter().map(|unit| of_unit(design, unit)).collect();
+    derived.extend(design.views.iter().map(|view| views::of_view(design, view)));
+    derived
+}
+
+fn of_unit(design: &Design, unit: &Unit<'_>) -> Derivation {
+    let facts = Facts::of(unit);
+    let features = features::Features::of(unit, &facts);
+    let mut touches = touch::touches(unit, &facts);
+    mechanism::of_touches(unit, &facts, &features, &mut touches);
+    let mechanism = mechanism::of_all(&touches);
+    Derivation {
+        name: unit.name(),
+        kind: Kind::of(unit),
+        actor: design.actors[unit.operation.actor.index()].name.clone(),
+        params: params(unit),
+        guard: clauses(unit),
+        shapes: touch::shapes(&touches),
+        phrase: phrase::of(unit, &facts, &features, &touches, mechanism),
+        fences: fence::fences(unit, &facts),
+        restored_by: restore::repairs(unit, &facts),
+        mechanism,
+        touches,
+    }
+}
+
+fn params(unit: &Unit<'_>) -> Vec<String> {
+    let types = crate::types::Types { design: unit.design };
+    unit.operation
+        .params
+        .iter()
+        .map(|param| {
+            let new = if param.new { "new " } else { "" };
+            let default = param.default.as_ref().map_or(String::new(), |value| {
+                format!(" = {}", crate::spell::constant(unit.design, value))
+            });
+            format!("{}: {new}{}{default}", param.name, types.text(&param.ty))
+        })
+        .collect()
+}
+
+fn clauses(unit: &Unit<'_>) -> Vec<Clause> {
+    let scope: Scope<'_> = unit.scope();
+    let implicit = |name: &str, text: String| Clause { name: name.into(), text, implicit: true };
+    let mut clauses = Vec::new();
+    if unit.answer.is_some() {
+        clauses.push(implicit("entry", "the outbox entry is open".into()));
+    }
+    for param in &unit.operation.params {
+        let Some(subject) = param.ty.subject() else { continue };
+        if param.new {
+            clauses.push(implicit("fresh", format!("absent({})", param.name)));
+        } else if !unit.design.subjects[subject.index()].implicit {
+            clauses.push(implicit("exists", format!("present({})", param.name)));
+        }
+    }
+    clauses.extend(unit.operation.guard.iter().map(|clause| Clause {
+        name: clause.name.clone(),
+        text: scope.text(&clause.body),
+        implicit: false,
+    }));
+    clauses
+}

@@ -1,0 +1,13 @@
+//! What a design amounts to, derived from its text alone: what each operation is, what keeps it
+//! right, what gets hot first, and what each engine is asked to do.
+//!
+//! Nothing is run here, and no hint is taken: two designs of one structure get one explanation.
+
+mod derive;
+mod facts;
+mod spell;
+mod types;
+
+pub use derive::{
+    Clause, Derivation, Fence, FenceKind, Kind, Mechanism, Shape, Touch, TouchKind, derive,
+};

@@ -1,0 +1,252 @@
+//! Typed expressions in the words of the language again.
+//!
+//! The text of a span would not do: an archetype that is used under a noun has other names than
+//! the text it was written with.
+
+mod constant;
+
+use design::model::*;
+
+pub use constant::{constant, duration};
+
+/// The names that an expression can mention.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    pub design: &'a Design,
+    pub locals: &'a [Local],
+    /// Parameters whose subject is theirs alone: their truth is named without them.
+    pub params: &'a [Param],
+    /// whose memory is meant, for an operation
+    pub memory: &'a [MemoryUse],
+}
+
+impl<'a> Scope<'a> {
+    pub fn of(design: &'a Design, operation: &'a Operation) -> Scope<'a> {
+        Scope {
+            design,
+            locals: &operation.locals,
+            params: &operation.params,
+            memory: &operation.memory,
+        }
+    }
+
+    /// Of an invariant, a view, a counter.
+    pub fn plain(design: &'a Design, locals: &'a [Local]) -> Scope<'a> {
+        Scope { design, locals, params: &[], memory: &[] }
+    }
+
+    pub fn local(&self, local: LocalId) -> &'a str {
+        self.locals.get(local.index()).map_or("?", |local| &local.name)
+    }
+
+    pub fn memory_name(&self, memory: MemoryUseId) -> &'a str {
+        self.memory
+            .get(memory.index())
+            .and_then(|used| self.design.actors[used.actor.index()].memory.get(used.field.index()))
+            .map_or("?", |field| &field.name)
+    }
+
+    pub fn text(&self, expr: &Expr) -> String {
+        self.at(expr, 0)
+    }
+
+    fn at(&self, expr: &Expr, outer: u8) -> String {
+        let (level, text) = self.form(expr);
+        if level < outer { format!("({text})") } else { text }
+    }
+
+    fn form(&self, expr: &Expr) -> (u8, String) {
+        const WHOLE: u8 = 9;
+        let joined = |parts: &[Expr], word: &str, level: u8| {
+            let texts: Vec<String> = parts.iter().map(|part| self.at(part, level + 1)).collect();
+            (level, texts.join(word))
+        };
+        match &expr.kind {
+            ExprKind::Literal(value) => (WHOLE, constant(self.design, value)),
+            ExprKind::Local(local) => (WHOLE, self.local(*local).to_owned()),
+            ExprKind::Memory(memory) => (WHOLE, self.memory_name(*memory).to_owned()),
+            ExprKind::Me => (WHOLE, "me".into()),
+            ExprKind::Now => (WHOLE, "now".into()),
+            ExprKind::Attr { base, attr } => (WHOLE, self.attribute(base, *attr)),
+            ExprKind::KeyPart { base, part } => (WHOLE, self.key_part(base, *part)),
+            ExprKind::LogEnd { base, log } => (WHOLE, format!("{}.end", self.state(base, *log))),
+            ExprKind::LogStart { base, log } => {
+                (WHOLE, format!("{}.start", self.state(base, *log)))
+            }
+            ExprKind::LogSlice { base, log, from, limit } => (
+                WHOLE,
+                format!("{}[{}, {}]", self.state(base, *log), self.text(from), self.text(limit)),
+            ),
+            ExprKind::Exists { base, cache } => {
+                let what = cache.map_or_else(|| self.text(base), |state| self.state(base, state));
+                (WHOLE, format!("present({what})"))
+            }
+            ExprKind::Stored(digest) => (WHOLE, format!("stored({})", self.text(digest))),
+            ExprKind::IsNull(inner) => (4, format!("{} = null", self.at(inner, 5))),
+            ExprKind::Not(inner) => match &inner.kind {
+                ExprKind::IsNull(value) => (4, format!("{} != null", self.at(value, 5))),
+                ExprKind::Exists { .. } => {
+                    (WHOLE, self.text(inner).replacen("present", "absent", 1))
+                }
+                _ => (3, format!("not {}", self.at(inner, 4))),
+            },
+            ExprKind::Negate(inner) => (7, format!("-{}", self.at(inner, 8))),
+            ExprKind::And(parts) => joined(parts, " and ", 2),
+            ExprKind::Or(parts) => joined(parts, " or ", 1),
+            ExprKind::Implies(left, right) => {
+                (0, format!("{} implies {}", self.at(left, 1), self.at(right, 1)))
+            }
+            ExprKind::Compare { op, left, right } => {
+                (4, format!("{} {} {}", self.at(left, 5), compare(*op), self.at(right, 5)))
+            }
+            ExprKind::In { item, collection } => {
+                (4, format!("{} in {}", self.at(item, 5), self.at(collection, 5)))
+            }
+            ExprKind::Arithmetic { op, left, right } => {
+                let (level, sign) = arithmetic(*op);
+                (level, format!("{} {sign} {}", self.at(left, level), self.at(right, level + 1)))
+            }
+            ExprKind::Min(parts) => (WHOLE, format!("min({})", self.list(parts))),
+            ExprKind::Max(parts) => (WHOLE, format!("max({})", self.list(parts))),
+            ExprKind::If { condition, then, otherwise } => (
+                0,
+                format!(
+                    "if {} then {} else {}",
+                    self.text(condition),
+                    self.text(then),
+                    self.text(otherwise)
+                ),
+            ),
+            ExprKind::Let { local, value, body } => (
+                0,
+                format!("let {} = {}: {}", self.local(*local), self.text(value), self.text(body)),
+            ),
+            ExprKind::Quantifier { all, local, domain, filter, body } => {
+                let word = if *all { "all" } else { "any" };
+                let over = self.over(*local, domain, filter.as_deref());
+                (0, format!("{word} {over}: {}", self.text(body)))
+            }
+            ExprKind::Aggregate { local, domain, filter, value } => {
+                let over = self.over(*local, domain, filter.as_deref());
+                (
+                    WHOLE,
+                    match value {
+                        Some(value) => format!("sum({over}: {})", self.text(value)),
+                        None => format!("count({over})"),
+                    },
+                )
+            }
+            ExprKind::Counter { base, counter } => (WHOLE, self.counter(base, *counter)),
+            ExprKind::WorldArg { local, param } => {
+                (WHOLE, format!("{}.{param}", self.local(*local)))
+            }
+            ExprKind::Old(inner) => (WHOLE, format!("old({})", self.text(inner))),
+            ExprKind::Set(items) => (WHOLE, format!("{{{}}}", self.list(items))),
+            ExprKind::List(items) => (WHOLE, format!("[{}]", self.list(items))),
+            ExprKind::Index { base, index } => {
+                (WHOLE, format!("{}[{}]", self.at(base, WHOLE), self.text(index)))
+            }
+            ExprKind::Size(inner) => (WHOLE, format!("size({})", self.text(inner))),
+            ExprKind::Record(fields) => {
+                let fields: Vec<String> = fields
+                    .iter()
+                    .map(|(name, value)| format!("{name}: {}", self.text(value)))
+                    .collect();
+                (WHOLE, format!("{{ {} }}", fields.join(", ")))
+            }
+            ExprKind::View { view, args } => {
+                (WHOLE, format!("{}({})", self.design.views[view.index()].name, self.list(args)))
+            }
+            ExprKind::Error => (WHOLE, "?".into()),
+        }
+    }
+
+    fn list(&self, parts: &[Expr]) -> String {
+        parts.iter().map(|part| self.text(part)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn subject_of(&self, base: &Expr) -> Option<&'a Subject> {
+        base.ty.subject().and_then(|subject| self.design.subjects.get(subject.index()))
+    }
+
+    /// Is this the one parameter of its subject?
+    fn is_only(&self, base: &Expr) -> bool {
+        let ExprKind::Local(local) = base.kind else { return false };
+        let is_param = self.params.iter().any(|param| param.local == local);
+        let same = self.params.iter().filter(|p| p.ty.subject() == base.ty.subject()).count();
+        is_param && same == 1
+    }
+
+    fn state(&self, base: &Expr, state: StateId) -> String {
+        let name = self.subject_of(base).map_or("?", |s| &s.states[state.index()].name);
+        if self.is_only(base) { name.to_owned() } else { format!("{}.{name}", self.at(base, 9)) }
+    }
+
+    fn attribute(&self, base: &Expr, attr: AttrId) -> String {
+        let Some(subject) = self.subject_of(base) else { return "?".into() };
+        let attribute = &subject.attributes[attr.index()];
+        if self.is_only(base) {
+            format!("{}.{}", subject.states[attribute.state.index()].name, attribute.name)
+        } else {
+            format!("{}.{}", self.at(base, 9), attribute.name)
+        }
+    }
+
+    fn key_part(&self, base: &Expr, part: u32) -> String {
+        let name = self.subject_of(base).map_or("?", |s| &s.keys[part as usize].name);
+        format!("{}.{name}", self.at(base, 9))
+    }
+
+    fn counter(&self, base: &Expr, counter: CounterId) -> String {
+        let Some(subject) = self.subject_of(base) else { return "?".into() };
+        let counter = &subject.counters[counter.index()];
+        let child = &self.design.subjects[counter.child.index()].name;
+        let inner = Scope::plain(self.design, &counter.locals);
+        let filter = counter
+            .filter
+            .as_ref()
+            .map_or(String::new(), |filter| format!(" where {}", inner.text(filter)));
+        match &counter.value {
+            Some(value) => {
+                format!("sum({child} of {}{filter}: {})", self.text(base), inner.text(value))
+            }
+            None => format!("count({child} of {}{filter})", self.text(base)),
+        }
+    }
+
+    fn over(&self, local: LocalId, domain: &Domain, filter: Option<&Expr>) -> String {
+        let subject = |id: &SubjectId| &self.design.subjects[id.index()].name;
+        let domain = match domain {
+            Domain::All(all) => subject(all).clone(),
+            Domain::Children { child, parent } => {
+                format!("{} of {}", subject(child), self.text(parent))
+            }
+            Domain::Elements(of) => self.text(of),
+            Domain::World(effect) => {
+                format!("world.{}", self.design.operations[effect.index()].name)
+            }
+        };
+        let filter = filter.map_or(String::new(), |filter| format!(" where {}", self.text(filter)));
+        format!("{} in {domain}{filter}", self.local(local))
+    }
+}
+
+fn compare(op: CompareOp) -> &'static str {
+    match op {
+        CompareOp::Equal => "=",
+        CompareOp::NotEqual => "!=",
+        CompareOp::Less => "<",
+        CompareOp::LessEqual => "<=",
+        CompareOp::Greater => ">",
+        CompareOp::GreaterEqual => ">=",
+    }
+}
+
+fn arithmetic(op: ArithmeticOp) -> (u8, &'static str) {
+    match op {
+        ArithmeticOp::Add => (5, "+"),
+        ArithmeticOp::Subtract => (5, "-"),
+        ArithmeticOp::Multiply => (6, "*"),
+        ArithmeticOp::Divide => (6, "/"),
+    }
+}
