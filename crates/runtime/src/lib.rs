@@ -1,9 +1,40 @@
 //! A design that runs: what a step needs is loaded, the step is evaluated, what it did is
 //! committed, and only then is it answered.
 
+mod alarm;
 mod bytes;
+mod clock;
 mod codec;
+mod counters;
+mod feed;
+mod idempotency;
 mod json;
 mod keys;
+mod loaded;
+mod outbox_entry;
+mod outside;
+mod perform;
+mod plan;
 mod pool;
+mod reading;
+mod record;
+mod registry;
+mod repairs;
+mod reply;
+mod request;
+mod runtime;
+mod schema;
 mod time;
+mod workers;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use counters::Counters;
+pub use feed::{Changed, Transition};
+pub use json::BadValue;
+pub use outside::{Delivered, Delivery, Outside, Waiting, Worked};
+pub use reading::Truth;
+pub use repairs::Fired;
+pub use reply::{CallError, Refused, Reply};
+pub use request::Request;
+pub use runtime::{OpenError, Runtime, Settings};
+pub use workers::Workers;

@@ -8,7 +8,7 @@ use super::Compiler;
 use super::expr::boolean;
 use super::frame::{Entry, Frame, Mode};
 use super::path::{Found, error_expr};
-use super::visit::same;
+use crate::model::visit::same;
 use crate::model::*;
 
 /// The parts that all four forms have.
@@ -322,7 +322,7 @@ impl Compiler {
     /// A counter can be kept only if a change of the child alone tells how it changes.
     fn only_the_childs_own(&mut self, value: &Expr, child: LocalId) {
         let mut problems = Vec::new();
-        super::visit::each(value, &mut |part| match &part.kind {
+        crate::model::visit::each(value, &mut |part| match &part.kind {
             ExprKind::Attr { base, .. } if !matches!(base.kind, ExprKind::Local(id) if id == child) =>
             {
                 problems.push((part.span, "a record that the child refers to"));

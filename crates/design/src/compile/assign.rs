@@ -6,7 +6,7 @@ use syntax::{Diagnostic, Span};
 use super::Compiler;
 use super::frame::Frame;
 use super::path::Found;
-use super::visit::each;
+use crate::model::visit::each;
 use crate::model::*;
 use crate::suggest;
 

@@ -6,7 +6,7 @@ use syntax::{Diagnostic, Span};
 
 use super::Compiler;
 use super::relevance::{Site, looked_at};
-use super::visit::{each, each_statement, statement_exprs};
+use crate::model::visit::{each, each_statement, statement_exprs};
 use crate::model::*;
 use crate::suggest;
 

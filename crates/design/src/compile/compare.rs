@@ -119,10 +119,9 @@ impl Compiler {
         match &written.kind {
             tree::ExprKind::Name(name) => {
                 // only asked, not used: whatever is wrong is said when it is used
-                let (said, once) = (self.diagnostics.len(), frame.reported.len());
+                let said = self.diagnostics.len();
                 let found = self.variable(frame, name).is_some();
-                self.diagnostics.truncate(said);
-                frame.reported.truncate(once);
+                self.take_back(said);
                 !found
             }
             tree::ExprKind::Int(_) | tree::ExprKind::Null | tree::ExprKind::Set(_) => true,
@@ -139,10 +138,9 @@ impl Compiler {
     ) -> Expr {
         let constant = self.needs_help(frame, item);
         let help = (constant && !self.needs_help(frame, collection)).then(|| {
-            let said = (self.diagnostics.len(), frame.reported.len());
+            let said = self.diagnostics.len();
             let ty = self.expr(frame, collection, None).ty;
-            self.diagnostics.truncate(said.0);
-            frame.reported.truncate(said.1);
+            self.take_back(said);
             match ty {
                 Type::Set { of, .. } | Type::List { of, .. } => *of,
                 Type::Map { key, .. } => *key,

@@ -5,8 +5,8 @@ use syntax::{Diagnostic, Span};
 
 use super::frame::{Frame, Mode};
 use super::literal::fold;
-use super::visit::{each_statement, same};
 use super::{Compiler, analyse};
+use crate::model::visit::{each_statement, same};
 use crate::model::*;
 use crate::suggest;
 

@@ -77,8 +77,6 @@ pub struct Frame {
     pub endless: bool,
     /// how deep in the expression, with every `define` in place
     pub depth: usize,
-    /// the operation's parameter that a memory belongs to could not be told: said once
-    pub reported: Vec<Span>,
 }
 
 impl Frame {
@@ -97,7 +95,6 @@ impl Frame {
             expanding: Vec::new(),
             endless: false,
             depth: 0,
-            reported: Vec::new(),
         }
     }
 

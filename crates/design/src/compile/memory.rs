@@ -41,14 +41,13 @@ impl Compiler {
             let acts = matches!(frame.mode, Mode::Guard | Mode::Effect | Mode::Call);
             if of.is_none() && acts && !self.is_param_attribute(frame, name) {
                 return self.anybody_remembers(name).then(|| {
-                    self.report(
-                        Diagnostic::error(
-                            "E0505",
-                            name.span,
-                            format!("nobody calls here, so nobody remembers `{}`", name.text),
-                        )
-                        .help("repairs and effects read truth; fence with what is stored"),
-                    );
+                    let problem = Diagnostic::error(
+                        "E0505",
+                        name.span,
+                        format!("nobody calls here, so nobody remembers `{}`", name.text),
+                    )
+                    .help("repairs and effects read truth; fence with what is stored");
+                    self.report_missing(&name.text, problem);
                     None
                 });
             }
@@ -85,10 +84,8 @@ impl Compiler {
                             name.text
                         );
                         let help = format!("take one as a parameter: `r: {subject}`");
-                        self.say_once(
-                            frame,
-                            Diagnostic::error("E0502", name.span, message).help(help),
-                        );
+                        let problem = Diagnostic::error("E0502", name.span, message).help(help);
+                        self.report_missing(&name.text, problem);
                         return Some(None);
                     }
                     several => {
@@ -144,24 +141,15 @@ impl Compiler {
         }
         let (owner, span) = (owner.name.clone(), owner.span);
         let actor = self.design.actors[actor.index()].name.clone();
-        self.say_once(
-            frame,
-            Diagnostic::error(
-                "E0501",
-                name.span,
-                format!("`{}` is remembered by `{owner}`, not by `{actor}`", name.text),
-            )
-            .also(span, "remembered here")
-            .help(format!("let it go on from there: `actor {actor} continues {owner}`")),
-        );
+        let problem = Diagnostic::error(
+            "E0501",
+            name.span,
+            format!("`{}` is remembered by `{owner}`, not by `{actor}`", name.text),
+        )
+        .also(span, "remembered here")
+        .help(format!("let it go on from there: `actor {actor} continues {owner}`"));
+        self.report_missing(&format!("{actor}.{}", name.text), problem);
         Some(None)
-    }
-
-    fn say_once(&mut self, frame: &mut Frame, problem: Diagnostic) {
-        if !frame.reported.contains(&problem.primary.span) {
-            frame.reported.push(problem.primary.span);
-            self.report(problem);
-        }
     }
 
     /// A memory that does not say which subject it belongs to: the one whose record its value is

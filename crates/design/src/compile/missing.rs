@@ -1,7 +1,7 @@
 //! One mistake, one message: what follows from a mistake that was named already is not said again.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use syntax::{Diagnostic, Span};
+use syntax::{Diagnostic, Span, tree};
 
 use super::Compiler;
 use super::frame::Frame;
@@ -43,6 +43,14 @@ impl Compiler {
         }
         self.missing.words.insert(word.to_string(), self.diagnostics.len());
         self.report(problem);
+    }
+
+    /// Forgets what was said since then: it was only asked.
+    pub(super) fn take_back(&mut self, said: usize) {
+        if self.diagnostics.len() > said {
+            self.diagnostics.truncate(said);
+            self.missing.words.retain(|_, at| *at < said);
+        }
     }
 
     /// Has a name been found missing, so that much else may only seem wrong?
@@ -102,10 +110,20 @@ impl Compiler {
     }
 }
 
+/// The item that this place belongs to; the place itself if it belongs to none.
+pub(super) fn item_around(items: &[tree::Item], place: Span) -> Span {
+    let around = |item: &&tree::Item| {
+        item.span.file == place.file
+            && item.span.start <= place.start
+            && place.start <= item.span.end
+    };
+    items.iter().rev().find(around).map_or(place, |item| item.span)
+}
+
 /// Where something could not be read, whatever it would have declared, assigned or given a size
 /// is missing only because of that. What is said of things that were read stays.
-pub(super) fn stands_beside_syntax_errors(problem: &Diagnostic) -> bool {
-    matches!(
+pub(super) fn stands_beside(problem: &Diagnostic, unread: &[Span]) -> bool {
+    let about_what_was_read = matches!(
         problem.code,
         "E0202"
             | "E0213"
@@ -121,5 +139,10 @@ pub(super) fn stands_beside_syntax_errors(problem: &Diagnostic) -> bool {
             | "E0403"
             | "E0410"
             | "E0414"
-    )
+    );
+    let place = problem.primary.span;
+    let inside = |item: &Span| {
+        item.file == place.file && item.start <= place.start && place.start <= item.end
+    };
+    about_what_was_read && !unread.iter().any(inside)
 }

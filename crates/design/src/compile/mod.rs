@@ -30,7 +30,6 @@ mod subject;
 mod types;
 mod unknown;
 mod view;
-mod visit;
 
 use std::collections::BTreeSet;
 
@@ -65,8 +64,13 @@ pub fn run(name: &str, text: &str, catalog: &dyn Catalog) -> Compiled {
     let expanded = expand::expand(name, text, catalog);
     let mut outcome = analyse(&expanded.items, expanded.sources, false);
     let mut diagnostics = expanded.diagnostics;
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        outcome.diagnostics.retain(missing::stands_beside_syntax_errors);
+    let unread: Vec<Span> = diagnostics
+        .iter()
+        .filter(|problem| problem.is_error())
+        .map(|problem| missing::item_around(&expanded.items, problem.primary.span))
+        .collect();
+    if !unread.is_empty() {
+        outcome.diagnostics.retain(|problem| missing::stands_beside(problem, &unread));
     }
     diagnostics.append(&mut outcome.diagnostics);
     diagnostics.sort_by_key(|d| (d.primary.span.file, d.primary.span.start));

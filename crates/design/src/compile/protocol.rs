@@ -5,7 +5,7 @@ use syntax::tree::{self, Item, ItemKind};
 
 use super::Compiler;
 use super::frame::{Frame, Mode};
-use super::visit::same;
+use crate::model::visit::same;
 use crate::model::*;
 use crate::suggest;
 

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::visit::{children, each, each_statement, statement_exprs};
+use crate::model::visit::{children, each, each_statement, statement_exprs};
 use crate::model::*;
 
 /// Somewhere a value is kept.

@@ -5,7 +5,7 @@ use syntax::{Diagnostic, Span};
 
 use super::Compiler;
 use super::stmt::is_truth;
-use super::visit::{children, each, each_statement, statement_exprs};
+use crate::model::visit::{children, each, each_statement, statement_exprs};
 use crate::model::*;
 
 /// How many records one step may read.

@@ -199,7 +199,8 @@ impl Compiler {
         }
         let ty = self.type_of(&written.ty, &written.name.text);
         let default = match &written.default {
-            Some(default) => self.constant(default, &ty),
+            // a default that is wrong has been reported; it is still there
+            Some(default) => self.constant(default, &ty).or(Some(Const::Null)),
             None => match &ty {
                 Type::Optional(_) => Some(Const::Null),
                 Type::Set { .. } => Some(Const::Set(Vec::new())),

@@ -6,7 +6,7 @@ use syntax::tree::{self, Item, ItemKind};
 use super::Compiler;
 use super::frame::{Entry, Frame, Mode};
 use super::path::error_expr;
-use super::visit::each;
+use crate::model::visit::each;
 use crate::model::*;
 use crate::suggest;
 

@@ -12,6 +12,7 @@ mod stmt;
 mod subject;
 mod ty;
 mod view;
+pub mod visit;
 mod world;
 
 pub use expr::*;

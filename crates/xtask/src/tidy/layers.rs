@@ -54,6 +54,12 @@ const LAYERS: &[Layer] = &[
     Layer { package: "explain", uses: &["design"], tests_use: &["syntax"], never: RUNNING },
     Layer { package: "store", uses: &[], tests_use: &[], never: RUNNING },
     Layer {
+        package: "runtime",
+        uses: &["design", "engine", "store"],
+        tests_use: &["store-embedded"],
+        never: &["hyper", "axum", "reqwest", "rand", "chrono"],
+    },
+    Layer {
         package: "steadfast",
         uses: &["syntax", "design", "engine", "model-checker", "explain"],
         tests_use: &[],

@@ -2,10 +2,10 @@
 
 use syntax::Span;
 
-use crate::model::*;
+use super::*;
 
 /// The expressions right below this one.
-pub(super) fn children<'e>(value: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
+pub fn children<'e>(value: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     match &value.kind {
         ExprKind::Literal(_)
         | ExprKind::Local(_)
@@ -90,13 +90,13 @@ fn domain_children<'e>(domain: &'e Domain, visit: &mut dyn FnMut(&'e Expr)) {
 }
 
 /// This expression and everything below it.
-pub(super) fn each<'e>(value: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
+pub fn each<'e>(value: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     visit(value);
     children(value, &mut |child| each(child, visit));
 }
 
 /// Every statement of a block and of the blocks in it, in the order written.
-pub(super) fn each_statement<'s>(body: &'s [Stmt], visit: &mut dyn FnMut(&'s Stmt)) {
+pub fn each_statement<'s>(body: &'s [Stmt], visit: &mut dyn FnMut(&'s Stmt)) {
     for statement in body {
         visit(statement);
         match &statement.kind {
@@ -111,7 +111,7 @@ pub(super) fn each_statement<'s>(body: &'s [Stmt], visit: &mut dyn FnMut(&'s Stm
 }
 
 /// The expressions that stand directly in a statement, targets included.
-pub(super) fn statement_exprs<'s>(statement: &'s Stmt, visit: &mut dyn FnMut(&'s Expr)) {
+pub fn statement_exprs<'s>(statement: &'s Stmt, visit: &mut dyn FnMut(&'s Expr)) {
     match &statement.kind {
         StmtKind::Assign { target, value, .. } => {
             match target {
@@ -142,7 +142,7 @@ pub(super) fn statement_exprs<'s>(statement: &'s Stmt, visit: &mut dyn FnMut(&'s
 }
 
 /// Equal but for where they stand.
-pub(super) fn same(a: &Expr, b: &Expr) -> bool {
+pub fn same(a: &Expr, b: &Expr) -> bool {
     let (mut a, mut b) = (a.clone(), b.clone());
     forget_spans(&mut a);
     forget_spans(&mut b);

@@ -1,0 +1,46 @@
+//! The server's clock. The engine never reads one: `now` is part of the command.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub trait Clock: Send + Sync {
+    /// milliseconds since 1970
+    fn now_ms(&self) -> i64;
+}
+
+/// The machine's clock, which here never runs backwards while the process lives.
+#[derive(Debug, Default)]
+pub struct SystemClock {
+    latest: AtomicI64,
+}
+
+impl Clock for SystemClock {
+    fn now_ms(&self) -> i64 {
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+        self.latest.fetch_max(now, Ordering::Relaxed).max(now)
+    }
+}
+
+/// A clock that is set by hand, for tests.
+#[derive(Debug, Default)]
+pub struct ManualClock {
+    now: AtomicI64,
+}
+
+impl ManualClock {
+    pub fn new(now: i64) -> ManualClock {
+        ManualClock { now: AtomicI64::new(now) }
+    }
+
+    pub fn advance(&self, ms: i64) {
+        self.now.fetch_add(ms, Ordering::SeqCst);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now_ms(&self) -> i64 {
+        self.now.load(Ordering::SeqCst)
+    }
+}

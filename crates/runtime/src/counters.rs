@@ -1,0 +1,69 @@
+//! How often things happened, under the design's own names.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use design::model::{Design, OperationId};
+
+#[derive(Debug)]
+pub struct Counters {
+    operations: Vec<Operation>,
+}
+
+#[derive(Debug)]
+struct Operation {
+    name: String,
+    done: AtomicU64,
+    refused: Mutex<BTreeMap<String, u64>>,
+}
+
+impl Counters {
+    pub(crate) fn new(design: &Design) -> Counters {
+        let operations = design
+            .operations
+            .iter()
+            .map(|operation| Operation {
+                name: operation.name.clone(),
+                done: AtomicU64::new(0),
+                refused: Mutex::default(),
+            })
+            .collect();
+        Counters { operations }
+    }
+
+    pub(crate) fn done(&self, operation: OperationId) {
+        self.operations[operation.index()].done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn refused(&self, operation: OperationId, clause: &str) {
+        let mut refused = self.operations[operation.index()]
+            .refused
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match refused.get_mut(clause) {
+            Some(count) => *count += 1,
+            None => {
+                refused.insert(clause.to_string(), 1);
+            }
+        }
+    }
+
+    /// (operation, how often done, how often refused by which clause)
+    pub fn all(&self) -> Vec<(String, u64, BTreeMap<String, u64>)> {
+        self.operations
+            .iter()
+            .map(|operation| {
+                let refused = operation.refused.lock().unwrap_or_else(PoisonError::into_inner);
+                (operation.name.clone(), operation.done.load(Ordering::Relaxed), refused.clone())
+            })
+            .collect()
+    }
+
+    pub fn done_of(&self, operation: &str) -> u64 {
+        self.operations
+            .iter()
+            .find(|known| known.name == operation)
+            .map_or(0, |known| known.done.load(Ordering::Relaxed))
+    }
+}

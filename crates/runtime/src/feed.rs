@@ -1,0 +1,211 @@
+//! What the feed says of one transition.
+
+use design::model::{EventId, OperationId, SubjectId, Type};
+use engine::Word;
+use serde_json::{Map, Value, json};
+
+use crate::bytes::{Damaged, Reader, put_bytes, put_number, put_signed};
+use crate::keys::DesignNumber;
+use crate::pool::Pool;
+use crate::schema::Schema;
+use crate::{codec, json as values, keys, record, time};
+
+const FORM: u8 = 1;
+
+/// Gathers an entry while a call is performed.
+#[derive(Debug, Default)]
+pub struct FeedEntry {
+    changes: Vec<u8>,
+    change_count: u64,
+    events: Vec<u8>,
+    event_count: u64,
+}
+
+impl FeedEntry {
+    pub fn change(
+        &mut self,
+        schema: &Schema,
+        subject: SubjectId,
+        key: Word,
+        words: Option<&[Word]>,
+        pool: &Pool,
+    ) {
+        self.change_count += 1;
+        put_number(&mut self.changes, u64::from(subject.0));
+        let mut parts = Vec::new();
+        keys::key_parts(&mut parts, &schema.design, subject, key, pool);
+        put_bytes(&mut self.changes, &parts);
+        match words {
+            None => self.changes.push(0),
+            Some(words) => {
+                self.changes.push(1);
+                let mut truth = Vec::new();
+                record::put_truth(&mut truth, schema, subject, words, pool);
+                put_bytes(&mut self.changes, &truth);
+            }
+        }
+    }
+
+    pub fn event(&mut self, schema: &Schema, event: EventId, words: &[Word], pool: &Pool) {
+        self.event_count += 1;
+        put_number(&mut self.events, u64::from(event.0));
+        let fields = Type::Record(schema.design.events[event.index()].fields.clone());
+        let mut encoded = Vec::new();
+        codec::put(&mut encoded, &schema.design, &fields, words, pool);
+        put_bytes(&mut self.events, &encoded);
+    }
+
+    pub fn finish(
+        self,
+        number: DesignNumber,
+        operation: OperationId,
+        principal: &[u8],
+        now: Word,
+        out: &mut Vec<u8>,
+    ) {
+        out.extend_from_slice(&number.0.to_be_bytes());
+        out.push(FORM);
+        put_number(out, u64::from(operation.0));
+        put_signed(out, now);
+        put_bytes(out, principal);
+        put_number(out, self.change_count);
+        out.extend_from_slice(&self.changes);
+        put_number(out, self.event_count);
+        out.extend_from_slice(&self.events);
+    }
+}
+
+/// The rest of an entry, if it is of this design.
+pub fn of_design(entry: &[u8], number: DesignNumber) -> Option<&[u8]> {
+    entry.strip_prefix(&number.0.to_be_bytes())
+}
+
+/// One transition as it stands in the feed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Transition {
+    pub actor: String,
+    pub operation: String,
+    pub principal: String,
+    /// milliseconds
+    pub at: i64,
+    pub changes: Vec<Changed>,
+    pub events: Vec<(String, Value)>,
+}
+
+/// A record after a transition; no truth: it is gone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Changed {
+    pub subject: String,
+    pub key: Vec<Value>,
+    pub truth: Option<Value>,
+}
+
+pub fn read(schema: &Schema, bytes: &[u8]) -> Result<Transition, Damaged> {
+    let design = &schema.design;
+    let mut pool = Pool::new(schema.program.texts());
+    let mut reader = Reader::new(bytes);
+    if reader.byte()? != FORM {
+        return Err(Damaged);
+    }
+    let operation = usize::try_from(reader.number()?).map_err(|_| Damaged)?;
+    let operation = design.operations.get(operation).ok_or(Damaged)?;
+    let at = reader.signed()?;
+    let principal = String::from_utf8_lossy(reader.bytes()?).into_owned();
+    let mut changes = Vec::new();
+    for _ in 0..reader.number()? {
+        changes.push(read_change(schema, &mut reader, &mut pool)?);
+    }
+    let mut events = Vec::new();
+    for _ in 0..reader.number()? {
+        let event = usize::try_from(reader.number()?).map_err(|_| Damaged)?;
+        let event = design.events.get(event).ok_or(Damaged)?;
+        let fields = Type::Record(event.fields.clone());
+        let mut words = Vec::new();
+        codec::take(&mut Reader::new(reader.bytes()?), design, &fields, &mut pool, &mut words)?;
+        events.push((event.name.clone(), values::write(design, &fields, &words, &pool)));
+    }
+    Ok(Transition {
+        actor: design.actors[operation.actor.index()].name.clone(),
+        operation: operation.name.clone(),
+        principal,
+        at,
+        changes,
+        events,
+    })
+}
+
+fn read_change(
+    schema: &Schema,
+    reader: &mut Reader<'_>,
+    pool: &mut Pool,
+) -> Result<Changed, Damaged> {
+    let design = &schema.design;
+    let id = SubjectId(u32::try_from(reader.number()?).map_err(|_| Damaged)?);
+    let subject = design.subjects.get(id.index()).ok_or(Damaged)?;
+    let mut parts = Reader::new(reader.bytes()?);
+    let handle = keys::read_key_parts(&mut parts, design, id, pool)?;
+    let mut key = Vec::new();
+    values::write_key(design, id, handle, pool, &mut key);
+    let truth = match reader.byte()? {
+        0 => None,
+        1 => {
+            let mut words = Vec::new();
+            let mut truth = Reader::new(reader.bytes()?);
+            record::take_truth(&mut truth, schema, id, pool, &mut words)?;
+            Some(truth_json(schema, id, &words, pool))
+        }
+        _ => return Err(Damaged),
+    };
+    Ok(Changed { subject: subject.name.clone(), key, truth })
+}
+
+/// The truth of a record, a state at a time.
+pub fn truth_json(schema: &Schema, subject: SubjectId, words: &[Word], pool: &Pool) -> Value {
+    let declared = &schema.design.subjects[subject.index()];
+    let layout = schema.program.layout(subject);
+    let mut object = Map::new();
+    for state in &declared.states {
+        let mut fields = Map::new();
+        for attr in &state.attributes {
+            let attribute = &declared.attributes[attr.index()];
+            if let Some(field) = layout.attribute(*attr) {
+                let value =
+                    values::write(&schema.design, &attribute.ty, &words[field.range()], pool);
+                fields.insert(attribute.name.clone(), value);
+            }
+        }
+        if !fields.is_empty() {
+            object.insert(state.name.clone(), Value::Object(fields));
+        }
+    }
+    for (log, start) in &schema.subjects[subject.index()].logs {
+        let name = declared.states[log.index()].name.clone();
+        object.insert(name, json!({ "start": words[*start], "end": words[*start + 1] }));
+    }
+    Value::Object(object)
+}
+
+impl Transition {
+    pub fn to_json(&self) -> Value {
+        let changes: Vec<Value> = self
+            .changes
+            .iter()
+            .map(|change| {
+                json!({ "subject": change.subject, "key": change.key, "truth": change.truth })
+            })
+            .collect();
+        let events: Vec<Value> = self
+            .events
+            .iter()
+            .map(|(name, fields)| json!({ "event": name, "fields": fields }))
+            .collect();
+        json!({
+            "actor": self.actor,
+            "operation": self.operation,
+            "principal": self.principal,
+            "at": time::write_time(self.at),
+            "changes": changes,
+            "events": events,
+        })
+    }
+}

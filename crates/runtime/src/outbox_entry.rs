@@ -1,0 +1,72 @@
+//! An outbox entry as it is stored: the pure machine's state, and what the call is made of.
+
+use engine::Word;
+use engine::outbox::{Entry, EntryState};
+
+use crate::bytes::{Damaged, Reader, put_bytes, put_number, put_signed};
+
+const FORM: u8 = 1;
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct OutboxEntry {
+    pub entry: Entry,
+    /// the operation's arguments, encoded
+    pub args: Vec<u8>,
+    /// what went wrong last, for a person to read
+    pub trouble: String,
+}
+
+impl OutboxEntry {
+    pub fn put(&self) -> Vec<u8> {
+        let mut out = vec![FORM];
+        out.push(match self.entry.state {
+            EntryState::Open => 0,
+            EntryState::Closed => 1,
+            EntryState::Dead => 2,
+        });
+        put_number(&mut out, u64::from(self.entry.attempts));
+        put_signed(&mut out, self.entry.next_at);
+        put_bytes(&mut out, &self.args);
+        put_bytes(&mut out, self.trouble.as_bytes());
+        out
+    }
+
+    pub fn take(bytes: &[u8]) -> Result<OutboxEntry, Damaged> {
+        let mut reader = Reader::new(bytes);
+        if reader.byte()? != FORM {
+            return Err(Damaged);
+        }
+        let state = match reader.byte()? {
+            0 => EntryState::Open,
+            1 => EntryState::Closed,
+            2 => EntryState::Dead,
+            _ => return Err(Damaged),
+        };
+        let attempts = u32::try_from(reader.number()?).map_err(|_| Damaged)?;
+        let next_at: Word = reader.signed()?;
+        let args = reader.bytes()?.to_vec();
+        let trouble = String::from_utf8_lossy(reader.bytes()?).into_owned();
+        Ok(OutboxEntry { entry: Entry { state, attempts, next_at }, args, trouble })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_comes_back() {
+        for state in [EntryState::Open, EntryState::Closed, EntryState::Dead] {
+            let entry = OutboxEntry {
+                entry: Entry { state, attempts: 7, next_at: -3 },
+                args: vec![1, 2, 0],
+                trouble: "connection refused".into(),
+            };
+            let bytes = entry.put();
+            assert_eq!(OutboxEntry::take(&bytes), Ok(entry));
+            for end in 0..bytes.len() {
+                assert_eq!(OutboxEntry::take(&bytes[..end]), Err(Damaged));
+            }
+        }
+    }
+}

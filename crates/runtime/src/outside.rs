@@ -1,0 +1,546 @@
+//! The world outside: effects are delivered at least once, under a key that stays the same.
+
+use std::ops::ControlFlow;
+
+use design::model::{OperationId, OperationKind};
+use engine::outbox::{Answered, EntryState};
+use engine::{AnswerKind, Command, Outcome, Word};
+use serde_json::{Map, Value};
+use store::{Decision, KeyRange, Transaction};
+
+use crate::bytes::{Damaged, Reader};
+use crate::keys::{self, Space};
+use crate::loaded::Loaded;
+use crate::outbox_entry::OutboxEntry;
+use crate::perform::{Performed, fetch, outbox_key, perform};
+use crate::plan::Plan;
+use crate::reply::CallError;
+use crate::runtime::{Desk, NOBODY, Newest, Runtime, apply};
+use crate::schema::Schema;
+use crate::{codec, json as values};
+
+/// One call to the world outside.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Delivery {
+    pub design: String,
+    pub actor: String,
+    pub effect: String,
+    pub method: String,
+    pub url: String,
+    /// the same for every attempt
+    pub key: String,
+    pub body: Value,
+    /// from 0
+    pub attempt: u32,
+}
+
+/// What the other side said.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Delivered {
+    Ok(Value),
+    /// decided for good: no
+    Refused(Value),
+    /// nothing is known; `retry_after_ms` is what the other side asked for
+    Unknown {
+        trouble: String,
+        retry_after_ms: Option<i64>,
+    },
+}
+
+/// Whoever carries calls to the other side. It may take its time: nothing waits for it.
+pub trait Outside: Send + Sync {
+    fn deliver(&self, delivery: &Delivery) -> Delivered;
+}
+
+/// An entry of the outbox, for people.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Waiting {
+    pub effect: String,
+    pub key: String,
+    pub state: &'static str,
+    pub attempts: u32,
+    pub next_at: i64,
+    pub trouble: String,
+    id: Vec<u8>,
+}
+
+/// What one look at the outbox came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Worked {
+    /// an entry was delivered or tried
+    Tried,
+    /// nothing is to be done before this time
+    Idle(Option<i64>),
+}
+
+/// An entry on its way to the other side.
+struct Picked {
+    effect: OperationId,
+    tail: Vec<u8>,
+    /// none: a message, which is already done
+    delivery: Option<Delivery>,
+}
+
+impl Picked {
+    fn id(&self) -> Vec<u8> {
+        let mut id = (self.effect.0 as u16).to_be_bytes().to_vec();
+        id.extend_from_slice(&self.tail);
+        id
+    }
+}
+
+impl Runtime {
+    /// Delivers the entry that has waited longest, if one is to be tried now.
+    pub fn deliver_one(&self, outside: &dyn Outside) -> Result<Worked, CallError> {
+        let mut desk = self.desk();
+        let picked = self.pick(&mut desk);
+        self.give_back(desk);
+        let picked = match picked? {
+            Ok(picked) => picked,
+            Err(idle) => return Ok(Worked::Idle(idle)),
+        };
+        if let Some(delivery) = &picked.delivery {
+            let delivered = outside.deliver(delivery);
+            let settled = self.settle(&picked, delivered);
+            self.in_flight().remove(&picked.id());
+            settled?;
+        }
+        Ok(Worked::Tried)
+    }
+
+    /// Takes the first entry that is due and that nobody has in hand.
+    fn pick(&self, desk: &mut Desk) -> Result<Result<Picked, Option<i64>>, CallError> {
+        let now = self.clock.now_ms();
+        let mut outcome: Result<Result<Picked, Option<i64>>, CallError> = Ok(Err(None));
+        self.local().transact(&mut |transaction| {
+            let mut start = Vec::new();
+            keys::begin(&mut start, self.schema.number, Space::OutboxDue);
+            let mut found = None;
+            {
+                let in_flight = self.in_flight();
+                transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, _| {
+                    // after the design, the space and the time: operation and key
+                    if key.get(11..).is_some_and(|id| in_flight.contains(id)) {
+                        return ControlFlow::Continue(());
+                    }
+                    found = Some(key.to_vec());
+                    ControlFlow::Break(())
+                });
+            }
+            let Some(key) = found else { return Decision::Abandon };
+            match self.prepare(&key, now, transaction, desk) {
+                Ok(Prepared::Idle(at)) => {
+                    outcome = Ok(Err(Some(at)));
+                    Decision::Abandon
+                }
+                Ok(Prepared::Deliver(picked)) => {
+                    self.in_flight().insert(picked.id());
+                    outcome = Ok(Ok(picked));
+                    Decision::Abandon
+                }
+                Ok(Prepared::Message(picked, plan)) => {
+                    apply(&plan, transaction);
+                    outcome = Ok(Ok(picked));
+                    Decision::Commit
+                }
+                Err(error) => {
+                    outcome = Err(error.into());
+                    Decision::Abandon
+                }
+            }
+        })?;
+        outcome
+    }
+
+    fn prepare(
+        &self,
+        key: &[u8],
+        now: Word,
+        transaction: &dyn Transaction,
+        desk: &mut Desk,
+    ) -> Result<Prepared, Damaged> {
+        let schema = &*self.schema;
+        let (at, effect, tail) = keys::read_due(key)?;
+        if at > now {
+            return Ok(Prepared::Idle(at));
+        }
+        let Some((_, bytes)) = transaction.get(&outbox_key(schema, effect, tail)) else {
+            return Err(Damaged);
+        };
+        let entry = OutboxEntry::take(bytes)?;
+        let params = params_of(schema, effect, &entry.args, desk)?;
+        let command = Command {
+            operation: effect,
+            params: &params,
+            memory: &[],
+            me: NOBODY,
+            now,
+            answer: None,
+        };
+        let picked = Picked { effect, tail: tail.to_vec(), delivery: None };
+        if !matches!(schema.design.operations[effect.index()].kind, OperationKind::Effect(_)) {
+            let source = Newest(transaction);
+            let number = transaction.position();
+            let performed = perform(schema, &command, &desk.pool, &source, number, &mut desk.room)?;
+            let mut plan = match performed {
+                Performed::Done(done) => done.plan,
+                // a refusal is an answer, too: the message was received
+                Performed::Refused(_) => Plan::default(),
+                Performed::Later => return Err(Damaged),
+            };
+            close(schema, effect, tail, &entry, &mut plan);
+            return Ok(Prepared::Message(picked, plan));
+        }
+        let delivery = delivery(schema, &command, tail, &entry, transaction, desk)?;
+        Ok(Prepared::Deliver(Picked { delivery: Some(delivery), ..picked }))
+    }
+
+    /// Commits what the other side said, if the entry still waits for it.
+    fn settle(&self, picked: &Picked, delivered: Delivered) -> Result<(), CallError> {
+        let mut desk = self.desk();
+        let now = self.clock.now_ms();
+        let mut outcome: Result<(), CallError> = Ok(());
+        let mut wake = None;
+        let ticket = self.local().transact(&mut |transaction| {
+            desk.pool.borrow_mut().reset();
+            match self.answered(picked, &delivered, now, transaction, &mut desk) {
+                Ok(Some(plan)) => {
+                    apply(&plan, transaction);
+                    wake = plan.wake;
+                    Decision::Commit
+                }
+                Ok(None) => Decision::Abandon,
+                Err(error) => {
+                    outcome = Err(error.into());
+                    Decision::Abandon
+                }
+            }
+        });
+        self.give_back(desk);
+        if let Some(at) = wake {
+            self.alarm.ring(at);
+        }
+        ticket?.wait()?;
+        outcome
+    }
+
+    fn answered(
+        &self,
+        picked: &Picked,
+        delivered: &Delivered,
+        now: Word,
+        transaction: &dyn Transaction,
+        desk: &mut Desk,
+    ) -> Result<Option<Plan>, Damaged> {
+        let schema = &*self.schema;
+        let key = outbox_key(schema, picked.effect, &picked.tail);
+        let Some((_, bytes)) = transaction.get(&key) else { return Ok(None) };
+        let entry = OutboxEntry::take(bytes)?;
+        let Answered::Commit(_) = entry.entry.answer() else { return Ok(None) };
+        let (kind, answer) = match delivered {
+            Delivered::Ok(answer) => (AnswerKind::Ok, answer),
+            Delivered::Refused(answer) => (AnswerKind::Refused, answer),
+            Delivered::Unknown { trouble, retry_after_ms } => {
+                let jitter = jitter(&picked.tail, entry.entry.attempts);
+                let next =
+                    entry.entry.attempt_failed(&self.settings.outbox, now, jitter, *retry_after_ms);
+                let mut plan = Plan::default();
+                if next.state == EntryState::Dead {
+                    // the design is told: retries never end silently
+                    plan = self.answer(
+                        picked,
+                        &entry,
+                        AnswerKind::Unknown,
+                        &Value::Null,
+                        now,
+                        transaction,
+                        desk,
+                    )?;
+                }
+                let moved =
+                    OutboxEntry { entry: next, args: entry.args.clone(), trouble: trouble.clone() };
+                // a handler may have sent it again, under the same key
+                if plan.pending(&key).is_none() {
+                    move_entry(schema, picked, &entry, &moved, &mut plan);
+                }
+                return Ok(Some(plan));
+            }
+        };
+        let mut plan = self.answer(picked, &entry, kind, answer, now, transaction, desk)?;
+        if plan.pending(&key).is_none() {
+            close(schema, picked.effect, &picked.tail, &entry, &mut plan);
+        }
+        Ok(Some(plan))
+    }
+
+    /// The transition of an answer; nothing, if the effect's guard no longer holds.
+    #[expect(clippy::too_many_arguments, reason = "one step of a long way, not an interface")]
+    fn answer(
+        &self,
+        picked: &Picked,
+        entry: &OutboxEntry,
+        kind: AnswerKind,
+        answer: &Value,
+        now: Word,
+        transaction: &dyn Transaction,
+        desk: &mut Desk,
+    ) -> Result<Plan, Damaged> {
+        let schema = &*self.schema;
+        let params = params_of(schema, picked.effect, &entry.args, desk)?;
+        let operation = &schema.design.operations[picked.effect.index()];
+        let OperationKind::Effect(effect) = &operation.kind else { return Err(Damaged) };
+        let handler = match kind {
+            AnswerKind::Ok => &effect.on_ok,
+            AnswerKind::Refused => &effect.on_refused,
+            AnswerKind::Unknown => &effect.on_unknown,
+        };
+        let mut word = NOBODY;
+        if let Some(local) = handler.param {
+            let ty = &operation.locals[local.index()].ty;
+            let mut words = Vec::new();
+            let mut pool = desk.pool.borrow_mut();
+            // an answer of another type is no answer: null, which the handler sees
+            if values::read(&schema.design, ty, answer, &mut pool, &mut words).is_ok() {
+                word = words[0];
+            }
+        }
+        let command = Command {
+            operation: picked.effect,
+            params: &params,
+            memory: &[],
+            me: NOBODY,
+            now,
+            answer: Some((kind, word)),
+        };
+        let source = Newest(transaction);
+        // the entry is closed before its handler runs, so that it may send the same key again
+        let closing =
+            Closing { inner: &source, key: outbox_key(schema, picked.effect, &picked.tail) };
+        let number = transaction.position();
+        match perform(schema, &command, &desk.pool, &closing, number, &mut desk.room)? {
+            Performed::Done(done) => {
+                self.counters.done(picked.effect);
+                Ok(done.plan)
+            }
+            Performed::Refused(_) => Ok(Plan::default()),
+            Performed::Later => Err(Damaged),
+        }
+    }
+
+    /// Everything that waits in the outbox, dead letters among it.
+    pub fn outbox(&self, limit: usize) -> Result<Vec<Waiting>, CallError> {
+        let mut list = Vec::new();
+        let mut desk = self.desk();
+        let mut trouble = None;
+        self.local().transact(&mut |transaction| {
+            let mut start = Vec::new();
+            keys::begin(&mut start, self.schema.number, Space::Outbox);
+            transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, value| {
+                if list.len() >= limit {
+                    return ControlFlow::Break(());
+                }
+                match waiting(&self.schema, key, value, &mut desk) {
+                    Ok(entry) => list.push(entry),
+                    Err(error) => trouble = Some(error),
+                }
+                ControlFlow::Continue(())
+            });
+            Decision::Abandon
+        })?;
+        self.give_back(desk);
+        match trouble {
+            Some(error) => Err(error.into()),
+            None => Ok(list),
+        }
+    }
+
+    /// A person asks for another attempt, of a dead letter or of one that waits.
+    pub fn retry(&self, waiting: &Waiting) -> Result<(), CallError> {
+        let now = self.clock.now_ms();
+        let mut outcome: Result<(), CallError> = Ok(());
+        let ticket = self.local().transact(&mut |transaction| {
+            let retried = (|| {
+                let mut reader = Reader::new(&waiting.id);
+                reader.take(3)?;
+                let effect = reader.take(2)?;
+                let effect = OperationId(u32::from(u16::from_be_bytes([effect[0], effect[1]])));
+                let Some((_, bytes)) = transaction.get(&waiting.id) else { return Ok(None) };
+                let entry = OutboxEntry::take(bytes)?;
+                let moved = OutboxEntry { entry: entry.entry.retry(now), ..entry.clone() };
+                let mut plan = Plan::default();
+                let picked = Picked { effect, tail: reader.rest().to_vec(), delivery: None };
+                move_entry(&self.schema, &picked, &entry, &moved, &mut plan);
+                Ok::<_, Damaged>(Some(plan))
+            })();
+            match retried {
+                Ok(Some(plan)) => {
+                    apply(&plan, transaction);
+                    Decision::Commit
+                }
+                Ok(None) => Decision::Abandon,
+                Err(error) => {
+                    outcome = Err(error.into());
+                    Decision::Abandon
+                }
+            }
+        })?;
+        self.alarm.ring(now);
+        ticket.wait()?;
+        outcome
+    }
+}
+
+enum Prepared {
+    Idle(i64),
+    Deliver(Picked),
+    Message(Picked, Plan),
+}
+
+/// The store as it is, but for one outbox entry that is closed.
+struct Closing<'t> {
+    inner: &'t dyn crate::plan::Source,
+    key: Vec<u8>,
+}
+
+impl crate::plan::Source for Closing<'_> {
+    fn get(&self, key: &[u8]) -> crate::plan::Got<'_> {
+        if key == self.key { crate::plan::Got::Absent } else { self.inner.get(key) }
+    }
+
+    fn stored(&self, digest: &[u8]) -> Option<bool> {
+        self.inner.stored(digest)
+    }
+}
+
+fn params_of(
+    schema: &Schema,
+    operation: OperationId,
+    args: &[u8],
+    desk: &Desk,
+) -> Result<Vec<Word>, Damaged> {
+    let mut reader = Reader::new(args);
+    let mut params = Vec::new();
+    let mut pool = desk.pool.borrow_mut();
+    for param in &schema.design.operations[operation.index()].params {
+        codec::take(&mut reader, &schema.design, &param.ty, &mut pool, &mut params)?;
+    }
+    Ok(params)
+}
+
+/// The body of the call, from the truth as it is now.
+fn delivery(
+    schema: &Schema,
+    command: &Command<'_>,
+    tail: &[u8],
+    entry: &OutboxEntry,
+    transaction: &dyn Transaction,
+    desk: &mut Desk,
+) -> Result<Delivery, Damaged> {
+    let operation = &schema.design.operations[command.operation.index()];
+    let OperationKind::Effect(effect) = &operation.kind else { return Err(Damaged) };
+    let source = Newest(transaction);
+    let mut loaded = Loaded::new(&desk.pool);
+    let mut words = Vec::new();
+    let called = loop {
+        let scratch = &mut desk.room.scratch;
+        match engine::call(&schema.program, &loaded, command, scratch) {
+            Outcome::Need => {
+                if !fetch(schema, &mut loaded, scratch.needs(), &source, &mut words)? {
+                    return Err(Damaged);
+                }
+            }
+            outcome => break outcome,
+        }
+    };
+    let pool = desk.pool.borrow();
+    let mut body = Map::new();
+    if called == Outcome::Done {
+        let mut at = 0;
+        for (name, expr) in &effect.body {
+            let width = engine::width_of(&expr.ty) as usize;
+            let result = desk.room.scratch.result();
+            let Some(words) = result.get(at..at + width) else { break };
+            body.insert(name.clone(), values::write(&schema.design, &expr.ty, words, &pool));
+            at += width;
+        }
+    }
+    Ok(Delivery {
+        design: schema.design.name.clone(),
+        actor: schema.design.actors[operation.actor.index()].name.clone(),
+        effect: operation.name.clone(),
+        method: effect.method.clone(),
+        url: effect.url.clone(),
+        key: key_text(schema, command.operation, tail),
+        body: Value::Object(body),
+        attempt: entry.entry.attempts,
+    })
+}
+
+/// The key of an entry as the other side sees it: the same for every attempt.
+fn key_text(schema: &Schema, operation: OperationId, tail: &[u8]) -> String {
+    let name = &schema.design.operations[operation.index()].name;
+    let hash = blake3::hash(tail);
+    format!("{name}-{}", &hash.to_hex()[..32])
+}
+
+fn jitter(tail: &[u8], attempts: u32) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(tail);
+    hasher.update(&attempts.to_le_bytes());
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+    u64::from_le_bytes(bytes)
+}
+
+fn due_key(schema: &Schema, effect: OperationId, tail: &[u8], at: Word) -> Vec<u8> {
+    let mut key = Vec::new();
+    keys::due(&mut key, schema.number, Space::OutboxDue, at, effect, tail);
+    key
+}
+
+/// An entry that is closed is as good as one that was never there.
+fn close(schema: &Schema, effect: OperationId, tail: &[u8], entry: &OutboxEntry, plan: &mut Plan) {
+    plan.delete(outbox_key(schema, effect, tail));
+    if entry.entry.state == EntryState::Open {
+        plan.delete(due_key(schema, effect, tail, entry.entry.next_at));
+    }
+}
+
+fn move_entry(
+    schema: &Schema,
+    picked: &Picked,
+    before: &OutboxEntry,
+    after: &OutboxEntry,
+    plan: &mut Plan,
+) {
+    if before.entry.state == EntryState::Open {
+        plan.delete(due_key(schema, picked.effect, &picked.tail, before.entry.next_at));
+    }
+    plan.put(outbox_key(schema, picked.effect, &picked.tail), after.put());
+    if after.entry.state == EntryState::Open {
+        plan.put(due_key(schema, picked.effect, &picked.tail, after.entry.next_at), Vec::new());
+        plan.wake_at(after.entry.next_at);
+    }
+}
+
+fn waiting(schema: &Schema, key: &[u8], value: &[u8], _: &mut Desk) -> Result<Waiting, Damaged> {
+    let mut reader = Reader::new(key);
+    reader.take(3)?;
+    let effect = reader.take(2)?;
+    let effect = OperationId(u32::from(u16::from_be_bytes([effect[0], effect[1]])));
+    let entry = OutboxEntry::take(value)?;
+    let name = schema.design.operations.get(effect.index()).ok_or(Damaged)?.name.clone();
+    Ok(Waiting {
+        effect: name,
+        key: key_text(schema, effect, reader.rest()),
+        state: match entry.entry.state {
+            EntryState::Open => "open",
+            EntryState::Closed => "closed",
+            EntryState::Dead => "dead letter",
+        },
+        attempts: entry.entry.attempts,
+        next_at: entry.entry.next_at,
+        trouble: entry.trouble,
+        id: key.to_vec(),
+    })
+}

@@ -1,0 +1,87 @@
+//! Truth and feed, as they are durable.
+
+use std::cell::RefCell;
+
+use serde_json::Value;
+use store::{Cursor, Key, Partition};
+
+use crate::feed::{self, Transition};
+use crate::json as values;
+use crate::keys;
+use crate::pool::Pool;
+use crate::record;
+use crate::reply::CallError;
+use crate::runtime::Runtime;
+
+/// A record as it is stored.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Truth {
+    /// changes with every write of the record
+    pub version: u64,
+    pub truth: Value,
+}
+
+impl Runtime {
+    /// The truth of one record; the key is given part by part. None: there is none.
+    pub async fn get(&self, subject: &str, key: &[Value]) -> Result<Option<Truth>, CallError> {
+        let schema = &*self.schema;
+        let Some(id) = schema.subject(subject) else {
+            let message = format!("`{}` has no subject `{subject}`", schema.design.name);
+            return Err(CallError::Unknown(message));
+        };
+        let pool = RefCell::new(Pool::new(schema.program.texts()));
+        let mut stored_key = Vec::new();
+        {
+            let mut pool = pool.borrow_mut();
+            let mut parts = key.iter();
+            let handle = values::read_key(&schema.design, id, &mut parts, &mut pool)
+                .map_err(CallError::Bad)?;
+            if parts.next().is_some() {
+                let message = "the key has more parts than its subject";
+                return Err(CallError::Bad(values::BadValue::new("/key", message)));
+            }
+            keys::record(&mut stored_key, &schema.design, schema.number, id, handle, &pool);
+        }
+        let found = self.store.read(&[Key::new(stored_key)], None).await?;
+        let implicit = schema.design.subjects[id.index()].implicit;
+        match found.into_iter().next().flatten() {
+            None if implicit => {
+                let words = schema.program.defaults(id);
+                let truth = feed::truth_json(schema, id, words, &pool.borrow());
+                Ok(Some(Truth { version: 0, truth }))
+            }
+            None => Ok(None),
+            Some(stored) => {
+                let mut words = Vec::new();
+                record::take(&stored.value, schema, id, &mut pool.borrow_mut(), &mut words)?;
+                let truth = feed::truth_json(schema, id, &words, &pool.borrow());
+                Ok(Some(Truth { version: stored.version.0, truth }))
+            }
+        }
+    }
+
+    /// Transitions after `from` in the order in which they happened, each with its revision, and
+    /// where to go on.
+    pub async fn feed(
+        &self,
+        from: Option<&str>,
+        limit: usize,
+    ) -> Result<(Vec<(String, Transition)>, String), CallError> {
+        let from = match from {
+            None => Cursor::start(Partition::default()),
+            Some(text) => text.parse().map_err(|message: String| {
+                CallError::Bad(values::BadValue::new("/from", message))
+            })?,
+        };
+        let page = self.store.feed(from, limit).await?;
+        let mut list = Vec::new();
+        for commit in &page.commits {
+            for entry in &commit.entries {
+                if let Some(bytes) = feed::of_design(entry, self.schema.number) {
+                    list.push((commit.cursor.to_string(), feed::read(&self.schema, bytes)?));
+                }
+            }
+        }
+        Ok((list, page.next.to_string()))
+    }
+}

@@ -1,0 +1,246 @@
+//! Repairs fire when they are due: the index is read in the order of time, nothing is scanned.
+
+use std::ops::ControlFlow;
+
+use design::model::visit::each;
+use design::model::{Expr, ExprKind, OperationId, OperationKind, SubjectId};
+use engine::{Command, Due, Word};
+use store::{Decision, KeyRange, Transaction};
+
+use crate::bytes::{Damaged, Reader};
+use crate::keys::{self, Space};
+use crate::loaded::Loaded;
+use crate::perform::{Performed, fetch, perform, reindex};
+use crate::plan::Plan;
+use crate::record::{self, Head};
+use crate::reply::CallError;
+use crate::runtime::{Desk, NOBODY, Newest, Runtime, apply};
+use crate::schema::Schema;
+
+/// What a look at the index came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fired {
+    /// the repair was done
+    Done,
+    /// it was not due after all, and stands at another time now
+    Moved,
+    /// nothing is due before this time
+    Idle(Option<i64>),
+}
+
+/// Entries of a due-time index, from the beginning.
+pub(crate) fn first_due(
+    transaction: &dyn Transaction,
+    schema: &Schema,
+    space: Space,
+    accept: &mut dyn FnMut(&[u8]) -> bool,
+) -> Option<Vec<u8>> {
+    let mut start = Vec::new();
+    keys::begin(&mut start, schema.number, space);
+    let mut first = None;
+    transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, _| {
+        if accept(key) {
+            first = Some(key.to_vec());
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    });
+    first
+}
+
+impl Runtime {
+    /// Fires the repair that has been due longest, if one is due.
+    pub fn fire_one(&self) -> Result<Fired, CallError> {
+        let mut desk = self.desk();
+        let now = self.clock.now_ms();
+        let mut outcome: Result<Fired, CallError> = Ok(Fired::Idle(None));
+        let mut fired = None;
+        let ticket = self.local().transact(&mut |transaction| {
+            let first = first_due(transaction, &self.schema, Space::RepairDue, &mut |_| true);
+            let Some(key) = first else {
+                outcome = Ok(Fired::Idle(None));
+                return Decision::Abandon;
+            };
+            let attempt = self.fire(&key, now, transaction, &mut desk);
+            match attempt {
+                Ok((result, plan)) => {
+                    if let (Fired::Done, Ok((_, repair, _))) = (result, keys::read_due(&key)) {
+                        fired = Some(repair);
+                    }
+                    outcome = Ok(result);
+                    match plan {
+                        Some(plan) => {
+                            apply(&plan, transaction);
+                            Decision::Commit
+                        }
+                        None => Decision::Abandon,
+                    }
+                }
+                Err(error) => {
+                    outcome = Err(error.into());
+                    Decision::Abandon
+                }
+            }
+        });
+        self.give_back(desk);
+        ticket?;
+        if let Some(repair) = fired {
+            self.counters.done(repair);
+        }
+        outcome
+    }
+
+    /// Fires what is due, at most `repair_batch` of them. Gives how many were done, and when the
+    /// next is due.
+    pub fn fire_due(&self) -> Result<(usize, Option<i64>), CallError> {
+        let mut done = 0;
+        for _ in 0..self.settings.repair_batch {
+            match self.fire_one()? {
+                Fired::Done => done += 1,
+                Fired::Moved => {}
+                Fired::Idle(next) => return Ok((done, next)),
+            }
+        }
+        Ok((done, Some(self.clock.now_ms())))
+    }
+
+    fn fire(
+        &self,
+        key: &[u8],
+        now: Word,
+        transaction: &dyn Transaction,
+        desk: &mut Desk,
+    ) -> Result<(Fired, Option<Plan>), Damaged> {
+        let schema = &*self.schema;
+        let (at, repair, tail) = keys::read_due(key)?;
+        if at > now {
+            return Ok((Fired::Idle(Some(at)), None));
+        }
+        let (subject, record) = record_of(schema, tail, desk)?;
+        let params = [record];
+        let command = Command {
+            operation: repair,
+            params: &params,
+            memory: &[],
+            me: NOBODY,
+            now,
+            answer: None,
+        };
+        let source = Newest(transaction);
+        let number = transaction.position();
+        let performed = perform(schema, &command, &desk.pool, &source, number, &mut desk.room)?;
+        match performed {
+            Performed::Later => Err(Damaged),
+            Performed::Done(mut done) => {
+                let own = done.changed.iter().any(|c| c.subject == subject && c.key == record);
+                if !own {
+                    // it changed other things only: its own record still says that it is due
+                    let every = match schema.design.operations[repair.index()].kind {
+                        OperationKind::Repair { every, .. } => every.unwrap_or(0),
+                        _ => 0,
+                    };
+                    let next = now.saturating_add(every.max(self.settings.reexamine_ms));
+                    reschedule(schema, tail, repair, Some(next), transaction, &mut done.plan)?;
+                }
+                Ok((Fired::Done, Some(done.plan)))
+            }
+            Performed::Refused(_) => {
+                let next = self.next_due(repair, record, now, transaction, desk)?;
+                let mut plan = Plan::default();
+                reschedule(schema, tail, repair, next, transaction, &mut plan)?;
+                Ok((Fired::Moved, Some(plan)))
+            }
+        }
+    }
+
+    /// When a repair that was refused is to be looked at again.
+    fn next_due(
+        &self,
+        repair: OperationId,
+        record: Word,
+        now: Word,
+        transaction: &dyn Transaction,
+        desk: &mut Desk,
+    ) -> Result<Option<Word>, Damaged> {
+        let schema = &*self.schema;
+        let source = Newest(transaction);
+        let mut loaded = Loaded::new(&desk.pool);
+        let mut words = Vec::new();
+        let later = now.saturating_add(self.settings.reexamine_ms);
+        loop {
+            let scratch = &mut desk.room.scratch;
+            match engine::due(&schema.program, &loaded, repair, record, NOBODY, now, scratch) {
+                Due::Need => {
+                    if !fetch(schema, &mut loaded, scratch.needs(), &source, &mut words)? {
+                        return Err(Damaged);
+                    }
+                }
+                // the guard holds and the repair was refused all the same: a mistake in its body
+                Due::Now => return Ok(Some(later)),
+                Due::At(at) => return Ok(Some(at)),
+                Due::Never => {
+                    return Ok(looks_elsewhere(schema, repair).then_some(later));
+                }
+            }
+        }
+    }
+}
+
+/// Does the guard follow a reference? Then another record may make it due.
+fn looks_elsewhere(schema: &Schema, repair: OperationId) -> bool {
+    schema.design.operations[repair.index()].guard.iter().any(|clause| follows(&clause.body))
+}
+
+fn follows(value: &Expr) -> bool {
+    let mut found = false;
+    each(value, &mut |part| {
+        found |= match &part.kind {
+            ExprKind::Attr { base, .. } | ExprKind::Exists { base, .. } => {
+                !matches!(base.kind, ExprKind::Local(_))
+            }
+            _ => false,
+        };
+    });
+    found
+}
+
+/// The record whose key stands in a due-time entry.
+fn record_of(schema: &Schema, tail: &[u8], desk: &Desk) -> Result<(SubjectId, Word), Damaged> {
+    let mut reader = Reader::new(tail);
+    let subject = reader.take(2)?;
+    let subject = SubjectId(u32::from(u16::from_be_bytes([subject[0], subject[1]])));
+    if subject.index() >= schema.design.subjects.len() {
+        return Err(Damaged);
+    }
+    let mut pool = desk.pool.borrow_mut();
+    let key = keys::read_key_parts(&mut reader, &schema.design, subject, &mut pool)?;
+    Ok((subject, key))
+}
+
+/// Moves one repair of one record to another time, in the record and in the index.
+fn reschedule(
+    schema: &Schema,
+    tail: &[u8],
+    repair: OperationId,
+    next: Option<Word>,
+    transaction: &dyn Transaction,
+    plan: &mut Plan,
+) -> Result<(), Damaged> {
+    let mut stored_key = Vec::new();
+    keys::begin(&mut stored_key, schema.number, Space::Record);
+    stored_key.extend_from_slice(tail);
+    let Some((_, bytes)) = transaction.get(&stored_key) else { return Err(Damaged) };
+    let mut reader = Reader::new(bytes);
+    let before = record::take_head(&mut reader)?;
+    let mut after = Head { written_at: before.written_at, due: before.due.clone() };
+    after.due.retain(|(known, _)| *known != repair);
+    if let Some(at) = next {
+        after.due.push((repair, at));
+    }
+    let mut value = Vec::new();
+    record::put_head(&mut value, &after);
+    value.extend_from_slice(reader.rest());
+    reindex(schema, &before, &after, tail, plan);
+    plan.put(stored_key, value);
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! What a caller is told.
+
+use design::model::{ClauseRef, FailureProof, Operation, OperationId, Protection};
+use engine::{Reason, Refusal};
+use serde_json::{Map, Value, json};
+
+use crate::json::BadValue;
+use crate::perform::Seen;
+use crate::pool::Pool;
+use crate::schema::Schema;
+use crate::{feed, json as values};
+
+/// A call that was carried out, and is durable.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reply {
+    /// where it stands in the feed
+    pub revision: String,
+    /// what the caller is to remember
+    pub memory: Map<String, Value>,
+    /// the records it changed, as they are now
+    pub truth: Value,
+    /// of a read
+    pub result: Value,
+    /// given again for the same idempotency key
+    pub replayed: bool,
+}
+
+impl Reply {
+    pub fn to_json(&self) -> Value {
+        json!({
+            "revision": self.revision,
+            "outcome": "done",
+            "memory": self.memory,
+            "truth": self.truth,
+            "result": self.result,
+        })
+    }
+}
+
+/// Why a call was not carried out. Nothing was changed, unless the store does not know.
+#[derive(Clone, PartialEq, Debug)]
+pub enum CallError {
+    /// no such operation
+    Unknown(String),
+    /// an argument is not what the operation takes
+    Bad(BadValue),
+    Refused(Box<Refused>),
+    /// the idempotency key was used with other arguments
+    OtherPayload,
+    /// the operation asks for an idempotency key
+    KeyNeeded,
+    Store(store::Error),
+    /// what is stored does not read as what this design stores
+    Damaged,
+}
+
+impl From<store::Error> for CallError {
+    fn from(error: store::Error) -> CallError {
+        CallError::Store(error)
+    }
+}
+
+impl From<crate::bytes::Damaged> for CallError {
+    fn from(_: crate::bytes::Damaged) -> CallError {
+        CallError::Damaged
+    }
+}
+
+impl std::fmt::Display for CallError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            CallError::Unknown(what) => write!(f, "{what}"),
+            CallError::Bad(bad) => write!(f, "{}: {}", bad.pointer, bad.message),
+            CallError::Refused(refused) => {
+                write!(f, "`{}` was refused by `{}`", refused.operation, refused.clause)
+            }
+            CallError::OtherPayload => {
+                write!(f, "this idempotency key was used with other arguments")
+            }
+            CallError::KeyNeeded => write!(f, "this operation asks for an idempotency key"),
+            CallError::Store(error) => write!(f, "{error}"),
+            CallError::Damaged => write!(f, "a stored record is damaged"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+/// A refusal, explained.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Refused {
+    pub actor: String,
+    pub operation: String,
+    /// the name of the clause, or of what else stood in the way
+    pub clause: String,
+    /// the clause as it is written, if there is one
+    pub reason: &'static str,
+    /// the records it looked at
+    pub truth: Value,
+    /// the failures that this clause prevents
+    pub prevents: Vec<String>,
+}
+
+pub fn refused(
+    schema: &Schema,
+    id: OperationId,
+    refusal: &Refusal,
+    seen: &[Seen],
+    pool: &Pool,
+) -> Refused {
+    let operation = &schema.design.operations[id.index()];
+    Refused {
+        actor: schema.design.actors[operation.actor.index()].name.clone(),
+        operation: operation.name.clone(),
+        clause: clause_name(operation, refusal),
+        reason: refusal.reason.name(),
+        truth: records(schema, seen, pool),
+        prevents: refusal.clause.map(|clause| prevents(schema, id, clause)).unwrap_or_default(),
+    }
+}
+
+fn clause_name(operation: &Operation, refusal: &Refusal) -> String {
+    match (refusal.reason, refusal.clause) {
+        (Reason::Clause(at), _) => {
+            operation.guard.get(at as usize).map_or_else(String::new, |clause| clause.name.clone())
+        }
+        (reason, Some(ClauseRef::Named(at))) => {
+            let clause = operation.guard.get(at as usize).map_or("", |clause| &clause.name);
+            format!("{clause}.{}", reason.name())
+        }
+        (reason, _) => reason.name().to_string(),
+    }
+}
+
+fn prevents(schema: &Schema, operation: OperationId, clause: ClauseRef) -> Vec<String> {
+    let wanted = Protection::Clause { operation, clause };
+    schema
+        .design
+        .failures
+        .iter()
+        .filter(|failure| {
+            failure.proofs.iter().any(|proof| {
+                matches!(proof, FailureProof::Without { protections, .. } if protections.contains(&wanted))
+            })
+        })
+        .map(|failure| failure.title.clone())
+        .collect()
+}
+
+/// Records as `[{ "subject", "key", "truth" }]`.
+pub fn records(schema: &Schema, seen: &[Seen], pool: &Pool) -> Value {
+    let list = seen
+        .iter()
+        .map(|record| {
+            let mut key = Vec::new();
+            values::write_key(&schema.design, record.subject, record.key, pool, &mut key);
+            let truth = record
+                .words
+                .as_ref()
+                .map(|words| feed::truth_json(schema, record.subject, words, pool));
+            json!({
+                "subject": schema.design.subjects[record.subject.index()].name,
+                "key": key,
+                "truth": truth,
+            })
+        })
+        .collect();
+    Value::Array(list)
+}

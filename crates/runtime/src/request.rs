@@ -1,0 +1,131 @@
+//! A call as it comes in, and its arguments as the engine takes them.
+
+use design::model::{MemoryUse, Operation, OperationId};
+use engine::{NULL, Word};
+use serde_json::{Map, Value};
+
+use crate::json::{self, BadValue};
+use crate::pool::Pool;
+use crate::schema::Schema;
+
+/// One call of one operation.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    pub actor: String,
+    pub operation: String,
+    pub params: Map<String, Value>,
+    /// what the caller remembers, by the names that an earlier answer gave
+    pub memory: Map<String, Value>,
+    /// who calls
+    pub principal: String,
+    /// a second call under the same key is answered like the first
+    pub idempotency_key: Option<String>,
+}
+
+impl Request {
+    pub fn new(actor: &str, operation: &str, principal: &str) -> Request {
+        Request {
+            actor: actor.into(),
+            operation: operation.into(),
+            principal: principal.into(),
+            ..Request::default()
+        }
+    }
+
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Request {
+        self.params.insert(name.into(), value.into());
+        self
+    }
+
+    #[must_use]
+    pub fn remembering(mut self, memory: Map<String, Value>) -> Request {
+        self.memory = memory;
+        self
+    }
+
+    #[must_use]
+    pub fn keyed(mut self, key: &str) -> Request {
+        self.idempotency_key = Some(key.into());
+        self
+    }
+}
+
+/// The arguments of a call, with handles in the call's pool.
+#[derive(Debug)]
+pub struct Arguments {
+    pub params: Vec<Word>,
+    pub memory: Vec<Word>,
+    pub me: Word,
+}
+
+pub fn arguments(
+    schema: &Schema,
+    id: OperationId,
+    request: &Request,
+    pool: &mut Pool,
+) -> Result<Arguments, BadValue> {
+    let operation = &schema.design.operations[id.index()];
+    let mut params = Vec::new();
+    for (at, param) in operation.params.iter().enumerate() {
+        match request.params.get(&param.name) {
+            Some(value) => json::read(&schema.design, &param.ty, value, pool, &mut params)
+                .map_err(|bad| at_field("params", &param.name, bad))?,
+            None => match schema.program.param_default(id, at) {
+                Some(words) => params.extend_from_slice(words),
+                None if param.ty.is_optional() => params.push(NULL),
+                None => {
+                    let message = format!("`{}` is missing", param.name);
+                    return Err(at_field("params", &param.name, BadValue::new("", message)));
+                }
+            },
+        }
+    }
+    for name in request.params.keys() {
+        if !operation.params.iter().any(|param| param.name == *name) {
+            let known: Vec<&str> = operation.params.iter().map(|p| p.name.as_str()).collect();
+            let message = format!(
+                "`{}` takes no `{name}`; its parameters are {}",
+                operation.name,
+                if known.is_empty() { "none".to_string() } else { known.join(", ") }
+            );
+            return Err(at_field("params", name, BadValue::new("", message)));
+        }
+    }
+    let mut memory = Vec::with_capacity(operation.memory.len());
+    for used in &operation.memory {
+        let field = &schema.design.actors[used.actor.index()].memory[used.field.index()];
+        let name = memory_name(schema, operation, used);
+        match request.memory.get(&name) {
+            Some(value) if used.read => {
+                json::read(&schema.design, &field.ty, value, pool, &mut memory)
+                    .map_err(|bad| at_field("memory", &name, bad))?;
+            }
+            _ => memory.push(NULL),
+        }
+    }
+    let me = pool.text(request.principal.as_bytes());
+    Ok(Arguments { params, memory, me })
+}
+
+/// `my_epoch`, or `victim.my_epoch` where the operation has it of several records.
+pub fn memory_name(schema: &Schema, operation: &Operation, used: &MemoryUse) -> String {
+    let field = &schema.design.actors[used.actor.index()].memory[used.field.index()].name;
+    let several = operation
+        .memory
+        .iter()
+        .filter(|other| other.actor == used.actor && other.field == used.field)
+        .count()
+        > 1;
+    match used.of {
+        Some(local) if several => {
+            format!("{}.{field}", operation.locals[local.index()].name)
+        }
+        _ => field.clone(),
+    }
+}
+
+fn at_field(part: &str, name: &str, bad: BadValue) -> BadValue {
+    let name = name.replace('~', "~0").replace('/', "~1");
+    BadValue { pointer: format!("/{part}/{name}{}", bad.pointer), message: bad.message }
+}

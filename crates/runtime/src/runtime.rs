@@ -1,0 +1,404 @@
+//! A design on a store.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use design::model::{Design, OperationId, OperationKind};
+use engine::idempotency::{Stored, Verdict, check};
+use engine::{Command, NULL, Word};
+use serde_json::{Map, Value};
+use store::{Cursor, Decision, Partition, Store, Ticket, Transaction};
+
+use crate::alarm::Alarm;
+use crate::clock::{Clock, SystemClock};
+use crate::counters::Counters;
+use crate::idempotency::{self, Outcome};
+use crate::perform::{Done, Performed, Room, perform};
+use crate::plan::{Got, Plan, Source};
+use crate::pool::Pool;
+use crate::reply::{self, CallError, Reply};
+use crate::request::{Arguments, Request, arguments, memory_name};
+use crate::schema::Schema;
+use crate::{json as values, registry};
+
+/// Limits and habits, each with a default.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// how long an outcome is given again for its idempotency key
+    pub idempotency_retention_ms: i64,
+    pub outbox: engine::outbox::Policy,
+    /// how many repairs are fired in a row before calls get their turn
+    pub repair_batch: usize,
+    /// a repair whose guard depends on another record is looked at again after so long
+    pub reexamine_ms: i64,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            idempotency_retention_ms: 24 * 3_600_000,
+            outbox: engine::outbox::Policy {
+                backoff_first_ms: 200,
+                backoff_max_ms: 60_000,
+                attempts_max: 8,
+            },
+            repair_batch: 256,
+            reexamine_ms: 1_000,
+        }
+    }
+}
+
+pub struct Runtime {
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) settings: Settings,
+    pub(crate) counters: Counters,
+    desks: Mutex<Vec<Desk>>,
+    pub(crate) alarm: Alarm,
+    /// outbox entries that are on their way, by operation and key
+    in_flight: Mutex<HashSet<Vec<u8>>>,
+}
+
+/// What one call works with; used again by the next.
+pub(crate) struct Desk {
+    pub pool: RefCell<Pool>,
+    pub room: Room,
+}
+
+/// The newest state of a store in this process.
+pub(crate) struct Newest<'t>(pub &'t dyn Transaction);
+
+impl Source for Newest<'_> {
+    fn get(&self, key: &[u8]) -> Got<'_> {
+        match self.0.get(key) {
+            Some((version, value)) => Got::Present(version.0, value),
+            None => Got::Absent,
+        }
+    }
+
+    /// Blobs are not part of a transaction; a design that asks for one is refused when it opens.
+    fn stored(&self, _digest: &[u8]) -> Option<bool> {
+        Some(false)
+    }
+}
+
+pub(crate) fn apply(plan: &Plan, transaction: &mut dyn Transaction) {
+    for (key, value) in &plan.writes {
+        match value {
+            Some(value) => transaction.put(key, value),
+            None => transaction.delete(key),
+        }
+    }
+    if !plan.feed.is_empty() {
+        transaction.feed(&plan.feed);
+    }
+}
+
+impl Runtime {
+    /// Opens a design on a store that keeps its state in this process.
+    pub fn open(
+        design: Design,
+        store: Arc<dyn Store>,
+        settings: Settings,
+    ) -> Result<Runtime, OpenError> {
+        Runtime::open_with_clock(design, store, settings, Arc::new(SystemClock::default()))
+    }
+
+    pub fn open_with_clock(
+        design: Design,
+        store: Arc<dyn Store>,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Runtime, OpenError> {
+        let schema = registry::register(design, store.as_ref())?;
+        let counters = Counters::new(&schema.design);
+        Ok(Runtime {
+            schema: Arc::new(schema),
+            store,
+            clock,
+            settings,
+            counters,
+            desks: Mutex::new(Vec::new()),
+            alarm: Alarm::default(),
+            in_flight: Mutex::default(),
+        })
+    }
+
+    pub fn design(&self) -> &Design {
+        &self.schema.design
+    }
+
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    pub(crate) fn desk(&self) -> Desk {
+        let kept = self.desks.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        match kept {
+            Some(desk) => {
+                desk.pool.borrow_mut().reset();
+                desk
+            }
+            None => Desk {
+                pool: RefCell::new(Pool::new(self.schema.program.texts())),
+                room: Room::default(),
+            },
+        }
+    }
+
+    pub(crate) fn give_back(&self, desk: Desk) {
+        self.desks.lock().unwrap_or_else(PoisonError::into_inner).push(desk);
+    }
+
+    pub(crate) fn in_flight(&self) -> MutexGuard<'_, HashSet<Vec<u8>>> {
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn local(&self) -> &dyn store::LocalStore {
+        // looked at when it was opened
+        self.store.local().expect("the store was opened as a local one")
+    }
+
+    /// Calls a step or a read, and waits until the answer is durable.
+    pub fn call(&self, request: &Request) -> Result<Reply, CallError> {
+        let (ticket, answer) = self.begin(request)?;
+        ticket.wait()?;
+        answer
+    }
+
+    /// The same without a thread that waits.
+    pub async fn call_async(&self, request: &Request) -> Result<Reply, CallError> {
+        let (ticket, answer) = self.begin(request)?;
+        ticket.durable().await?;
+        answer
+    }
+
+    /// Runs the call; its answer may be told once the ticket is durable. That holds for a refusal,
+    /// too: it may rest on something that a crash would take back.
+    pub fn begin(
+        &self,
+        request: &Request,
+    ) -> Result<(Ticket, Result<Reply, CallError>), CallError> {
+        let id = self.operation(request)?;
+        let mut desk = self.desk();
+        let outcome = self.run(id, request, &mut desk);
+        self.give_back(desk);
+        outcome
+    }
+
+    fn operation(&self, request: &Request) -> Result<OperationId, CallError> {
+        let design = &self.schema.design;
+        let found = self.schema.operation(&request.actor, &request.operation);
+        let callable = found.filter(|id| {
+            matches!(
+                design.operations[id.index()].kind,
+                OperationKind::Step { .. } | OperationKind::Read { .. }
+            )
+        });
+        let Some(id) = callable else {
+            return Err(CallError::Unknown(format!(
+                "`{}` has no step or read `{}` for `{}`",
+                design.name, request.operation, request.actor
+            )));
+        };
+        let keyed =
+            matches!(design.operations[id.index()].kind, OperationKind::Step { keyed: true });
+        if keyed && request.idempotency_key.is_none() {
+            return Err(CallError::KeyNeeded);
+        }
+        Ok(id)
+    }
+
+    fn run(
+        &self,
+        id: OperationId,
+        request: &Request,
+        desk: &mut Desk,
+    ) -> Result<(Ticket, Result<Reply, CallError>), CallError> {
+        let arguments = arguments(&self.schema, id, request, &mut desk.pool.borrow_mut())
+            .map_err(CallError::Bad)?;
+        let idempotent = request.idempotency_key.as_ref().map(|key| {
+            (idempotency::key(self.schema.number, request, key), idempotency::payload(request))
+        });
+        let now = self.clock.now_ms();
+        let mut answer: Option<Result<Finished, CallError>> = None;
+        let mut wake = None;
+        let ticket = self.local().transact(&mut |transaction| {
+            let decided = self.decide(id, &arguments, idempotent.as_ref(), now, transaction, desk);
+            let decision = match &decided {
+                Ok(Finished::Done(done, _)) if !done.plan.writes.is_empty() => {
+                    apply(&done.plan, transaction);
+                    wake = done.plan.wake;
+                    Decision::Commit
+                }
+                _ => Decision::Abandon,
+            };
+            answer = Some(decided);
+            decision
+        })?;
+        if let Some(at) = wake {
+            self.alarm.ring(at);
+        }
+        let revision = ticket.cursor().to_string();
+        let answer = match answer {
+            None => Err(CallError::Damaged),
+            Some(Err(error)) => Err(error),
+            Some(Ok(Finished::Replay(outcome, revision))) => Ok(Reply {
+                revision: Cursor::at(Partition::default(), revision).to_string(),
+                memory: outcome.memory,
+                truth: outcome.truth,
+                result: outcome.result,
+                replayed: true,
+            }),
+            Some(Ok(Finished::Done(done, outcome))) => {
+                self.counters.done(id);
+                let outcome = outcome.unwrap_or_else(|| self.outcome(id, &done, desk));
+                Ok(Reply {
+                    revision,
+                    memory: outcome.memory,
+                    truth: outcome.truth,
+                    result: outcome.result,
+                    replayed: false,
+                })
+            }
+        };
+        if let Err(CallError::Refused(refused)) = &answer {
+            self.counters.refused(id, &refused.clause);
+        }
+        Ok((ticket, answer))
+    }
+
+    /// Within the transaction: replayed, refused, or done and planned.
+    fn decide(
+        &self,
+        id: OperationId,
+        arguments: &Arguments,
+        idempotent: Option<&(Vec<u8>, u128)>,
+        now: Word,
+        transaction: &dyn Transaction,
+        desk: &mut Desk,
+    ) -> Result<Finished, CallError> {
+        let retention = self.settings.idempotency_retention_ms;
+        let mut outdated = None;
+        if let Some((key, payload)) = idempotent
+            && let Some((version, bytes)) = transaction.get(key)
+        {
+            let stored = idempotency::take(bytes)?;
+            match check(Some(&stored), *payload, now, retention) {
+                Verdict::Replay(outcome) => {
+                    return Ok(Finished::Replay(outcome.clone(), version.0));
+                }
+                Verdict::OtherPayload => return Err(CallError::OtherPayload),
+                Verdict::Proceed => outdated = Some(stored.expires_at(retention)),
+            }
+        }
+        let command = Command {
+            operation: id,
+            params: &arguments.params,
+            memory: &arguments.memory,
+            me: arguments.me,
+            now,
+            answer: None,
+        };
+        let source = Newest(transaction);
+        let number = transaction.position();
+        let performed =
+            perform(&self.schema, &command, &desk.pool, &source, number, &mut desk.room)?;
+        match performed {
+            Performed::Later => Err(CallError::Damaged),
+            Performed::Refused(refused) => {
+                let pool = desk.pool.borrow();
+                let refusal =
+                    reply::refused(&self.schema, id, &refused.refusal, &refused.seen, &pool);
+                Err(CallError::Refused(Box::new(refusal)))
+            }
+            Performed::Done(mut done) => {
+                let Some((key, payload)) = idempotent else {
+                    return Ok(Finished::Done(done, None));
+                };
+                let outcome = self.outcome(id, &done, desk);
+                let stored = Stored { payload: *payload, answer: outcome, at: done.now };
+                if let Some(expired) = outdated {
+                    done.plan.delete(idempotency::due_key(self.schema.number, expired, key));
+                }
+                done.plan.put(key.clone(), idempotency::put(&stored));
+                let expires_at = stored.expires_at(retention);
+                let due = idempotency::due_key(self.schema.number, expires_at, key);
+                done.plan.put(due, Vec::new());
+                Ok(Finished::Done(done, Some(stored.answer)))
+            }
+        }
+    }
+
+    fn outcome(&self, id: OperationId, done: &Done, desk: &Desk) -> Outcome {
+        let schema = &self.schema;
+        let operation = &schema.design.operations[id.index()];
+        let pool = desk.pool.borrow();
+        let mut memory = Map::new();
+        for (used, word) in &done.memory {
+            let used = &operation.memory[used.index()];
+            let field = &schema.design.actors[used.actor.index()].memory[used.field.index()];
+            let value = values::write(&schema.design, &field.ty, std::slice::from_ref(word), &pool);
+            memory.insert(memory_name(schema, operation, used), value);
+        }
+        let result = match &operation.kind {
+            OperationKind::Read { result } if !done.result.is_empty() => {
+                values::write(&schema.design, &result.ty, &done.result, &pool)
+            }
+            _ => Value::Null,
+        };
+        Outcome { memory, truth: reply::records(schema, &done.changed, &pool), result }
+    }
+}
+
+/// What a transaction came to.
+#[expect(clippy::large_enum_variant, reason = "lives on the stack of one call")]
+enum Finished {
+    Replay(Outcome, u64),
+    Done(Done, Option<Outcome>),
+}
+
+/// Why a design cannot be opened on a store.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum OpenError {
+    Store(store::Error),
+    /// the layout of the design does not fit the store
+    Design(String),
+    /// the store holds truth of another version of this design
+    Changed {
+        stored: String,
+        now: String,
+    },
+    /// this runtime serves stores that keep their state in this process
+    NotLocal,
+    Damaged,
+}
+
+impl From<store::Error> for OpenError {
+    fn from(error: store::Error) -> OpenError {
+        OpenError::Store(error)
+    }
+}
+
+impl std::fmt::Display for OpenError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            OpenError::Store(error) => write!(f, "{error}"),
+            OpenError::Design(why) => write!(f, "{why}"),
+            OpenError::Changed { stored, now } => write!(
+                f,
+                "the store holds truth of another version of this design: there `{stored}`, here \
+                 `{now}`"
+            ),
+            OpenError::NotLocal => write!(f, "this store does not keep its state in this process"),
+            OpenError::Damaged => write!(f, "what the store says of its designs cannot be read"),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+/// No principal: the engine acts itself.
+pub(crate) const NOBODY: Word = NULL;

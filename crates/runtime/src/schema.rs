@@ -1,0 +1,122 @@
+//! One design made ready to run: lowered, and with everything that a call looks up prepared.
+
+use design::model::{Design, OperationId, OperationKind, StateId, StateKind, SubjectId, Type};
+use engine::{Field, Program};
+use rustc_hash::FxHashMap;
+
+use crate::keys::{DesignNumber, MAX_PARTS};
+
+/// What does not change from call to call.
+#[derive(Debug)]
+pub struct Schema {
+    pub design: Design,
+    pub program: Program,
+    /// its number in the store
+    pub number: DesignNumber,
+    pub subjects: Vec<SubjectSchema>,
+    /// (actor, operation) by name
+    operations: FxHashMap<(String, String), OperationId>,
+    subject_names: FxHashMap<String, SubjectId>,
+}
+
+#[derive(Debug)]
+pub struct SubjectSchema {
+    /// truth attributes in the order of the record
+    pub attributes: Vec<(Field, Type)>,
+    pub counters: std::ops::Range<usize>,
+    /// (state, word of the start); the end follows it
+    pub logs: Vec<(StateId, usize)>,
+    /// repairs that bind a record of this subject
+    pub repairs: Vec<OperationId>,
+    pub width: usize,
+}
+
+impl Schema {
+    /// Fails on a design that is too large for the layout of keys.
+    pub fn new(design: Design, number: DesignNumber) -> Result<Schema, String> {
+        for subject in &design.subjects {
+            if subject.keys.len() > MAX_PARTS {
+                return Err(format!(
+                    "the key of `{}` has {} parts, and at most {MAX_PARTS} are stored",
+                    subject.name,
+                    subject.keys.len()
+                ));
+            }
+        }
+        let too_many = design.subjects.len().max(design.operations.len()) > usize::from(u16::MAX);
+        if too_many {
+            return Err(format!("at most {} subjects and operations are stored", u16::MAX));
+        }
+        let program = Program::new(&design);
+        let subjects = (0..design.subjects.len())
+            .map(|at| subject_schema(&design, &program, SubjectId::of(at)))
+            .collect();
+        let operations = design
+            .operations
+            .iter()
+            .enumerate()
+            .map(|(at, operation)| {
+                let actor = design.actors[operation.actor.index()].name.clone();
+                ((actor, operation.name.clone()), OperationId::of(at))
+            })
+            .collect();
+        let subject_names = design
+            .subjects
+            .iter()
+            .enumerate()
+            .map(|(at, subject)| (subject.name.clone(), SubjectId::of(at)))
+            .collect();
+        Ok(Schema { design, program, number, subjects, operations, subject_names })
+    }
+
+    pub fn operation(&self, actor: &str, operation: &str) -> Option<OperationId> {
+        // a lookup by two borrowed parts; the map is keyed by owned ones
+        self.operations.get(&(actor.to_string(), operation.to_string())).copied()
+    }
+
+    pub fn subject(&self, name: &str) -> Option<SubjectId> {
+        self.subject_names.get(name).copied()
+    }
+}
+
+fn subject_schema(design: &Design, program: &Program, id: SubjectId) -> SubjectSchema {
+    let subject = &design.subjects[id.index()];
+    let layout = program.layout(id);
+    let attributes = subject
+        .attributes
+        .iter()
+        .enumerate()
+        .filter_map(|(at, attribute)| {
+            let field = layout.attribute(design::model::AttrId::of(at))?;
+            Some((field, attribute.ty.clone()))
+        })
+        .collect();
+    let first = layout.counter(design::model::CounterId(0)) as usize;
+    let logs = subject
+        .states
+        .iter()
+        .enumerate()
+        .filter(|(_, state)| matches!(state.kind, StateKind::Log { .. }))
+        .filter_map(|(at, _)| {
+            let state = StateId::of(at);
+            Some((state, layout.log_start(state)? as usize))
+        })
+        .collect();
+    let repairs = design
+        .operations
+        .iter()
+        .enumerate()
+        .filter(|(_, operation)| {
+            matches!(operation.kind, OperationKind::Repair { .. })
+                && operation.params.first().map(|param| &param.ty) == Some(&Type::Ref(id))
+        })
+        .map(|(at, _)| OperationId::of(at))
+        .collect();
+    SubjectSchema {
+        attributes,
+        counters: first..first + subject.counters.len(),
+        logs,
+        repairs,
+        width: layout.width as usize,
+    }
+}

@@ -1,0 +1,144 @@
+//! Repairs fire when due; effects are delivered under one key until they are answered.
+
+mod support;
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use runtime::{Delivered, Delivery, Fired, Outside, Worked};
+use serde_json::{Value, json};
+use support::{ask, bench, design};
+
+#[test]
+fn a_hold_that_runs_out_is_released_when_it_is_due_and_not_before() {
+    let bench = bench(design("systems/tickets"));
+    for seat in ["A1", "A2"] {
+        let add = ask("organizer", "add_seat", "olga").with("seat", seat).with("section", "A");
+        bench.call(add).unwrap();
+        let hold = ask("buyer", "hold", "ann").with("seat", seat).with("booking", seat);
+        bench.call(hold).unwrap();
+        bench.clock.advance(1_000);
+    }
+    let due = support::START + 600_001;
+    assert_eq!(bench.runtime.fire_one().unwrap(), Fired::Idle(Some(due)));
+    // a seat that is sold in time is not released
+    bench.call(ask("buyer", "confirm", "ann").with("booking", "A1")).unwrap();
+    assert_eq!(bench.runtime.fire_one().unwrap(), Fired::Idle(Some(due + 1_000)));
+    bench.clock.advance(600_000);
+    assert_eq!(bench.runtime.fire_due().unwrap(), (1, None));
+    assert_eq!(bench.truth("Seat", "A2")["SeatInventoryState"]["status"], "AVAILABLE");
+    assert_eq!(bench.truth("Booking", "A2")["BookingState"]["status"], "EXPIRED");
+    assert_eq!(bench.truth("Seat", "A1")["SeatInventoryState"]["status"], "SOLD");
+    assert_eq!(bench.runtime.counters().done_of("release"), 1);
+    let (all, _) = store::block_on(bench.runtime.feed(None, 100)).unwrap();
+    assert_eq!(all.last().unwrap().1.actor, "sweeper");
+}
+
+/// Answers from a list, and keeps what it was asked.
+struct Scripted {
+    answers: Mutex<VecDeque<Delivered>>,
+    asked: Mutex<Vec<Delivery>>,
+}
+
+impl Scripted {
+    fn new(answers: Vec<Delivered>) -> Scripted {
+        Scripted { answers: Mutex::new(answers.into()), asked: Mutex::default() }
+    }
+
+    fn keys(&self) -> Vec<String> {
+        self.asked.lock().unwrap().iter().map(|delivery| delivery.key.clone()).collect()
+    }
+}
+
+impl Outside for Scripted {
+    fn deliver(&self, delivery: &Delivery) -> Delivered {
+        self.asked.lock().unwrap().push(delivery.clone());
+        self.answers.lock().unwrap().pop_front().unwrap_or(unknown("no more answers"))
+    }
+}
+
+fn unknown(trouble: &str) -> Delivered {
+    Delivered::Unknown { trouble: trouble.into(), retry_after_ms: None }
+}
+
+fn paying() -> support::Bench {
+    let bench = bench(design("systems/payments"));
+    let create = ask("merchant", "create_intent", "shop")
+        .with("intent", "i1")
+        .with("amount", "12.50")
+        .with("currency", "EUR");
+    bench.call(create).unwrap();
+    bench.call(ask("merchant", "pay", "shop").with("intent", "i1").with("charge", "c1")).unwrap();
+    bench
+}
+
+#[test]
+fn an_effect_is_delivered_with_its_body_and_its_answer_is_a_transition() {
+    let bench = paying();
+    let outside = Scripted::new(vec![Delivered::Ok(Value::Null)]);
+    assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Tried);
+    let asked = outside.asked.lock().unwrap()[0].clone();
+    assert_eq!(asked.body, json!({ "charge": "c1", "amount": "12.50", "currency": "EUR" }));
+    assert_eq!((asked.method.as_str(), asked.effect.as_str()), ("POST", "authorize"));
+    assert_eq!(bench.truth("Intent", "i1")["PaymentIntentState"]["status"], "SUCCEEDED");
+    assert_eq!(bench.truth("Charge", "c1")["TransactionState"]["status"], "AUTHORIZED");
+    assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Idle(None));
+    assert!(bench.runtime.outbox(10).unwrap().is_empty());
+}
+
+#[test]
+fn what_is_unknown_is_tried_again_under_the_same_key_and_never_ends_silently() {
+    let bench = paying();
+    let outside = Scripted::new(Vec::new());
+    for attempt in 0..8 {
+        assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Tried, "{attempt}");
+        let Worked::Idle(next) = bench.runtime.deliver_one(&outside).unwrap() else { panic!() };
+        if let Some(next) = next {
+            bench.clock.advance(next - runtime::Clock::now_ms(bench.clock.as_ref()));
+        }
+    }
+    let waiting = bench.runtime.outbox(10).unwrap();
+    assert_eq!(waiting[0].state, "dead letter");
+    assert_eq!((waiting[0].attempts, waiting[0].trouble.as_str()), (8, "no more answers"));
+    // the design was told, and its repair sends again under the same key
+    assert_eq!(bench.truth("Charge", "c1")["TransactionState"]["status"], "UNKNOWN");
+    assert_eq!(bench.runtime.fire_due().unwrap().0, 1);
+    outside.answers.lock().unwrap().push_back(Delivered::Refused(Value::Null));
+    assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Tried);
+    assert_eq!(bench.truth("Intent", "i1")["PaymentIntentState"]["status"], "FAILED");
+    let keys = outside.keys();
+    assert_eq!(keys.len(), 9);
+    assert!(keys.iter().all(|key| *key == keys[0]), "{keys:?}");
+    assert!(bench.runtime.outbox(10).unwrap().is_empty());
+    // settled: the repair has nothing more to do
+    bench.clock.advance(60_000);
+    assert_eq!(bench.runtime.fire_due().unwrap().0, 0);
+}
+
+#[test]
+fn a_person_can_retry_a_dead_letter() {
+    let bench = paying();
+    let outside = Scripted::new(Vec::new());
+    for _ in 0..8 {
+        bench.runtime.deliver_one(&outside).unwrap();
+        bench.clock.advance(61_000);
+    }
+    let waiting = bench.runtime.outbox(10).unwrap();
+    assert_eq!(waiting[0].state, "dead letter");
+    bench.runtime.retry(&waiting[0]).unwrap();
+    outside.answers.lock().unwrap().push_back(Delivered::Ok(Value::Null));
+    assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Tried);
+    assert_eq!(bench.truth("Charge", "c1")["TransactionState"]["status"], "AUTHORIZED");
+}
+
+#[test]
+fn the_other_side_may_ask_for_patience() {
+    let bench = paying();
+    let outside = Scripted::new(vec![Delivered::Unknown {
+        trouble: "busy".into(),
+        retry_after_ms: Some(30_000),
+    }]);
+    bench.runtime.deliver_one(&outside).unwrap();
+    let next = support::START + 30_000;
+    assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Idle(Some(next)));
+}
