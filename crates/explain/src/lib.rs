@@ -5,9 +5,15 @@
 
 mod derive;
 mod facts;
+mod hot;
+mod markdown;
+mod sheet;
 mod spell;
 mod types;
 
 pub use derive::{
     Clause, Derivation, Fence, FenceKind, Kind, Mechanism, Shape, Touch, TouchKind, derive,
 };
+pub use hot::{HotKey, WayOut};
+pub use markdown::markdown;
+pub use sheet::{Sheet, sheet};

@@ -22,6 +22,11 @@ pub use kinds::{Kind, Mechanism, Shape};
 pub use touch::{Touch, TouchKind};
 pub use units::units;
 
+/// Does a value depend on the clock?
+pub fn mentions_now(value: &design::model::Expr) -> bool {
+    touch::mentions(value, &|e| matches!(e.kind, design::model::ExprKind::Now))
+}
+
 /// One operation, one answer to an effect, or one view.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Derivation {

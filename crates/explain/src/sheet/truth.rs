@@ -1,0 +1,166 @@
+//! What is authoritative, what is derived from it, and who acts.
+
+use design::model::*;
+use serde::Serialize;
+
+use crate::derive::Derivation;
+use crate::spell::{constant, duration};
+use crate::types::Types;
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TruthState {
+    pub state: String,
+    /// `Seat(seat: text)`
+    pub subject: String,
+    pub kind: &'static str,
+    /// `status: AVAILABLE | HELD | SOLD = AVAILABLE`
+    pub attributes: Vec<String>,
+    pub written_by: Vec<String>,
+    pub guards: Vec<String>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Derived {
+    pub name: String,
+    pub kind: &'static str,
+    pub text: String,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Actor {
+    pub name: String,
+    /// `caller`, `engine` for whoever only repairs, `world` for whoever answers from outside
+    pub role: &'static str,
+    pub continues: Option<String>,
+    pub memory: Vec<String>,
+    pub operations: Vec<String>,
+}
+
+pub fn truth(design: &Design, operations: &[Derivation]) -> Vec<TruthState> {
+    let mut list = Vec::new();
+    for subject in &design.subjects {
+        for state in &subject.states {
+            let kind = match state.kind {
+                StateKind::Truth => "truth",
+                StateKind::Log { .. } => "log",
+                StateKind::Cache { .. } | StateKind::Ephemeral { .. } => continue,
+            };
+            let names = |wanted: &dyn Fn(&crate::derive::Touch) -> bool| {
+                operations
+                    .iter()
+                    .filter(|d| d.touches.iter().any(|t| t.state == state.name && wanted(t)))
+                    .map(|d| d.name.clone())
+                    .collect::<Vec<String>>()
+            };
+            list.push(TruthState {
+                state: state.name.clone(),
+                subject: key_of(design, subject),
+                kind,
+                attributes: attributes(design, subject, state),
+                written_by: names(&|touch| touch.written),
+                guards: names(&|touch| touch.read_in_guard),
+            });
+        }
+    }
+    list
+}
+
+pub fn key_of(design: &Design, subject: &Subject) -> String {
+    let types = Types { design };
+    let keys: Vec<String> =
+        subject.keys.iter().map(|key| format!("{}: {}", key.name, types.text(&key.ty))).collect();
+    let place =
+        subject.place.map_or(String::new(), |p| format!(" at {}", subject.keys[p as usize].name));
+    format!("{}({}){place}", subject.name, keys.join(", "))
+}
+
+fn attributes(design: &Design, subject: &Subject, state: &State) -> Vec<String> {
+    let types = Types { design };
+    state
+        .attributes
+        .iter()
+        .map(|attr| {
+            let attribute = &subject.attributes[attr.index()];
+            let default = match &attribute.default {
+                Some(value) if *value != Const::Null => format!(" = {}", constant(design, value)),
+                _ => String::new(),
+            };
+            format!("{}: {}{default}", attribute.name, types.text(&attribute.ty))
+        })
+        .collect()
+}
+
+pub fn derived(design: &Design) -> Vec<Derived> {
+    let mut list = Vec::new();
+    for subject in &design.subjects {
+        for state in &subject.states {
+            let (kind, text) = match state.kind {
+                StateKind::Cache { at } => (
+                    "cache",
+                    format!(
+                        "a copy with each {}, lost or stale at any moment",
+                        design.actors[at.index()].name
+                    ),
+                ),
+                StateKind::Ephemeral { ttl: Some(ttl) } => {
+                    ("ephemeral", format!("soft state, gone after {}", duration(ttl)))
+                }
+                StateKind::Ephemeral { ttl: None } => ("ephemeral", "soft state".to_owned()),
+                _ => continue,
+            };
+            list.push(Derived { name: state.name.clone(), kind, text });
+        }
+    }
+    for view in &design.views {
+        let subject = &design.subjects[view.subject.index()].name;
+        let word = match view.form {
+            ViewForm::Count => "count of",
+            ViewForm::Sum { .. } => "sum over",
+            ViewForm::List { .. } => "sorted list of",
+            ViewForm::Rank { .. } => "ranking of",
+            ViewForm::Search { .. } => "search over",
+            ViewForm::Near { .. } => "nearest of",
+            ViewForm::Window { .. } => "windows over",
+        };
+        let params: Vec<&str> = view.params.iter().map(|p| p.name.as_str()).collect();
+        let by = if params.is_empty() {
+            String::new()
+        } else {
+            format!(" for each {}", params.join(", "))
+        };
+        let text = format!("{word} {subject}{by}, rebuilt from the feed");
+        list.push(Derived { name: view.name.clone(), kind: "view", text });
+    }
+    list
+}
+
+pub fn actors(design: &Design) -> Vec<Actor> {
+    let types = Types { design };
+    let mut list = Vec::new();
+    for (index, actor) in design.actors.iter().enumerate() {
+        let own: Vec<&Operation> =
+            design.operations.iter().filter(|op| op.actor.index() == index).collect();
+        let all = |is: &dyn Fn(&Operation) -> bool| !own.is_empty() && own.iter().all(|op| is(op));
+        let role = if actor.is_world || all(&|op| matches!(op.kind, OperationKind::Effect(_))) {
+            "world"
+        } else if all(&|op| matches!(op.kind, OperationKind::Repair { .. })) {
+            "engine"
+        } else {
+            "caller"
+        };
+        let memory = actor.memory.iter().map(|field| {
+            let of = field
+                .of
+                .map_or(String::new(), |s| format!(" of {}", design.subjects[s.index()].name));
+            format!("{}: {}{of}", field.name, types.text(&field.ty))
+        });
+        list.push(Actor {
+            name: actor.name.clone(),
+            role,
+            continues: actor.continues.map(|other| design.actors[other.index()].name.clone()),
+            memory: memory.collect(),
+            operations: own.iter().map(|op| op.name.clone()).collect(),
+        });
+    }
+    list
+}
