@@ -43,7 +43,8 @@ fn each_page_shows_its_code_and_the_remedy() {
                 assert_eq!(codes, [""; 0], "{code}: the mended text");
                 mended += 1;
             } else {
-                assert_eq!(fence, format!("design fails {code}"));
+                // the place is held against the compiler in `crates/design/tests`
+                assert!(fence.starts_with(&format!("design fails {code} at ")), "{fence}");
                 assert_eq!(codes, [code.as_str()], "{code}: the failing text");
                 failing += 1;
             }
