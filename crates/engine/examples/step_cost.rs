@@ -4,7 +4,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use design::model::{BlobId, Goal, OperationId, StateId, SubjectId};
-use engine::{Command, Fetch, NULL, Outcome, Program, Scratch, Truth, Word, World, holds, step};
+use engine::{
+    Command, Fetch, NULL, Outcome, Program, Scratch, Truth, Word, World, holds, refuses, step,
+};
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -94,6 +96,15 @@ fn main() {
             let outcome = step(&program, black_box(truth), black_box(&command), &mut scratch);
             assert_eq!(black_box(outcome) == Outcome::Done, accepted);
         });
+    }
+    for (name, truth, command, accepted) in cases {
+        if !accepted {
+            measure(&format!("{name} quickly"), || {
+                let refusal =
+                    refuses(&program, black_box(truth), black_box(&command), &mut scratch);
+                assert!(black_box(refusal).is_some());
+            });
+        }
     }
     measure("3 invariants, 2 records", || {
         for index in 0..3 {

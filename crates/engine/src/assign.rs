@@ -5,10 +5,10 @@ use design::model::{AttrId, MemoryUseId};
 use crate::collection;
 use crate::eval::{Stop, compute};
 use crate::execute::{Execute, at};
+use crate::fault::Fault;
 use crate::overlay::Status;
 use crate::program::node::{Arithmetic, AssignKind, Destination, Form, NodeId, Slot, Store};
 use crate::{NULL, Truth, Word};
-use crate::fault::Fault;
 
 impl<T: Truth> Execute<'_, '_, T> {
     pub(crate) fn assign(
@@ -19,12 +19,16 @@ impl<T: Truth> Execute<'_, '_, T> {
         stmt: NodeId,
     ) -> Result<(), Stop> {
         let key = self.key(place.base, stmt)?;
+        let plain = matches!(change, AssignKind::Set | AssignKind::Add | AssignKind::Subtract);
+        if plain && place.store == Store::Truth && value.form == Form::Scalar {
+            return self.assign_word(place, key, change, value, stmt);
+        }
         let height = self.eval.stack.len();
         let element = match change {
             AssignKind::PutSet { key }
             | AssignKind::PutAdd { key }
             | AssignKind::PutSubtract { key } => match self.eval.eval(key)? {
-                NULL => return Err(Stop::Refuse(Fault::NullValue, stmt)),
+                NULL => return Err(Stop::refuse(Fault::NullValue, stmt)),
                 element => element,
             },
             _ => NULL,
@@ -42,7 +46,7 @@ impl<T: Truth> Execute<'_, '_, T> {
             }
             Store::Ephemeral(state) => {
                 if change != AssignKind::Set {
-                    return Err(Stop::Refuse(Fault::Unsupported, stmt));
+                    return Err(Stop::refuse(Fault::Unsupported, stmt));
                 }
                 self.keep_ephemeral(place.subject, state, key, AttrId(place.attr), height);
                 return Ok(());
@@ -56,6 +60,30 @@ impl<T: Truth> Execute<'_, '_, T> {
         Ok(())
     }
 
+    /// The common case: one word of truth.
+    #[inline]
+    fn assign_word(
+        &mut self,
+        place: &Destination,
+        key: Word,
+        change: AssignKind,
+        value: &Slot,
+        stmt: NodeId,
+    ) -> Result<(), Stop> {
+        let word = self.eval.eval(value.node)?;
+        if word == NULL && !value.optional {
+            return Err(Stop::refuse(Fault::NullValue, value.node));
+        }
+        let index = self.eval.env.load(place.subject, key)?;
+        let record = self.eval.env.overlay.touch(index).map_err(at(stmt))?;
+        let target = &mut record[place.offset as usize];
+        *target = match change {
+            AssignKind::Set => word,
+            _ => add(*target, word, change).map_err(at(stmt))?,
+        };
+        Ok(())
+    }
+
     pub(crate) fn remember(
         &mut self,
         memory: MemoryUseId,
@@ -65,7 +93,7 @@ impl<T: Truth> Execute<'_, '_, T> {
     ) -> Result<(), Stop> {
         let word = self.eval.eval(value.node)?;
         let Some(place) = self.eval.env.memory.get_mut(memory.index()) else {
-            return Err(Stop::Refuse(Fault::OutOfRange, stmt));
+            return Err(Stop::refuse(Fault::OutOfRange, stmt));
         };
         *place = match change {
             AssignKind::Set => word,

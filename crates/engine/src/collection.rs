@@ -1,8 +1,8 @@
 //! Changes to a collection in place. The words begin with its length and end with its room.
 
 use crate::eval::used;
-use crate::{NULL, Word};
 use crate::fault::Fault;
+use crate::{NULL, Word};
 
 /// The elements in use, as a count of words.
 fn elements(words: &[Word], stride: u32) -> Result<usize, Fault> {

@@ -9,11 +9,11 @@
 
 use crate::env::StepEnv;
 use crate::eval::{Eval, Stop, compute};
+use crate::fault::Fault;
 use crate::overlay::Status;
 use crate::program::node::{Arithmetic, NodeId};
 use crate::program::{CountedBy, Expression};
 use crate::{NULL, Truth, Word};
-use crate::fault::Fault;
 
 /// Where a refusal of this module is said to happen; the statement that ran last says it better.
 pub(crate) const NOWHERE: NodeId = NodeId::MAX;
@@ -81,7 +81,7 @@ fn count<T: Truth>(eval: &mut Steps<'_, '_, T>, index: usize) -> Result<(), Stop
     if made {
         let place = eval.env.load(parent_subject, parent)?;
         if matches!(eval.env.overlay.status(place), Status::Absent | Status::Deleted) {
-            return Err(Stop::Refuse(eval.env.overlay.missing(place), NOWHERE));
+            return Err(Stop::refuse(eval.env.overlay.missing(place), NOWHERE));
         }
     }
     for (number, rule) in rules.counted.iter().enumerate() {
@@ -90,7 +90,7 @@ fn count<T: Truth>(eval: &mut Steps<'_, '_, T>, index: usize) -> Result<(), Stop
         if new != old {
             let place = eval.env.load(parent_subject, parent)?;
             add(eval, place, rule.offset, new, old)
-                .map_err(|reason| Stop::Refuse(reason, NOWHERE))?;
+                .map_err(|reason| Stop::refuse(reason, NOWHERE))?;
         }
     }
     Ok(())
@@ -156,7 +156,7 @@ pub(crate) fn check_deleted<T: Truth>(eval: &Steps<'_, '_, T>) -> Result<(), Sto
         if let Some(words) = overlay.remains(index) {
             let counters = crate::overlay::counters_of(eval.program, entry.subject);
             if words[counters.start as usize..counters.end as usize].iter().any(|word| *word != 0) {
-                return Err(Stop::Refuse(Fault::HasChildren, NOWHERE));
+                return Err(Stop::refuse(Fault::HasChildren, NOWHERE));
             }
         }
     }

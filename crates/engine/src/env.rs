@@ -4,11 +4,11 @@ use design::model::{BlobId, OperationId, StateId, SubjectId};
 
 use crate::counters;
 use crate::eval::{Env, Eval, Stop};
+use crate::fault::Fault;
 use crate::overlay::{Overlay, Status, record_key};
 use crate::program::Program;
 use crate::scratch::Need;
 use crate::{Fetch, NULL, Truth, Word};
-use crate::fault::Fault;
 
 pub(crate) struct StepEnv<'e, T> {
     pub program: &'e Program,
@@ -50,7 +50,7 @@ impl<T: Truth> StepEnv<'_, T> {
                 if !self.needs.contains(&need) {
                     self.needs.push(need);
                 }
-                return Err(Stop::Need);
+                return Err(Stop::NEED);
             }
         };
         let index = self.overlay.add(record_key(subject, key), status, words, width);
@@ -58,7 +58,7 @@ impl<T: Truth> StepEnv<'_, T> {
         if stored != NULL && stored > self.clock.now {
             self.clock.now = stored;
             if self.clock.used {
-                return Err(Stop::Again);
+                return Err(Stop::AGAIN);
             }
         }
         Ok(index)
@@ -82,7 +82,7 @@ impl<T: Truth> StepEnv<'_, T> {
                 if !self.needs.contains(&need) {
                     self.needs.push(need);
                 }
-                return Err(Stop::Need);
+                return Err(Stop::NEED);
             }
         };
         Ok(self.overlay.add((subject, Some(state), key, self.me), status, words, width))
@@ -132,7 +132,7 @@ impl<'a, T: Truth> Env<'a> for StepEnv<'_, T> {
     fn stored(&mut self, blob: BlobId, digest: Word) -> Result<bool, Stop> {
         self.truth.stored(blob, digest).ok_or_else(|| {
             self.needs.push(Need::Stored { blob, digest });
-            Stop::Need
+            Stop::NEED
         })
     }
 

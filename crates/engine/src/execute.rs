@@ -4,11 +4,11 @@ use design::model::{AttrId, StateId, SubjectId};
 
 use crate::env::StepEnv;
 use crate::eval::{Eval, Stop};
+use crate::fault::Fault;
 use crate::overlay::{Status, counters_of};
 use crate::program::node::{NodeId, Placed, Run, StmtNode, StmtOp};
 use crate::scratch::{Output, Part};
 use crate::{NULL, Truth, Word};
-use crate::fault::Fault;
 
 pub(crate) struct Execute<'e, 'x, T> {
     pub eval: Eval<'e, StepEnv<'x, T>>,
@@ -17,7 +17,7 @@ pub(crate) struct Execute<'e, 'x, T> {
 
 /// Tells a reason where it happened.
 pub(crate) fn at(node: NodeId) -> impl Fn(Fault) -> Stop {
-    move |reason| Stop::Refuse(reason, node)
+    move |reason| Stop::refuse(reason, node)
 }
 
 impl<T: Truth> Execute<'_, '_, T> {
@@ -36,7 +36,9 @@ impl<T: Truth> Execute<'_, '_, T> {
                 self.remember(*memory, *change, value, stmt.at)
             }
             StmtOp::Let { offset, value } => self.eval.bind_slot(value, *offset),
-            StmtOp::New { subject, keys, fields } => self.make_new(*subject, *keys, *fields, stmt.at),
+            StmtOp::New { subject, keys, fields } => {
+                self.make_new(*subject, *keys, *fields, stmt.at)
+            }
             StmtOp::Delete { subject, target } => {
                 let key = self.key(*target, stmt.at)?;
                 let index = self.eval.env.load(*subject, key)?;
@@ -56,7 +58,7 @@ impl<T: Truth> Execute<'_, '_, T> {
                 let height = self.eval.stack.len();
                 let start = self.eval.block(*block, *stride)?;
                 if self.eval.stack[start] == NULL {
-                    return Err(Stop::Refuse(Fault::NullValue, *block));
+                    return Err(Stop::refuse(Fault::NullValue, *block));
                 }
                 let end = self.eval.stack.len();
                 for index in (start + 1..end).step_by(*stride as usize) {
@@ -77,7 +79,7 @@ impl<T: Truth> Execute<'_, '_, T> {
     /// What a reference refers to.
     pub(crate) fn key(&mut self, base: NodeId, place: NodeId) -> Result<Word, Stop> {
         match self.eval.eval(base)? {
-            NULL => Err(Stop::Refuse(Fault::Nothing, place)),
+            NULL => Err(Stop::refuse(Fault::Nothing, place)),
             key => Ok(key),
         }
     }
@@ -120,7 +122,7 @@ impl<T: Truth> Execute<'_, '_, T> {
         let blank = self.eval.env.overlay.entries[index].blank;
         let status = self.eval.env.overlay.status(index);
         if matches!(status, Status::Same | Status::Changed) && !blank {
-            return Err(Stop::Refuse(Fault::AlreadyExists, place));
+            return Err(Stop::refuse(Fault::AlreadyExists, place));
         }
         if !blank {
             index = self.make(subject, key)?;
@@ -147,13 +149,13 @@ impl<T: Truth> Execute<'_, '_, T> {
     ) -> Result<(), Stop> {
         let layout = &self.eval.program.subject(subject).layout;
         let Some(start) = layout.log_start(log) else {
-            return Err(Stop::Refuse(Fault::Unsupported, place));
+            return Err(Stop::refuse(Fault::Unsupported, place));
         };
         let part = self.rows(entry)?;
         let index = self.eval.env.load(subject, key)?;
         let words = self.eval.env.overlay.touch(index).map_err(at(place))?;
         let (first, end) = (words[start as usize], words[start as usize + 1]);
-        let next = end.checked_add(1).ok_or(Stop::Refuse(Fault::Overflow, place))?;
+        let next = end.checked_add(1).ok_or(Stop::refuse(Fault::Overflow, place))?;
         words[start as usize + 1] = next;
         if let Some(keep) = keep.and_then(|keep| Word::try_from(keep).ok()) {
             words[start as usize] = first.max(next.saturating_sub(keep));

@@ -41,11 +41,11 @@ pub fn holds<W: World>(
         query_words: &mut scratch.query_words,
         lenient: true,
     };
-    eval.test(rule.body.node).map_err(|stop| match stop {
-        Stop::Refuse(fault, node) => Refusal { reason: fault.into(), clause: None, at: program.span(node) },
-        Stop::Need | Stop::Again => {
-            Refusal { reason: Reason::Unsupported, clause: None, at: rule.span }
+    eval.test(rule.body.node).map_err(|stop| match stop.refusal() {
+        Some((fault, node)) => {
+            Refusal { reason: fault.into(), clause: None, at: program.span(node) }
         }
+        None => Refusal { reason: Reason::Unsupported, clause: None, at: rule.span },
     })
 }
 

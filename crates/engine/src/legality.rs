@@ -80,12 +80,12 @@ fn load_params<T: Truth>(eval: &mut Eval<'_, StepEnv<'_, T>>, op: &Op) -> Result
         let key = eval.local(look.offset);
         if key != NULL {
             match eval.env.load(look.subject, key) {
-                Ok(_) | Err(Stop::Need) => {}
+                Ok(_) | Err(Stop::NEED) => {}
                 Err(stop) => return Err(stop),
             }
         }
     }
-    if eval.env.needs.is_empty() { Ok(()) } else { Err(Stop::Need) }
+    if eval.env.needs.is_empty() { Ok(()) } else { Err(Stop::NEED) }
 }
 
 /// `exists` of every parameter, then `fresh` of every new one: they stand in this order.

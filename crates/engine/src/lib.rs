@@ -21,6 +21,7 @@ pub mod outbox;
 mod outcome;
 mod overlay;
 mod program;
+mod refuses;
 mod scratch;
 mod step;
 pub mod token;
@@ -34,6 +35,7 @@ pub use layout::{Field, Layout, ParamsLayout, StateLayout, width_of};
 pub use legal::{LegalStep, legal_steps};
 pub use outcome::{Outcome, Reason, Refusal};
 pub use program::{Program, Shape};
+pub use refuses::refuses;
 pub use scratch::{
     Append, CacheWrite, Change, Emit, EphemeralWrite, Need, Query, Read, Scratch, Send, Write,
 };

@@ -2,9 +2,9 @@
 
 use design::model::{StateId, SubjectId};
 
+use crate::fault::Fault;
 use crate::program::Program;
 use crate::{NULL, Word};
-use crate::fault::Fault;
 
 /// What has become of a record in this step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,8 +52,8 @@ pub(crate) struct Overlay {
     pub unsettled: bool,
     /// counting is under way
     pub settling: bool,
-    /// some record was touched
-    pub touched: bool,
+    /// some record was made
+    pub made: bool,
 }
 
 impl Overlay {
@@ -65,7 +65,7 @@ impl Overlay {
         self.show_before = false;
         self.unsettled = false;
         self.settling = false;
-        self.touched = false;
+        self.made = false;
     }
 
     /// Forgets what the step did, keeps what it read.
@@ -82,7 +82,7 @@ impl Overlay {
         self.show_before = false;
         self.unsettled = false;
         self.settling = false;
-        self.touched = false;
+        self.made = false;
     }
 
     #[inline]
@@ -189,7 +189,6 @@ impl Overlay {
         entry.uncounted = true;
         entry.blank = false;
         self.unsettled = true;
-        self.touched = true;
         Ok(&mut self.words[range(entry.current, entry.width)])
     }
 
@@ -219,10 +218,10 @@ impl Overlay {
         entry.current = current;
         entry.status = Status::Changed;
         entry.made = true;
+        self.made = true;
         entry.blank = true;
         entry.uncounted = true;
         self.unsettled = true;
-        self.touched = true;
     }
 
     pub fn delete(&mut self, index: usize) -> Result<(), Fault> {

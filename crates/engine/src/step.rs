@@ -111,14 +111,15 @@ fn evaluate<T: Truth>(
             Ended::Unmet(reason, clause, at) => {
                 return Outcome::Refused(Refusal { reason, clause: Some(clause), at });
             }
-            Ended::Stopped(Stop::Need, _) => return Outcome::Need,
-            Ended::Stopped(Stop::Again, _) => {
+            Ended::Stopped(Stop::NEED, _) => return Outcome::Need,
+            Ended::Stopped(Stop::AGAIN, _) => {
                 // every round reads a record that is newer than all before it
                 scratch.overlay.rewind();
                 scratch.out.clear();
                 scratch.clock.used = false;
             }
-            Ended::Stopped(Stop::Refuse(fault, node), clause) => {
+            Ended::Stopped(stop, clause) => {
+                let (fault, node) = stop.refusal().unwrap_or((Fault::Unsupported, NOWHERE));
                 let at = if node == NOWHERE { op.span } else { program.span(node) };
                 return Outcome::Refused(Refusal { reason: fault.into(), clause, at });
             }
@@ -208,9 +209,11 @@ fn run<T: Truth>(
         result(execute, op)?;
         return Ok(());
     }
-    if execute.eval.env.overlay.touched {
+    if execute.eval.program.counts {
         counters::settle(&mut execute.eval)?;
         counters::check_deleted(&execute.eval)?;
+    }
+    if execute.eval.env.overlay.made {
         check_made(execute, op)?;
     }
     Ok(())
@@ -230,7 +233,7 @@ fn check_made<T: Truth>(execute: &Execute<'_, '_, T>, op: &Op) -> Result<(), Sto
         if let Some(words) = overlay.words(index)
             && required.iter().any(|offset| words[*offset as usize] == NULL)
         {
-            return Err(Stop::Refuse(Fault::NullValue, NOWHERE));
+            return Err(Stop::refuse(Fault::NullValue, NOWHERE));
         }
     }
     Ok(())

@@ -409,7 +409,7 @@ impl Anything<'_> {
     }
 }
 
-fn exercise(seed: u64, counts: &mut [u32; 5]) {
+fn exercise(seed: u64, counts: &mut [u32; 6]) {
     let mut random = Random::new(seed);
     let (attributes, locals) = (Vec::new(), Vec::new());
     let mut anything = Anything { random: &mut random, invariant: false, attributes, locals };
@@ -444,7 +444,13 @@ fn exercise(seed: u64, counts: &mut [u32; 5]) {
                 now,
                 answer: Some((AnswerKind::Ok, 1)),
             };
-            match engine::step(&program, &truth, &command, &mut scratch) {
+            let no = engine::refuses(&program, &truth, &command, &mut scratch);
+            let ended = engine::step(&program, &truth, &command, &mut scratch);
+            if let Some(refusal) = no {
+                assert_eq!(ended, Outcome::Refused(refusal));
+                counts[5] += 1;
+            }
+            match ended {
                 Outcome::Done => {
                     counts[0] += 1;
                     counts[1] += scratch.writes().count() as u32;
@@ -470,7 +476,7 @@ fn exercise(seed: u64, counts: &mut [u32; 5]) {
 
 #[test]
 fn random_designs_over_random_words() {
-    let mut counts = [0; 5];
+    let mut counts = [0; 6];
     for seed in 0..20_000 {
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             exercise(seed, &mut counts);

@@ -70,7 +70,7 @@ pub fn due<T: Truth>(
     turns.clear();
     let found = find_turns(program, truth, &command, scratch, &mut turns);
     let due = match found {
-        Err(Stop::Need) => Due::Need,
+        Err(Stop::NEED) => Due::Need,
         // not understood: look again in a moment
         Ok(false) | Err(_) => Due::At(now.saturating_add(1)),
         Ok(true) => first(program, truth, &command, scratch, &mut turns),
@@ -146,7 +146,7 @@ fn find_turns<T: Truth>(
         let walked = op.clauses.iter().try_for_each(|clause| walk.walk(clause.node));
         match walked {
             Ok(()) => return Ok(walk.exact),
-            Err(Stop::Again) => scratch.clock.used = false,
+            Err(Stop::AGAIN) => scratch.clock.used = false,
             Err(stop) => return Err(stop),
         }
     }

@@ -27,7 +27,7 @@ impl<T: Truth> Turns<'_, '_, T> {
     fn value(&mut self, id: NodeId) -> Result<Word, Stop> {
         match self.eval.eval(id) {
             Ok(word) => Ok(word),
-            Err(Stop::Refuse(..)) => {
+            Err(stop) if stop.is_refusal() => {
                 self.exact &= !self.timed(id);
                 Ok(NULL)
             }
@@ -43,9 +43,9 @@ impl<T: Truth> Turns<'_, '_, T> {
         let program = self.eval.program;
         let node = program.lists.nodes[id as usize];
         match node {
-            Node::Order { left, right, .. } | Node::Equal { left, right, .. } => {
-                self.comparison(left, right)
-            }
+            Node::Order { left, right, .. }
+            | Node::Equal { left, right, .. }
+            | Node::Fused { left, right, .. } => self.comparison(left, right),
             Node::Let { slot, offset, body } => {
                 self.walk(program.lists.slots[slot as usize].node)?;
                 let outer = self.binds;
@@ -91,7 +91,7 @@ impl<T: Truth> Turns<'_, '_, T> {
         }
         match self.eval.bind_slot(&value, offset) {
             Ok(()) => Ok(()),
-            Err(Stop::Refuse(..)) => {
+            Err(stop) if stop.is_refusal() => {
                 self.exact &= !self.timed(value.node);
                 self.eval.set_local(offset, NULL);
                 Ok(())
@@ -113,7 +113,7 @@ impl<T: Truth> Turns<'_, '_, T> {
         let height = self.eval.stack.len();
         let start = match self.eval.block(block, stride) {
             Ok(start) => start,
-            Err(Stop::Refuse(..)) => {
+            Err(stop) if stop.is_refusal() => {
                 self.eval.stack.truncate(height);
                 return Ok(());
             }
@@ -193,7 +193,7 @@ impl<T: Truth> Turns<'_, '_, T> {
         for (slot, offset, _) in self.bound.into_iter().take(self.binds) {
             match self.eval.bind(slot, offset) {
                 Ok(()) => {}
-                Err(Stop::Refuse(..)) => self.eval.set_local(offset, NULL),
+                Err(stop) if stop.is_refusal() => self.eval.set_local(offset, NULL),
                 Err(stop) => return Err(stop),
             }
         }
@@ -218,8 +218,7 @@ impl<T: Truth> Turns<'_, '_, T> {
             (Ok(left), Ok(right)) if left != NULL && right != NULL => {
                 Ok((i128::from(left) - i128::from(right)) * direction >= goal)
             }
-            (Err(stop @ (Stop::Need | Stop::Again)), _)
-            | (_, Err(stop @ (Stop::Need | Stop::Again))) => Err(stop),
+            (Err(stop), _) | (_, Err(stop)) if !stop.is_refusal() => Err(stop),
             _ => Ok(true),
         }
     }
@@ -272,6 +271,7 @@ impl<T: Truth> Turns<'_, '_, T> {
             | Node::Implies(..)
             | Node::Equal { .. }
             | Node::Order { .. }
+            | Node::Fused { .. }
             | Node::Exists { .. } => Slope::Steps,
             Node::In { item, .. } | Node::Among { item, .. } => self.stepwise(&[item])?,
             _ => Slope::Unknown,

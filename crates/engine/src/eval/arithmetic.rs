@@ -1,9 +1,9 @@
 //! Arithmetic that never wraps and never panics.
 
 use super::{Env, Eval, Stop};
+use crate::fault::Fault;
 use crate::program::node::{Arithmetic, NodeId};
 use crate::{NULL, Word};
-use crate::fault::Fault;
 
 /// A decimal is a whole number of millionths.
 const ONE: i128 = 1_000_000;
@@ -46,7 +46,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
         if left == NULL || right == NULL {
             return self.missing(Fault::NullValue, at);
         }
-        compute(op, left, right).map_err(|reason| Stop::Refuse(reason, at))
+        compute(op, left, right).map_err(|reason| Stop::refuse(reason, at))
     }
 }
 

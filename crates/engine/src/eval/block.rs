@@ -3,9 +3,9 @@
 use design::model::SubjectId;
 
 use super::{Env, Eval, Stop};
+use crate::fault::Fault;
 use crate::program::node::{Node, NodeId};
 use crate::{NULL, Word};
-use crate::fault::Fault;
 
 /// How many words the elements take, given the words of a collection that begin with its length.
 /// A length that is out of bounds counts as far as there are words.
@@ -90,7 +90,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 let words = self.world_words(local).unwrap_or(&[]);
                 push_used(self.stack, words.get(offset as usize..).unwrap_or(&[]), stride);
             }
-            _ => return Err(Stop::Refuse(Fault::Unsupported, id)),
+            _ => return Err(Stop::refuse(Fault::Unsupported, id)),
         }
         Ok(start)
     }
@@ -180,7 +180,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 let mut pairs = self.stack[start + 1..].chunks_exact(2);
                 Ok(pairs.find(|pair| pair[0] == key).map_or(NULL, |pair| pair[1]))
             }
-            _ => Err(Stop::Refuse(Fault::Unsupported, id)),
+            _ => Err(Stop::refuse(Fault::Unsupported, id)),
         }
     }
 }

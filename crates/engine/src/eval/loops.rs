@@ -1,9 +1,9 @@
 //! Quantifiers and aggregates.
 
 use super::{Env, Eval, Stop};
+use crate::fault::Fault;
 use crate::program::node::{Arithmetic, Loop, LoopKind, NodeId, Over};
 use crate::{NULL, Word};
-use crate::fault::Fault;
 
 /// What has been found so far.
 struct Tally {
@@ -82,7 +82,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
     }
 
     fn scan(&self, subject: design::model::SubjectId, at: NodeId) -> Result<&'a [Word], Stop> {
-        self.env.keys(subject).ok_or(Stop::Refuse(Fault::Unsupported, at))
+        self.env.keys(subject).ok_or(Stop::refuse(Fault::Unsupported, at))
     }
 
     fn visit(
@@ -116,7 +116,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                     self.missing(Fault::NullValue, at)?;
                 } else {
                     tally.value = super::compute(Arithmetic::Add, tally.value, word)
-                        .map_err(|reason| Stop::Refuse(reason, at))?;
+                        .map_err(|reason| Stop::refuse(reason, at))?;
                 }
             }
         }

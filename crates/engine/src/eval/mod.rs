@@ -10,21 +10,12 @@ use design::model::{BlobId, CompareOp, OperationId, StateId, SubjectId};
 pub(crate) use arithmetic::compute;
 pub(crate) use block::used;
 
+use crate::fault::Fault;
+pub(crate) use crate::fault::Stop;
 use crate::program::Program;
-use crate::program::node::{Arithmetic, Node, NodeId, Run};
+use crate::program::node::{Arithmetic, Leaf, Node, NodeId, Run};
 use crate::scratch::QueryOut;
 use crate::{NULL, Word};
-use crate::fault::Fault;
-
-/// Why an evaluation does not end with a value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Stop {
-    /// something is not loaded
-    Need,
-    /// a record was read that is newer than the `now` already used: begin again
-    Again,
-    Refuse(Fault, NodeId),
-}
 
 /// What an expression sees: one step's truth under its overlay, or whole worlds.
 pub(crate) trait Env<'a> {
@@ -86,17 +77,31 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
     /// A missing value: null where that is allowed.
     #[cold]
     fn missing(&self, reason: Fault, at: NodeId) -> Result<Word, Stop> {
-        if self.lenient { Ok(NULL) } else { Err(Stop::Refuse(reason, at)) }
+        if self.lenient { Ok(NULL) } else { Err(Stop::refuse(reason, at)) }
     }
 
     /// A condition.
-    #[inline]
+    #[inline(always)]
     pub fn test(&mut self, id: NodeId) -> Result<bool, Stop> {
-        let word = self.eval(id)?;
-        if word == NULL {
-            self.missing(Fault::NullValue, id)?;
+        if let Node::Fused { op, pair, .. } = self.program.lists.nodes[id as usize] {
+            return self.fused(op, pair, id).map(|word| word == 1);
         }
-        Ok(word == 1)
+        self.connective(id).map(|word| word == 1)
+    }
+
+    /// A condition made of conditions, or any other.
+    #[inline(never)]
+    fn connective(&mut self, id: NodeId) -> Result<Word, Stop> {
+        match self.program.lists.nodes[id as usize] {
+            Node::And(parts) => self.and(parts),
+            Node::Or(parts) => self.or(parts),
+            Node::Not(inner) => Ok(Word::from(!self.test(inner)?)),
+            Node::Implies(left, right) => Ok(Word::from(!self.test(left)? || self.test(right)?)),
+            _ => match self.eval(id)? {
+                NULL => self.missing(Fault::NullValue, id),
+                word => Ok(word),
+            },
+        }
     }
 
     /// The value of an expression. The leaves are decided on the spot.
@@ -116,6 +121,40 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
         }
     }
 
+    /// A comparison of two leaves.
+    #[inline(never)]
+    fn fused(&mut self, op: CompareOp, pair: u32, id: NodeId) -> Result<Word, Stop> {
+        let (left, right) = self.program.lists.pairs[pair as usize];
+        let (left, right) = (self.leaf(left, id)?, self.leaf(right, id)?);
+        Ok(Word::from(match op {
+            CompareOp::Equal => left == right,
+            CompareOp::NotEqual => left != right,
+            _ => left != NULL && right != NULL && ordered(op, left, right),
+        }))
+    }
+
+    #[inline(always)]
+    fn leaf(&mut self, leaf: Leaf, id: NodeId) -> Result<Word, Stop> {
+        match leaf {
+            Leaf::Const(index) => Ok(self.program.lists.words[index as usize]),
+            Leaf::Local(offset) => Ok(self.local(offset)),
+            Leaf::Field { local, subject, offset } => {
+                let key = self.local(local.into());
+                self.word_of(id, SubjectId(subject.into()), key, offset.into())
+            }
+            Leaf::OldField { local, subject, offset } => {
+                let key = self.local(local.into());
+                let before = self.env.look_back(true);
+                let word = self.word_of(id, SubjectId(subject.into()), key, offset.into());
+                self.env.look_back(before);
+                word
+            }
+            Leaf::Memory(index) => Ok(self.env.memory(index as usize)),
+            Leaf::Me => Ok(self.env.me()),
+            Leaf::Now => Ok(self.env.now()),
+        }
+    }
+
     /// The common expressions that have parts.
     #[inline(never)]
     fn deep(&mut self, id: NodeId) -> Result<Word, Stop> {
@@ -124,10 +163,9 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 let key = self.eval(base)?;
                 return self.word_of(id, subject, key, offset);
             }
-            Node::Not(inner) => Word::from(!self.test(inner)?),
-            Node::And(parts) => return self.and(parts),
-            Node::Or(parts) => return self.or(parts),
-            Node::Implies(left, right) => Word::from(!self.test(left)? || self.test(right)?),
+            Node::Not(_) | Node::And(_) | Node::Or(_) | Node::Implies(..) => {
+                return self.connective(id);
+            }
             Node::Equal { left, right, not } => {
                 Word::from((self.eval(left)? == self.eval(right)?) != not)
             }
@@ -135,6 +173,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 let (left, right) = (self.eval(left)?, self.eval(right)?);
                 Word::from(left != NULL && right != NULL && ordered(op, left, right))
             }
+            Node::Fused { op, pair, .. } => return self.fused(op, pair, id),
             Node::Among { item, values } => return self.among(item, values),
             Node::Arithmetic { op, left, right } => {
                 return self.compute(op, Some(left), right, id);
@@ -212,7 +251,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             | Node::MapIndex { .. }
             | Node::Size { .. } => return self.with_blocks(id),
             Node::View { .. } | Node::LogSlice { .. } => return self.query(id),
-            _ => return Err(Stop::Refuse(Fault::Unsupported, id)),
+            _ => return Err(Stop::refuse(Fault::Unsupported, id)),
         })
     }
 
@@ -240,18 +279,22 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
         self.missing(fault, id)
     }
 
+    #[inline]
     fn and(&mut self, parts: Run) -> Result<Word, Stop> {
-        for index in parts.range() {
-            if !self.test(self.program.lists.nodes_of[index])? {
+        let program = self.program;
+        for part in &program.lists.nodes_of[parts.range()] {
+            if !self.test(*part)? {
                 return Ok(0);
             }
         }
         Ok(1)
     }
 
+    #[inline]
     fn or(&mut self, parts: Run) -> Result<Word, Stop> {
-        for index in parts.range() {
-            if self.test(self.program.lists.nodes_of[index])? {
+        let program = self.program;
+        for part in &program.lists.nodes_of[parts.range()] {
+            if self.test(*part)? {
                 return Ok(1);
             }
         }

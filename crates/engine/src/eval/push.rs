@@ -1,10 +1,10 @@
 //! Values on their way into records, arguments and results.
 
 use super::{Env, Eval, Stop};
+use crate::fault::Fault;
 use crate::program::node::{Form, Node, NodeId, Run, Slot};
 use crate::scratch::QueryOut;
 use crate::{NULL, Word};
-use crate::fault::Fault;
 
 impl<'a, E: Env<'a>> Eval<'_, E> {
     /// Pushes exactly `slot.width` words.
@@ -18,7 +18,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             Form::Block { stride } => {
                 self.block(slot.node, stride)?;
                 if self.stack.len() - start > slot.width as usize {
-                    return Err(Stop::Refuse(Fault::CollectionFull, slot.node));
+                    return Err(Stop::refuse(Fault::CollectionFull, slot.node));
                 }
                 self.stack.resize(start + slot.width as usize, 0);
             }
@@ -51,7 +51,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 self.push_record(&Slot { node: body, ..*slot })?;
             }
             Node::Const(NULL) => {}
-            _ => return Err(Stop::Refuse(Fault::Unsupported, slot.node)),
+            _ => return Err(Stop::refuse(Fault::Unsupported, slot.node)),
         }
         self.stack.resize(start + slot.width as usize, NULL);
         Ok(())
@@ -98,7 +98,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 let (from, limit) = (self.stack[height + 1], self.stack[height + 2]);
                 QueryOut::Log { subject, key, log, from, limit }
             }
-            _ => return Err(Stop::Refuse(Fault::Unsupported, id)),
+            _ => return Err(Stop::refuse(Fault::Unsupported, id)),
         };
         self.stack.truncate(height);
         self.queries.push(query);

@@ -6,7 +6,7 @@ use design::model::{
 };
 
 use super::lower::Lower;
-use super::node::{Arithmetic, Form, Loop, LoopKind, Node, NodeId, Over, Run, Slot};
+use super::node::{Arithmetic, Form, Leaf, Loop, LoopKind, Node, NodeId, Over, Run, Slot};
 use crate::StateLayout;
 use crate::layout::width_of;
 
@@ -241,6 +241,11 @@ impl Lower<'_> {
         let block = is_block(&left.ty) || is_block(&right.ty);
         let stride = stride_of(&left.ty).max(stride_of(&right.ty));
         let (left, right) = (self.expr(left), self.expr(right));
+        if let (false, Some(one), Some(two)) = (block, self.leaf(left), self.leaf(right)) {
+            self.lists.pairs.push((one, two));
+            let pair = self.lists.pairs.len() as u32 - 1;
+            return Node::Fused { op, pair, left, right };
+        }
         match op {
             CompareOp::Equal | CompareOp::NotEqual => {
                 let not = op == CompareOp::NotEqual;
@@ -252,6 +257,27 @@ impl Lower<'_> {
             }
             _ => Node::Order { op, left, right },
         }
+    }
+
+    /// The node as a leaf, if it is one.
+    fn leaf(&mut self, node: NodeId) -> Option<Leaf> {
+        Some(match self.lists.nodes[node as usize] {
+            Node::Const(word) => Leaf::Const(self.block(&[word]).start),
+            Node::Local { offset } => Leaf::Local(offset),
+            Node::Field { local, subject, offset } => Leaf::Field {
+                local: u16::try_from(local).ok()?,
+                subject: u16::try_from(subject.0).ok()?,
+                offset: u16::try_from(offset).ok()?,
+            },
+            Node::Old(inner) => match self.leaf(inner)? {
+                Leaf::Field { local, subject, offset } => Leaf::OldField { local, subject, offset },
+                _ => return None,
+            },
+            Node::Memory(memory) => Leaf::Memory(memory.0),
+            Node::Me => Leaf::Me,
+            Node::Now => Leaf::Now,
+            _ => return None,
+        })
     }
 
     fn membership(&mut self, item: &Expr, collection: &Expr) -> Node {

@@ -16,7 +16,7 @@ use design::model::{
 
 use lower::Lower;
 use lower_expr::is_block;
-use node::{Loop, Node, NodeId, Placed, Slot, StmtNode};
+use node::{Leaf, Loop, Node, NodeId, Placed, Slot, StmtNode};
 use operation::Op;
 pub use shape::Shape;
 
@@ -30,6 +30,8 @@ pub struct Program {
     /// for each node: does its value depend on the clock?
     pub(crate) timed: Vec<bool>,
     pub(crate) subjects: Vec<SubjectRules>,
+    /// does any subject keep counters?
+    pub(crate) counts: bool,
     pub(crate) operations: Vec<Op>,
     invariants: Vec<GoalRule>,
     recoveries: Vec<GoalRule>,
@@ -44,6 +46,7 @@ pub(crate) struct Lists {
     pub spans: Vec<Span>,
     pub nodes_of: Vec<NodeId>,
     pub words: Vec<Word>,
+    pub pairs: Vec<(Leaf, Leaf)>,
     pub slots: Vec<Slot>,
     pub placed: Vec<Placed>,
     pub stmts: Vec<StmtNode>,
@@ -133,6 +136,7 @@ impl Program {
             timed,
             lists: lower.lists,
             loops: lower.loops,
+            counts: design.subjects.iter().any(|subject| !subject.counters.is_empty()),
             subjects,
             operations,
             invariants,

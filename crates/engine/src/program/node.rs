@@ -35,7 +35,11 @@ pub(crate) enum Node {
     Me,
     Now,
     /// a truth attribute of the record that a local refers to
-    Field { local: u32, subject: SubjectId, offset: u32 },
+    Field {
+        local: u32,
+        subject: SubjectId,
+        offset: u32,
+    },
     /// a truth attribute or an end of a log, of any record
     Attr {
         base: NodeId,
@@ -92,6 +96,13 @@ pub(crate) enum Node {
     },
     Order {
         op: CompareOp,
+        left: NodeId,
+        right: NodeId,
+    },
+    /// A comparison of two leaves, which stand in `Program::pairs` as well.
+    Fused {
+        op: CompareOp,
+        pair: u32,
         left: NodeId,
         right: NodeId,
     },
@@ -157,6 +168,28 @@ pub(crate) enum Node {
     },
     /// what a design that compiled does not have; also stands for the place of a statement
     Unsupported,
+}
+
+/// A value that is at hand.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Leaf {
+    /// into `Program::words`
+    Const(u32),
+    Local(u32),
+    Field {
+        local: u16,
+        subject: u16,
+        offset: u16,
+    },
+    /// as it was before the transition
+    OldField {
+        local: u16,
+        subject: u16,
+        offset: u16,
+    },
+    Memory(u32),
+    Me,
+    Now,
 }
 
 /// The arithmetic of two words.

@@ -44,6 +44,7 @@ pub(crate) fn parts(node: Node, lists: &Lists, loops: &[Loop], each: &mut dyn Fn
         | Node::Equal { left, right, .. }
         | Node::EqualBlocks { left, right, .. }
         | Node::Order { left, right, .. }
+        | Node::Fused { left, right, .. }
         | Node::Arithmetic { left, right, .. } => {
             each(left);
             each(right);
