@@ -2,73 +2,105 @@
 
 use design::model::{Design, Goal};
 
-use crate::arm::{Arm, Findings};
-use crate::machine::Machine;
-use crate::search::{Limits, explore};
+use crate::arm::NEVER;
+use crate::failures::Judge;
+use crate::protocols;
+use crate::report::WitnessKind;
+use crate::run::{Outcome, Run, Wanted};
+use crate::summary::summary;
 use crate::ticks::in_ticks;
-use crate::witness::Watch;
-use crate::{ArmResult, GoalVerdict, Options, Progress, Report, Trace, Verdict, WorldError, WorldSummary};
+use crate::{GoalVerdict, Options, Progress, Report, Verdict, Witness, WorldError};
 
+/// Explores the small world of a design, as written and without each of its protections.
 pub fn check(
     design: &Design,
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, WorldError> {
     let design = in_ticks(design);
-    let machine = Machine::new(&design, &[], options, true, &[])?;
-    let watch = Watch::of(&machine);
-    let arm = Arm {
-        machine: &machine,
-        states: (0..design.invariants.len() as u32)
-            .filter(|at| !design.invariants[*at as usize].uses_old)
-            .collect(),
-        transitions: (0..design.invariants.len() as u32)
-            .filter(|at| design.invariants[*at as usize].uses_old)
-            .collect(),
-        watch: Some(&watch),
+    let wanted = Wanted {
+        name: "as written".into(),
+        protections: &[],
+        invariants: (0..design.invariants.len() as u32).collect(),
+        witnesses: options.witnesses || options.failures,
         one_is_enough: false,
+        symmetric: true,
     };
-    let limits = Limits {
-        states: options.max_states,
-        bytes: options.max_memory,
-        threads: options.threads,
-    };
-    let mut workers = Vec::new();
-    let explored = explore(&arm, &mut workers, &limits, progress);
-    let mut found = Findings::default();
-    for worker in workers {
-        found.merge(worker.found);
+    let base = Run::new(&design, &wanted, options, progress)?;
+    let mut goals = Vec::new();
+    for (at, goal) in design.invariants.iter().enumerate() {
+        let goal_id = Goal::Invariant(at as u32);
+        let verdict = verdict(base.outcome(goal_id));
+        goals.push(GoalVerdict { goal: goal_id, name: goal.name.clone(), verdict });
     }
-    let goals = design
-        .invariants
-        .iter()
-        .enumerate()
-        .map(|(at, goal)| GoalVerdict {
-            goal: Goal::Invariant(at as u32),
-            name: goal.name.clone(),
-            verdict: if found.violations.iter().any(|v| v.goal == at as u32) {
-                Verdict::Violated(Trace::default())
-            } else {
-                Verdict::Proved
-            },
-        })
-        .collect();
+    if options.recovery && !design.recoveries.is_empty() {
+        // Fairness is owed to each thing by itself, not to whichever of several takes its place.
+        let apart = match base.machine.symmetry {
+            None => None,
+            Some(_) => {
+                let wanted = Wanted {
+                    name: "recovery, without symmetry".into(),
+                    invariants: vec![],
+                    witnesses: false,
+                    symmetric: false,
+                    ..wanted
+                };
+                Some(Run::new(&design, &wanted, options, progress)?)
+            }
+        };
+        let run = apart.as_ref().unwrap_or(&base);
+        for (at, goal) in design.recoveries.iter().enumerate() {
+            let goal_id = Goal::Recovery(at as u32);
+            let verdict = verdict(run.outcome(goal_id));
+            goals.push(GoalVerdict { goal: goal_id, name: goal.name.clone(), verdict });
+        }
+    }
+    let mut failures = Vec::new();
+    if options.failures {
+        let judge = Judge { design: &design, options, base: &base };
+        for failure in &design.failures {
+            judge.failure(failure, progress, &mut failures)?;
+        }
+    }
+    let (witnesses, unwitnessed) =
+        if options.witnesses { witnesses(&base) } else { (vec![], vec![]) };
     Ok(Report {
         design: design.name.clone(),
-        world: WorldSummary::default(),
-        base: ArmResult {
-            name: "as written".into(),
-            states: explored.len() as u64,
-            transitions: explored.transitions,
-            depth: explored.depth,
-            seconds: explored.seconds,
-            bytes: explored.bytes_max as u64,
-            state_bits: machine.plan.slots.bits(),
-            closed: explored.stop.is_none(),
-        },
+        world: summary(&base.machine, &base.found.beyond, &base.barred),
+        base: base.result(),
         goals,
-        failures: vec![],
-        witnesses: vec![],
-        unwitnessed: vec![],
+        failures,
+        witnesses,
+        unwitnessed,
     })
+}
+
+fn verdict(outcome: Outcome) -> Verdict {
+    match outcome {
+        Outcome::Holds => Verdict::Proved,
+        Outcome::Fails(trace) => Verdict::Violated(trace),
+        Outcome::Unknown(why) => Verdict::Unknown(why),
+    }
+}
+
+fn witnesses(base: &Run) -> (Vec<Witness>, Vec<String>) {
+    let mut seen = Vec::new();
+    let mut unseen = Vec::new();
+    let Some(watch) = &base.watch else { return (seen, unseen) };
+    for ((kind, what), depth) in watch.list.iter().zip(&base.found.witnessed) {
+        if *depth == NEVER {
+            unseen.push(what.clone());
+        } else {
+            seen.push(Witness { kind: *kind, what: what.clone(), depth: *depth });
+        }
+    }
+    for route in protocols::routes(&base.machine.design) {
+        match protocols::shortest(&base.machine, &base.explored, &route) {
+            Some(depth) => {
+                seen.push(Witness { kind: WitnessKind::Path, what: route.name, depth });
+            }
+            None => unseen.push(route.name),
+        }
+    }
+    (seen, unseen)
 }

@@ -6,10 +6,18 @@
 
 mod arm;
 mod check;
+mod explain;
+mod failures;
 mod machine;
+mod names;
 mod options;
+mod protocols;
+mod recover;
+pub mod render;
 mod report;
+mod run;
 mod search;
+mod summary;
 mod ticks;
 mod trace;
 mod visit;

@@ -1,6 +1,6 @@
 //! Durations become ticks: one unit of the checker's clock.
 
-use design::model::{Const, Design, ExprKind, OperationKind, Retention, StateKind};
+use design::model::{Const, Design, ExprKind, OperationKind, Retention, StateKind, Values};
 
 use crate::visit;
 
@@ -47,7 +47,27 @@ pub(crate) fn in_ticks(design: &Design) -> Design {
             every.iter_mut().for_each(|wait| *wait = ticks(*wait));
         }
     }
+    for values in design.world.params.iter_mut().flatten() {
+        lower_values(values, &ticks);
+    }
+    for values in design.world.answers.iter_mut().flatten() {
+        lower_values(values, &ticks);
+    }
     design
+}
+
+fn lower_values(values: &mut Values, ticks: &dyn Fn(i64) -> i64) {
+    match values {
+        Values::Listed(list) => list.iter_mut().for_each(|value| lower(value, ticks)),
+        Values::OrNull(inner) | Values::SetOf(inner, _) => lower_values(inner, ticks),
+        Values::Opaque(_)
+        | Values::Range(..)
+        | Values::Whole
+        | Values::Refs(_)
+        | Values::Principals
+        | Values::Ticks(_)
+        | Values::Irrelevant => {}
+    }
 }
 
 fn lower(value: &mut Const, ticks: &dyn Fn(i64) -> i64) {

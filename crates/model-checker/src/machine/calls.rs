@@ -18,8 +18,11 @@ impl Machine {
         let slot = self.call_slot(call);
         self.set(worker, slot, Word::from(index) + 1);
         for slots in &self.instances[index as usize].memory {
-            let word = worker.before[slots.slot as usize];
-            self.set(worker, slot + slots.in_call, word);
+            // What is not given along does not travel.
+            if slots.read {
+                let word = worker.before[slots.slot as usize];
+                self.set(worker, slot + slots.in_call, word);
+            }
         }
         self.sort_calls(worker);
         true

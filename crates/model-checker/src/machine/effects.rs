@@ -18,16 +18,6 @@ fn entry(state: Word) -> Entry {
     Entry { state, ..Entry::default() }
 }
 
-mod outbox {
-    use super::*;
-    pub(super) fn send(entry: Entry, _now: Word) -> Entry {
-        if entry.state == EntryState::Open { entry } else { Entry { state: EntryState::Open, ..Entry::default() } }
-    }
-    pub(super) fn answer(entry: Entry) -> Answered {
-        if entry.state == EntryState::Closed { Answered::Dropped } else { Answered::Commit(Entry::default()) }
-    }
-}
-
 impl Machine {
     /// Sends a call to the world outside. Answers `false` if its key is not of the small world.
     pub(super) fn open(
@@ -40,7 +30,7 @@ impl Machine {
         let Some(&key) = plan.index.get(send.key) else { return false };
         let slot = plan.entry(key as usize);
         let held = entry(after[slot as usize]);
-        if outbox::send(held, NOW) == held {
+        if held.send(NOW) == held {
             return true;
         }
         after[slot as usize] = OPEN;
@@ -141,7 +131,7 @@ impl Machine {
         );
         for answer in [decided, unknown].into_iter().flatten() {
             let held = entry(worker.before[plan.entry(key) as usize]);
-            let Answered::Commit(closed) = outbox::answer(held) else { continue };
+            let Answered::Commit(closed) = held.answer() else { continue };
             worker.words.clear();
             worker.words.extend_from_slice(&worker.before[plan.args(key)]);
             let args = std::mem::take(&mut worker.words);

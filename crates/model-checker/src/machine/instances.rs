@@ -41,6 +41,8 @@ pub(crate) struct Instance {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemorySlots {
+    /// does the call give it along?
+    pub(crate) read: bool,
     pub(crate) slot: u32,
     pub(crate) stale: Option<u32>,
     pub(crate) in_call: u32,
@@ -201,6 +203,7 @@ pub(crate) fn memory_slots(
                 .unwrap_or(0);
             taken.push(in_call);
             MemorySlots {
+                read: usage.read,
                 slot: held.first + at,
                 stale: held.stale.map(|stale| stale + at),
                 in_call: in_call as u32 + 1,

@@ -155,7 +155,7 @@ impl Machine {
         let mut any = false;
         for (at, slots) in instance.memory.iter().enumerate() {
             let old = slots.stale.map_or(engine::NULL, |stale| worker.before[stale as usize]);
-            if old != engine::NULL {
+            if old != engine::NULL && slots.read {
                 worker.memory[at] = old;
                 any = true;
             }
@@ -171,7 +171,9 @@ impl Machine {
         let takes = Takes { memory: false, ..ALL };
         if self.apply(worker, &instance.memory, instance.place, takes) {
             for slots in &instance.memory {
-                if let Some(stale) = slots.stale {
+                if let Some(stale) = slots.stale
+                    && slots.read
+                {
                     self.set(worker, stale, engine::NULL);
                 }
             }

@@ -135,6 +135,11 @@ fn actor(step: &TraceStep) -> Option<&str> {
     }
 }
 
+/// The world outside makes up its mind.
+fn decided(step: &TraceStep) -> bool {
+    step.kind == StepKind::Effect && step.actor == "world"
+}
+
 /// The record that a call without changes is about.
 fn target<'a>(trace: &Trace, step: &'a TraceStep) -> Option<&'a str> {
     let known = |name: &str| trace.initial.iter().any(|line| line.record == name);
@@ -174,13 +179,12 @@ impl Lanes {
         let outside = self.find(LaneKind::World, OUTSIDE);
         let principal = actor(step).and_then(|name| self.find(LaneKind::Principal, name));
         let mut to = self.touched(step);
-        let decided = step.kind == StepKind::Effect && step.actor == "world";
         let (from, reply) = match step.kind {
             StepKind::Tick => return Shape::Band,
             StepKind::Fault if step.operation.is_none() => {
                 return principal.map_or(Shape::Band, |lane| Shape::Mark { lane, bad: true });
             }
-            StepKind::Effect if decided => {
+            StepKind::Effect if decided(step) => {
                 return outside.map_or(Shape::Band, |lane| Shape::Mark { lane, bad: false });
             }
             StepKind::Effect => {
@@ -233,6 +237,8 @@ impl Lanes {
                     let said = format!("{}: {}", clean(&change.record), change_text(change));
                     (self.find(LaneKind::Engine, ENGINE), said)
                 }
+                // a decision is a mark of its own
+                "world outside" if decided(step) => (None, String::new()),
                 "world outside" => (self.find(LaneKind::World, OUTSIDE), change_text(change)),
                 name if step.kind != StepKind::Tick => {
                     (self.find(LaneKind::Record, name), change_text(change))

@@ -50,6 +50,23 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
+/// A sentence in which what stands in backticks is code.
+pub(super) fn prose(text: &str) -> String {
+    let mut out = String::new();
+    let mut parts = text.split('`').peekable();
+    let mut inside = false;
+    while let Some(part) = parts.next() {
+        match (inside, parts.peek().is_some()) {
+            (true, true) => out.push_str(&format!("<code>{}</code>", escape(part))),
+            // a backtick without its other half
+            (true, false) => out.push_str(&format!("`{}", escape(part))),
+            (false, _) => out.push_str(&escape(part)),
+        }
+        inside = !inside;
+    }
+    out
+}
+
 fn section(out: &mut String, one: &Checked<'_>) {
     let report = one.report;
     let word = verdict(report);
@@ -112,7 +129,7 @@ fn world(out: &mut String, report: &Report) {
         if list.is_empty() {
             continue;
         }
-        let list: Vec<String> = list.iter().map(|text| escape(text)).collect();
+        let list: Vec<String> = list.iter().map(|text| prose(text)).collect();
         let text = if divided {
             format!("<div>{}</div>", list.join("</div><div>"))
         } else {
@@ -187,6 +204,12 @@ mod tests {
             assert!(!found, "{part}");
         }
         assert_eq!(text.matches("<svg").count(), 2);
+    }
+
+    #[test]
+    fn backticks_become_code() {
+        assert_eq!(prose("`a<b` holds"), "<code>a&lt;b</code> holds");
+        assert_eq!(prose("no `end"), "no `end");
     }
 
     #[test]

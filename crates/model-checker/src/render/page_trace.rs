@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Shown;
-use super::page::escape;
+use super::page::{escape, prose};
 use super::sentence::sentence;
 use super::state::{Value, states};
 use super::svg::svg;
@@ -35,7 +35,7 @@ pub(super) fn trace(out: &mut String, shown: &Shown<'_>) {
     }
     out.push_str("</ol>\n");
     if !trace.ending.is_empty() {
-        let _ = writeln!(out, "<p class=\"ending\">So: {}.</p>", escape(&trace.ending));
+        let _ = writeln!(out, "<p class=\"ending\">So: {}.</p>", prose(&trace.ending));
     }
     out.push_str("</details>\n");
 }

@@ -15,10 +15,14 @@ pub(super) fn call(step: &TraceStep) -> String {
             if says_it { clean(value) } else { format!("{}: {}", clean(name), clean(value)) }
         })
         .collect();
-    if params.is_empty() {
-        clean(&step.name)
-    } else {
-        format!("{}({})", clean(&step.name), params.join(", "))
+    // `authorize is done` is about `authorize(charge-1)`
+    let (name, rest) = match step.name.split_once(' ') {
+        Some((name, rest)) => (clean(name), format!(" {}", clean(rest))),
+        None => (clean(&step.name), String::new()),
+    };
+    match params.as_slice() {
+        [] => format!("{name}{rest}"),
+        _ => format!("{name}({}){rest}", params.join(", ")),
     }
 }
 
@@ -37,7 +41,7 @@ pub(super) fn sentence(step: &TraceStep) -> String {
         StepKind::Repair => format!("the engine repairs: {call}"),
         StepKind::Effect if step.actor == "world" => format!("the world outside decides: {call}"),
         StepKind::Effect => format!("the engine calls the world outside: {call}"),
-        StepKind::Answer => format!("the world outside, {call}"),
+        StepKind::Answer => format!("from the world outside: {call}"),
         StepKind::Delivery if step.operation.is_some() => delivery(step, &who, &call),
         StepKind::Delivery => call,
         StepKind::Fault => fault(step, &who, &call),
@@ -59,6 +63,7 @@ pub(super) fn sentence(step: &TraceStep) -> String {
         (_, Some("late")) => "; the call comes late",
         (_, Some("doubled_message")) => "; the message is delivered twice",
         (_, Some("stale")) => "; its copy is an old one",
+        (_, Some("crash")) => "; a crash follows before anything else",
         (_, Some(_)) => "; a fault strikes",
     });
     if let Some(clause) = &step.refused
@@ -110,6 +115,9 @@ mod tests {
             sentence(&step(StepKind::Fault, "buyer-1", "crash")),
             "buyer-1 crashes and forgets what it remembered"
         );
+        let mut decided = step(StepKind::Effect, "world", "authorize is done");
+        decided.params = vec![("charge".into(), "charge-1".into())];
+        assert_eq!(sentence(&decided), "the world outside decides: authorize(charge-1) is done");
         assert_eq!(sentence(&step(StepKind::Tick, "clock", "tick")), "time passes: one tick");
     }
 

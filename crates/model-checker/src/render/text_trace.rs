@@ -66,6 +66,12 @@ pub(super) fn change_text(change: &ChangeLine) -> String {
             _ => after,
         };
     }
+    match (change.record.as_str(), after.as_str()) {
+        ("call in flight" | "message", "none") => return format!("no longer {before}"),
+        ("call in flight" | "message", _) => return after,
+        ("outbox" | "world outside", _) => return format!("{} {after}", clean(&change.attribute)),
+        _ => {}
+    }
     let attribute = if is_record(&change.record) {
         clean(short(&change.attribute))
     } else {

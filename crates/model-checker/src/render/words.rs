@@ -61,8 +61,12 @@ pub(super) fn size(arm: &ArmResult) -> String {
 pub(super) fn length(trace: &Trace) -> String {
     match trace.cycle_start {
         Some(start) if start < trace.steps.len() => {
-            let again = trace.steps.len() - start;
-            format!("{}, the last {again} for ever", counted(trace.steps.len() as u64, "step"))
+            let again = match trace.steps.len() - start {
+                1 => "one".into(),
+                n => n.to_string(),
+            };
+            let steps = counted(trace.steps.len() as u64, "step");
+            format!("{steps}, the last {again} for ever")
         }
         _ => counted(trace.steps.len() as u64, "step"),
     }

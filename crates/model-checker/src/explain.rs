@@ -1,0 +1,498 @@
+//! A path through the states becomes a history that can be read.
+
+use design::model::{ClauseRef, OperationId, Protection, Span};
+use engine::{AnswerKind, Command, NULL, Outcome, Program, Scratch, Word};
+
+use crate::machine::{How, InstanceKind, Machine, Move, NOW, Sink, Step, View, Worker};
+use crate::search::Explored;
+use crate::witness::{clause_name, clause_of};
+use crate::world::plan::SlotName;
+use crate::{ChangeLine, MemoryLine, StateLine, StepKind, Trace, TraceStep};
+
+/// Looks for the transition that leads to a certain state.
+struct Finder<'a> {
+    wanted: &'a [u64],
+    found: Option<(Move, Vec<Word>)>,
+}
+
+impl Sink for Finder<'_> {
+    fn moved(&mut self, _machine: &Machine, step: &Step<'_>) {
+        if self.found.is_none() && step.packed == self.wanted {
+            self.found = Some((step.what, step.next.to_vec()));
+        }
+    }
+}
+
+/// Replays packed states from the first on, with real numbers and names.
+pub(crate) struct Replay<'a> {
+    machine: &'a Machine,
+    /// the design with everything in place, to ask what would have refused
+    whole: Program,
+    worker: Worker,
+    words: Vec<Word>,
+}
+
+impl<'a> Replay<'a> {
+    pub(crate) fn new(machine: &'a Machine) -> Replay<'a> {
+        Replay {
+            machine,
+            whole: Program::new(&machine.design),
+            worker: machine.worker(),
+            words: machine.initial(),
+        }
+    }
+
+    /// One step on: to the state that packs to `next`.
+    pub(crate) fn step(&mut self, next: &[u64], recovery: bool) -> Option<TraceStep> {
+        let machine = self.machine;
+        machine.load_words(&mut self.worker, &self.words).ok()?;
+        let mut finder = Finder { wanted: next, found: None };
+        machine.expand(&mut self.worker, &mut finder, recovery);
+        let (what, after) = finder.found?;
+        let step = self.explain(what, &after);
+        self.words = after;
+        Some(step)
+    }
+
+    fn explain(&mut self, what: Move, after: &[Word]) -> TraceStep {
+        let machine = self.machine;
+        let mut step = machine.describe(what, &self.words);
+        step.changes = machine.changes(&self.words, after);
+        step.memory = machine.beliefs(after);
+        if let Some((operation, me, params, memory)) = machine.command_of(what, &self.words) {
+            let shift = match what {
+                Move::Call { how, .. } | Move::Repair { how, .. } => match how {
+                    How::ClockAhead => 1,
+                    How::ClockBehind => -1,
+                    _ => 0,
+                },
+                _ => 0,
+            };
+            let held = &machine.design.operations[operation.index()];
+            step.params = machine.show_params(operation, &params);
+            step.remembered = held
+                .memory
+                .iter()
+                .zip(&memory)
+                .filter(|(usage, _)| usage.read)
+                .map(|(usage, word)| {
+                    let field =
+                        &machine.design.actors[usage.actor.index()].memory[usage.field.index()];
+                    (field.name.clone(), machine.show(&field.ty, &[*word]))
+                })
+                .collect();
+            let view = View { machine, words: &self.words, now: NOW + shift };
+            let answer = match what {
+                Move::Answer { kind, .. } => Some((kind, NULL)),
+                _ => None,
+            };
+            let command =
+                Command { operation, params: &params, memory: &memory, me, now: NOW + shift, answer };
+            let mut scratch = Scratch::new();
+            if let Outcome::Refused(refusal) =
+                engine::guard(&self.whole, &view, &command, &mut scratch)
+                && let Some(clause) = clause_of(refusal.reason)
+            {
+                let name = format!("{}.{}", held.name, clause_name(held, clause));
+                if machine.took_away(operation, clause) {
+                    step.would_have_refused = Some(name);
+                } else {
+                    step.refused = Some(name);
+                }
+            }
+        }
+        step
+    }
+}
+
+impl Machine {
+    fn took_away(&self, operation: OperationId, clause: ClauseRef) -> bool {
+        self.protections.iter().any(|protection| {
+            matches!(protection, Protection::Clause { operation: o, clause: c }
+                if *o == operation && *c == clause)
+        })
+    }
+
+    /// The call behind a transition: operation, principal, arguments, memory.
+    #[expect(clippy::type_complexity, reason = "one call, taken apart at once")]
+    fn command_of(
+        &self,
+        what: Move,
+        words: &[Word],
+    ) -> Option<(OperationId, Word, Vec<Word>, Vec<Word>)> {
+        let of_instance = |number: u32, memory: Vec<Word>| {
+            let instance = &self.instances[number as usize];
+            (instance.operation, instance.me, instance.params.to_vec(), memory)
+        };
+        Some(match what {
+            Move::Call { instance, how } | Move::Repair { instance, how } => {
+                let memory = self.instances[instance as usize]
+                    .memory
+                    .iter()
+                    .map(|slots| {
+                        let stale = slots.stale.map_or(NULL, |slot| words[slot as usize]);
+                        match how {
+                            How::Stale if stale != NULL => stale,
+                            _ => words[slots.slot as usize],
+                        }
+                    })
+                    .collect();
+                of_instance(instance, memory)
+            }
+            Move::Leave { instance } => {
+                let slots = &self.instances[instance as usize].memory;
+                of_instance(instance, slots.iter().map(|s| words[s.slot as usize]).collect())
+            }
+            Move::Land { call, .. } | Move::Drop { call } => {
+                let slot = (self.plan.calls.first + self.plan.calls.stride * call) as usize;
+                let number = words[slot] as u32 - 1;
+                let slots = &self.instances[number as usize].memory;
+                let memory = slots.iter().map(|s| words[slot + s.in_call as usize]).collect();
+                of_instance(number, memory)
+            }
+            Move::Deliver { plan, at, principal, .. } => {
+                let plan = &self.plan.messages[plan as usize];
+                let slot = (plan.first + plan.stride * at) as usize;
+                let args = words[slot + 1..slot + plan.stride as usize].to_vec();
+                let memory = vec![NULL; self.design.operations[plan.operation.index()].memory.len()];
+                (plan.operation, Word::from(principal), args, memory)
+            }
+            Move::Answer { effect, key, .. } | Move::Attempt { effect, key } => {
+                let plan = self.plan.effects[effect.index()].as_ref()?;
+                (effect, 0, words[plan.args(key as usize)].to_vec(), vec![])
+            }
+            Move::Decide { effect, key, .. } | Move::Again { effect, key } => {
+                let plan = self.plan.effects[effect.index()].as_ref()?;
+                (effect, 0, words[plan.world_args(key as usize)].to_vec(), vec![])
+            }
+            _ => return None,
+        })
+    }
+
+    /// Who does what, without what comes of it.
+    fn describe(&self, what: Move, words: &[Word]) -> TraceStep {
+        let mut step = TraceStep {
+            kind: StepKind::Step,
+            actor: String::new(),
+            principal: None,
+            operation: None,
+            name: String::new(),
+            params: Vec::new(),
+            remembered: Vec::new(),
+            fault: what.fault().map(|fault| fault.name().into()),
+            changes: Vec::new(),
+            memory: Vec::new(),
+            refused: None,
+            would_have_refused: None,
+            span: None,
+        };
+        if let Some((operation, me, _, _)) = self.command_of(what, words) {
+            let held = &self.design.operations[operation.index()];
+            step.actor = self.design.actors[held.actor.index()].name.clone();
+            step.operation = Some(operation);
+            step.name = held.name.clone();
+            step.span = Some(Span::clone(&held.span));
+            step.principal = Some(self.show_principal(me));
+        }
+        let named = |step: &mut TraceStep, kind: StepKind, name: &str| {
+            step.kind = kind;
+            name.clone_into(&mut step.name);
+        };
+        match what {
+            Move::Call { instance, .. } => {
+                if self.instances[instance as usize].kind == InstanceKind::World {
+                    step.kind = StepKind::World;
+                }
+            }
+            Move::Repair { .. } => step.kind = StepKind::Repair,
+            Move::Leave { .. } => step.kind = StepKind::Fault,
+            Move::Land { .. } | Move::Drop { .. } | Move::Deliver { .. } => {
+                step.kind = StepKind::Delivery;
+                if let Move::Drop { .. } = what {
+                    step.refused = Some("dropped".into());
+                }
+            }
+            Move::Attempt { .. } => step.kind = StepKind::Effect,
+            Move::Decide { yes, .. } => {
+                let name = format!("{} {}", step.name, if yes { "is done" } else { "is refused" });
+                named(&mut step, StepKind::Effect, &name);
+                step.actor = "world".into();
+                step.principal = None;
+            }
+            Move::Again { .. } => {
+                let name = format!("{} is done again", step.name);
+                named(&mut step, StepKind::Effect, &name);
+                step.actor = "world".into();
+                step.principal = None;
+            }
+            Move::Answer { kind, .. } => {
+                let answer = match kind {
+                    AnswerKind::Ok => "ok",
+                    AnswerKind::Refused => "refused",
+                    AnswerKind::Unknown => "unknown",
+                };
+                let name = format!("{} answers {answer}", step.name);
+                named(&mut step, StepKind::Answer, &name);
+                step.principal = None;
+            }
+            Move::Lose { plan, .. } => {
+                let id = self.plan.messages[plan as usize].operation;
+                let name = format!("{} is lost", self.design.operations[id.index()].name);
+                named(&mut step, StepKind::Fault, &name);
+            }
+            Move::Tick => named(&mut step, StepKind::Tick, "tick"),
+            Move::Crash { principal } => {
+                named(&mut step, StepKind::Fault, "crash");
+                let actor = self.universe.principals[principal as usize].actor;
+                step.actor = self.design.actors[actor.index()].name.clone();
+                step.principal = Some(self.show_principal(Word::from(principal)));
+            }
+            Move::Evict { principal, cache, key } => {
+                named(&mut step, StepKind::Fault, "evict");
+                let subject = self.plan.caches[cache as usize].subject;
+                step.params = vec![("key".into(), self.show_key(subject, Word::from(key)))];
+                step.principal = Some(self.show_principal(Word::from(principal)));
+            }
+            Move::Cut { .. } => named(&mut step, StepKind::Fault, "partition"),
+            Move::Heal => named(&mut step, StepKind::Delivery, "partition heals"),
+            Move::Put { blob, .. } => {
+                let name = format!("put {}", self.design.blobs[blob.index()].name);
+                named(&mut step, StepKind::World, &name);
+            }
+        }
+        if step.actor.is_empty() {
+            step.actor = match step.kind {
+                StepKind::Tick => "clock".into(),
+                StepKind::Fault => step.fault.clone().unwrap_or_default(),
+                _ => "world".into(),
+            };
+        }
+        step
+    }
+
+    /// Everything a reader would call the state, line by line.
+    pub(crate) fn lines(&self, words: &[Word]) -> Vec<StateLine> {
+        let mut lines = Vec::new();
+        let mut at = 0;
+        while at < self.plan.names.len() {
+            let name = self.plan.names[at];
+            let mut end = at + 1;
+            while end < self.plan.names.len()
+                && self.plan.slots.list[end].room.is_some_and(|(len, _)| len as usize == at)
+            {
+                end += 1;
+            }
+            if let Some(line) = self.line(name, at, &words[at..end], words) {
+                lines.push(line);
+            }
+            at = end;
+        }
+        lines
+    }
+
+    fn line(
+        &self,
+        name: SlotName,
+        at: usize,
+        value: &[Word],
+        words: &[Word],
+    ) -> Option<StateLine> {
+        let line = |record: String, attribute: String, value: String| {
+            Some(StateLine { record, attribute, value })
+        };
+        match name {
+            SlotName::Present { subject, key } => {
+                let there = if value[0] == 1 { "present" } else { "absent" };
+                line(self.show_key(subject, Word::from(key)), String::new(), there.into())
+            }
+            SlotName::Attr { subject, key, attr } => {
+                let present = self.plan.records[subject.index()].present(key as usize);
+                if present.is_some_and(|slot| words[slot as usize] == 0) {
+                    return None;
+                }
+                let ty = &self.design.subjects[subject.index()].attributes[attr.index()].ty;
+                line(
+                    self.show_key(subject, Word::from(key)),
+                    self.attribute_name(subject, attr),
+                    self.show(ty, value),
+                )
+            }
+            SlotName::Log { subject, key, log, end } => {
+                let held = &self.design.subjects[subject.index()];
+                let which = if end { "end" } else { "start" };
+                let name = format!("{} {which}", held.states[log.index()].name);
+                line(self.show_key(subject, Word::from(key)), name, value[0].to_string())
+            }
+            SlotName::CacheAttr { subject, key, principal, attr, .. } => {
+                let ty = &self.design.subjects[subject.index()].attributes[attr.index()].ty;
+                let copy = format!(
+                    "{} at {}",
+                    self.show_key(subject, Word::from(key)),
+                    self.show_principal(Word::from(principal))
+                );
+                line(copy, self.attribute_name(subject, attr), self.show(ty, value))
+            }
+            SlotName::Entry { effect, key } => {
+                let open = if value[0] == 1 { "open" } else { "closed" };
+                line("outbox".into(), self.effect_key(effect, key), open.into())
+            }
+            SlotName::World { effect, key } => {
+                let state = ["not seen", "asked", "refused", "done", "done twice"];
+                let state = state.get(value[0] as usize).copied().unwrap_or("?");
+                line("world outside".into(), self.effect_key(effect, key), state.into())
+            }
+            SlotName::Call { call } => {
+                let shown = match value[0] {
+                    0 => "none".into(),
+                    number => {
+                        let instance = &self.instances[number as usize - 1];
+                        let params = self.show_params(instance.operation, &instance.params);
+                        let params: Vec<String> =
+                            params.into_iter().map(|(name, v)| format!("{name}: {v}")).collect();
+                        format!(
+                            "{}[{}({})]",
+                            self.show_principal(instance.me),
+                            self.design.operations[instance.operation.index()].name,
+                            params.join(", ")
+                        )
+                    }
+                };
+                line("call in flight".into(), format!("{}", call + 1), shown)
+            }
+            SlotName::Message { operation, at: number } => {
+                let held = &self.design.operations[operation.index()];
+                let width = self.program.params(operation).width as usize;
+                let shown = if value[0] == 0 {
+                    "none".into()
+                } else {
+                    let params = self.show_params(operation, &words[at + 1..at + 1 + width]);
+                    let params: Vec<String> =
+                        params.into_iter().map(|(name, v)| format!("{name}: {v}")).collect();
+                    format!("{}({})", held.name, params.join(", "))
+                };
+                line("message".into(), format!("{} {}", held.name, number + 1), shown)
+            }
+            SlotName::Cut => {
+                let apart: Vec<String> = (0..self.places.len())
+                    .filter(|place| value[0] >> place & 1 == 1)
+                    .map(|place| format!("place {}", place + 1))
+                    .collect();
+                let shown = if apart.is_empty() { "none".into() } else { apart.join(", ") };
+                line("partition".into(), "cut off".into(), shown)
+            }
+            _ => None,
+        }
+    }
+
+    fn effect_key(&self, effect: OperationId, key: u32) -> String {
+        let held = &self.design.operations[effect.index()];
+        let Some(plan) = &self.plan.effects[effect.index()] else { return held.name.clone() };
+        let design::model::OperationKind::Effect(described) = &held.kind else {
+            return held.name.clone();
+        };
+        let types: Vec<&design::model::Type> = if described.key.is_empty() {
+            held.params.iter().map(|param| &param.ty).collect()
+        } else {
+            described.key.iter().map(|expr| &expr.ty).collect()
+        };
+        let parts: Vec<String> = plan.keys[key as usize]
+            .iter()
+            .zip(types)
+            .map(|(word, ty)| self.show(ty, &[*word]))
+            .collect();
+        format!("{}({})", held.name, parts.join(", "))
+    }
+
+    /// What is different afterwards.
+    fn changes(&self, before: &[Word], after: &[Word]) -> Vec<ChangeLine> {
+        let old = self.lines(before);
+        let new = self.lines(after);
+        let mut changes = Vec::new();
+        let same = |a: &StateLine, b: &StateLine| a.record == b.record && a.attribute == b.attribute;
+        for line in &new {
+            let was = old.iter().find(|held| same(held, line));
+            if was.is_none_or(|was| was.value != line.value) {
+                changes.push(ChangeLine {
+                    record: line.record.clone(),
+                    attribute: line.attribute.clone(),
+                    before: was.map_or_else(|| "absent".into(), |was| was.value.clone()),
+                    after: line.value.clone(),
+                });
+            }
+        }
+        changes
+    }
+
+    /// What each actor remembers.
+    fn beliefs(&self, words: &[Word]) -> Vec<MemoryLine> {
+        let mut lines = Vec::new();
+        for (at, name) in self.plan.names.iter().enumerate() {
+            let SlotName::Memory { principal, field, record, stale } = name else { continue };
+            if words[at] == NULL {
+                continue;
+            }
+            let held = self.memory_field(*principal, *field);
+            let suffix = if *stale { " (older)" } else { "" };
+            lines.push(MemoryLine {
+                principal: self.show_principal(Word::from(*principal)),
+                field: format!("{}{suffix}", held.name),
+                record: held
+                    .of
+                    .zip(*record)
+                    .map(|(subject, key)| self.show_key(subject, Word::from(key))),
+                value: self.show(&held.ty, &[words[at]]),
+            });
+        }
+        lines
+    }
+}
+
+/// The history that leads to a state, and perhaps one transition on.
+pub(crate) fn trace(
+    machine: &Machine,
+    explored: &Explored,
+    state: u32,
+    next: Option<&[u64]>,
+    ending: String,
+) -> Trace {
+    let mut replay = Replay::new(machine);
+    let mut trace = Trace { initial: machine.lines(&replay.words), ending, ..Trace::default() };
+    let path = explored.path(state);
+    let states = path.iter().skip(1).map(|id| explored.state(*id)).chain(next);
+    for packed in states {
+        match replay.step(packed, false) {
+            Some(step) => trace.steps.push(step),
+            None => {
+                trace.ending = format!("{} (the replay of this history failed)", trace.ending);
+                break;
+            }
+        }
+    }
+    trace
+}
+
+/// A history that leads to a cycle and goes round it for ever.
+pub(crate) fn lasso(
+    machine: &Machine,
+    explored: &Explored,
+    cycle: &[u32],
+    ending: String,
+) -> Trace {
+    let mut replay = Replay::new(machine);
+    let mut trace = Trace { initial: machine.lines(&replay.words), ending, ..Trace::default() };
+    let Some(first) = cycle.first() else { return trace };
+    for id in explored.path(*first).iter().skip(1) {
+        match replay.step(explored.state(*id), false) {
+            Some(step) => trace.steps.push(step),
+            None => return trace,
+        }
+    }
+    trace.cycle_start = Some(trace.steps.len());
+    for id in cycle.iter().skip(1).chain(std::iter::once(first)) {
+        match replay.step(explored.state(*id), true) {
+            Some(step) => trace.steps.push(step),
+            None => break,
+        }
+    }
+    trace
+}

@@ -1,0 +1,241 @@
+//! Failures, both ways: as written they cannot happen; without the protection they do.
+
+use design::model::{
+    ClauseRef, Const, Design, Expr, ExprKind, Failure, FailureProof, Goal, Invariant, OperationId,
+    OperationKind, Protection, Type,
+};
+
+use crate::arm::NEVER;
+use crate::recover::ever_fails;
+use crate::run::{Outcome, Run, Wanted};
+use crate::witness::clause_name;
+use crate::{FailureStatus, FailureVerdict, Options, Progress, WorldError};
+
+pub(crate) struct Judge<'a> {
+    /// with its durations in ticks
+    pub(crate) design: &'a Design,
+    pub(crate) options: &'a Options,
+    pub(crate) base: &'a Run,
+}
+
+/// `claim.free`, `repair reclaim`, …
+pub(crate) fn protection_name(design: &Design, protection: &Protection) -> String {
+    let name = |id: OperationId| design.operations[id.index()].name.clone();
+    match protection {
+        Protection::Clause { operation, clause } => {
+            let held = &design.operations[operation.index()];
+            format!("{}.{}", held.name, clause_name(held, *clause))
+        }
+        Protection::Repair { operation } => format!("repair {}", name(*operation)),
+        Protection::Assignment { operation, .. } => format!("assignment in {}", name(*operation)),
+        Protection::Outbox { operation } => format!("outbox of {}", name(*operation)),
+        Protection::Key { operation } => format!("key of {}", name(*operation)),
+        Protection::AtLeast { operation } => format!("at_least of {}", name(*operation)),
+    }
+}
+
+fn goal_name(design: &Design, goal: Goal) -> &str {
+    match goal {
+        Goal::Invariant(at) => &design.invariants[at as usize].name,
+        Goal::Recovery(at) => &design.recoveries[at as usize].name,
+    }
+}
+
+impl Judge<'_> {
+    pub(crate) fn failure(
+        &self,
+        failure: &Failure,
+        progress: &mut dyn FnMut(&Progress),
+        verdicts: &mut Vec<FailureVerdict>,
+    ) -> Result<(), WorldError> {
+        for proof in &failure.proofs {
+            let mut verdict = FailureVerdict {
+                title: failure.title.clone(),
+                proof: proof.clone(),
+                claim: String::new(),
+                in_depth: false,
+                status: FailureStatus::Measured,
+                arm: None,
+            };
+            match proof {
+                FailureProof::Compiler { code, .. } => {
+                    verdict.claim = format!("refused by compiler {code}");
+                    verdict.status = FailureStatus::Compiler { code: code.clone() };
+                }
+                FailureProof::Measured { .. } => verdict.claim = "measured".into(),
+                FailureProof::Without { protections, breaks, in_depth, .. } => {
+                    let names: Vec<String> =
+                        protections.iter().map(|p| protection_name(self.design, p)).collect();
+                    let arm = format!("without {}", names.join(", "));
+                    verdict.claim = format!("{arm} breaks {}", goal_name(self.design, *breaks));
+                    verdict.in_depth = *in_depth;
+                    let run = self.without(&arm, protections, *breaks, progress)?;
+                    verdict.arm = Some(run.result());
+                    verdict.status = match run.outcome(*breaks) {
+                        Outcome::Fails(trace) => FailureStatus::LoadBearing(trace),
+                        Outcome::Unknown(why) => FailureStatus::Unknown { why },
+                        Outcome::Holds => self.why_not(&run, protections, *breaks, progress)?,
+                    };
+                }
+            }
+            verdicts.push(verdict);
+        }
+        Ok(())
+    }
+
+    fn without(
+        &self,
+        name: &str,
+        protections: &[Protection],
+        goal: Goal,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Run, WorldError> {
+        let (invariants, symmetric) = match goal {
+            Goal::Invariant(at) => (vec![at], true),
+            Goal::Recovery(_) => (vec![], false),
+        };
+        let wanted = Wanted {
+            name: name.into(),
+            protections,
+            invariants,
+            witnesses: false,
+            one_is_enough: true,
+            symmetric,
+        };
+        Run::new(self.design, &wanted, self.options, progress)
+    }
+
+    /// The goal holds without the protection too.
+    fn why_not(
+        &self,
+        run: &Run,
+        protections: &[Protection],
+        goal: Goal,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<FailureStatus, WorldError> {
+        if let Some(why) = self.never_needed(protections) {
+            return Ok(FailureStatus::Vacuous { why });
+        }
+        if let Some(why) = self.empty_goal(run, protections, goal, progress)? {
+            return Ok(FailureStatus::Vacuous { why });
+        }
+        let mut covered_by = Vec::new();
+        for other in others(self.design) {
+            if protections.contains(&other) {
+                continue;
+            }
+            let mut both = protections.to_vec();
+            both.push(other.clone());
+            let name = protection_name(self.design, &other);
+            let run = self.without(&format!("without {name} as well"), &both, goal, progress)?;
+            if let Outcome::Fails(_) = run.outcome(goal) {
+                covered_by.push(name);
+            }
+        }
+        Ok(FailureStatus::Redundant { covered_by })
+    }
+
+    /// As written, the protection never did anything.
+    fn never_needed(&self, protections: &[Protection]) -> Option<String> {
+        let watch = self.base.watch.as_ref()?;
+        let seen = |wanted: &str| {
+            let at = watch.list.iter().position(|(_, what)| what == wanted)?;
+            Some(self.base.found.witnessed[at] != NEVER)
+        };
+        let never = protections.iter().all(|protection| match protection {
+            Protection::Clause { operation, clause } => {
+                let held = &self.design.operations[operation.index()];
+                let what = format!("{}.{} refuses", held.name, clause_name(held, *clause));
+                seen(&what) == Some(false)
+            }
+            Protection::Repair { operation } => {
+                let name = crate::witness::operation_name(self.design, *operation);
+                seen(&format!("{name} runs")) == Some(false)
+            }
+            _ => false,
+        });
+        let names: Vec<String> =
+            protections.iter().map(|p| protection_name(self.design, p)).collect();
+        never.then(|| format!("`{}` never made a difference in any state", names.join(", ")))
+    }
+
+    /// The goal holds because what it speaks of never comes to be.
+    fn empty_goal(
+        &self,
+        run: &Run,
+        protections: &[Protection],
+        goal: Goal,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Option<String>, WorldError> {
+        let name = goal_name(self.design, goal);
+        let Goal::Invariant(at) = goal else {
+            let Goal::Recovery(at) = goal else { return Ok(None) };
+            let fails = ever_fails(&run.machine, &run.explored, at);
+            return Ok((!fails).then(|| format!("`{name}` holds in every state anyway")));
+        };
+        let held = &self.design.invariants[at as usize];
+        let mut body = held.body.clone();
+        if !hollow(&mut body) {
+            return Ok(None);
+        }
+        let mut design = self.design.clone();
+        design.invariants.push(Invariant { body, ..held.clone() });
+        let number = design.invariants.len() as u32 - 1;
+        let wanted = Wanted {
+            name: format!("is {name} empty"),
+            protections,
+            invariants: vec![number],
+            witnesses: false,
+            one_is_enough: true,
+            symmetric: true,
+        };
+        let run = Run::new(&design, &wanted, self.options, progress)?;
+        let empty = matches!(run.outcome(Goal::Invariant(number)), Outcome::Holds);
+        Ok(empty.then(|| format!("what `{name}` speaks of never comes to be")))
+    }
+}
+
+/// Makes a goal that holds only as long as the given one has nothing to say: the consequence of
+/// each implication, or else what is said of every element, becomes false.
+fn hollow(expr: &mut Expr) -> bool {
+    let no = |span| Expr { kind: ExprKind::Literal(Const::Bool(false)), ty: Type::Bool, span };
+    match &mut expr.kind {
+        ExprKind::Implies(_, then) => {
+            **then = no(then.span);
+            true
+        }
+        ExprKind::Quantifier { all: true, body, .. } => {
+            if !hollow(body) {
+                **body = no(body.span);
+            }
+            true
+        }
+        ExprKind::And(list) => {
+            let mut any = false;
+            for expr in list {
+                any |= hollow(expr);
+            }
+            any
+        }
+        ExprKind::Let { body, .. } => hollow(body),
+        _ => false,
+    }
+}
+
+/// Every named clause and every repair.
+fn others(design: &Design) -> Vec<Protection> {
+    let mut list = Vec::new();
+    for (index, operation) in design.operations.iter().enumerate() {
+        let id = OperationId::of(index);
+        for clause in 0..operation.guard.len() as u32 {
+            // The guard of a repair says when it is due.
+            if !matches!(operation.kind, OperationKind::Repair { .. }) {
+                list.push(Protection::Clause { operation: id, clause: ClauseRef::Named(clause) });
+            }
+        }
+        if matches!(operation.kind, OperationKind::Repair { .. }) {
+            list.push(Protection::Repair { operation: id });
+        }
+    }
+    list
+}

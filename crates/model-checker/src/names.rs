@@ -1,0 +1,136 @@
+//! Values and places in the design's own words.
+
+use design::model::{AttrId, MemoryId, OperationId, SubjectId, Type};
+use engine::{NULL, Word};
+
+use crate::machine::Machine;
+use crate::world::universe::BASE;
+
+impl Machine {
+    /// A value of a type; a collection takes all its words.
+    pub(crate) fn show(&self, ty: &Type, words: &[Word]) -> String {
+        let Some(&word) = words.first() else { return String::new() };
+        if word == NULL {
+            return "null".into();
+        }
+        let list = |of: &Type, open: char, close: char| {
+            let shown: Vec<String> = (1..=word as usize)
+                .filter_map(|at| words.get(at))
+                .map(|word| self.show(of, &[*word]))
+                .collect();
+            format!("{open}{}{close}", shown.join(", "))
+        };
+        match ty.required() {
+            Type::Bool => if word == 0 { "false" } else { "true" }.into(),
+            Type::Enum(id) => {
+                let constants = &self.design.enumerations[id.index()].constants;
+                constants.get(word as usize).cloned().unwrap_or_else(|| word.to_string())
+            }
+            Type::Ref(subject) => self.show_key(*subject, word),
+            Type::Actor => self.show_principal(word),
+            Type::Time => match word - BASE {
+                0 => "now".into(),
+                ahead @ 1.. => format!("now+{ahead}"),
+                behind => format!("now{behind}"),
+            },
+            Type::Duration if word == 1 => "1 tick".into(),
+            Type::Duration => format!("{word} ticks"),
+            Type::Decimal => decimal(word),
+            Type::Text
+            | Type::Bytes
+            | Type::Json
+            | Type::Document
+            | Type::Point
+            | Type::Digest(_) => {
+                let pool = &self.universe.sorts.pool;
+                match pool.get(word as usize) {
+                    Some(text) if (word as usize) < self.program.texts().len() => {
+                        format!("{text:?}")
+                    }
+                    Some(text) => text.clone(),
+                    None => word.to_string(),
+                }
+            }
+            Type::List { of, .. } => list(of, '[', ']'),
+            Type::Set { of, .. } => list(of, '{', '}'),
+            Type::Map { key, value, .. } => {
+                let shown: Vec<String> = (0..word as usize)
+                    .filter_map(|at| Some((words.get(1 + 2 * at)?, words.get(2 + 2 * at)?)))
+                    .map(|(k, v)| format!("{}: {}", self.show(key, &[*k]), self.show(value, &[*v])))
+                    .collect();
+                format!("{{{}}}", shown.join(", "))
+            }
+            _ => word.to_string(),
+        }
+    }
+
+    pub(crate) fn show_principal(&self, principal: Word) -> String {
+        self.universe
+            .principals
+            .get(principal as usize)
+            .map_or_else(|| principal.to_string(), |held| held.name.clone())
+    }
+
+    /// `resource-1`, or with several parts `Rm(tm-1, rm-2)`.
+    pub(crate) fn show_key(&self, subject: SubjectId, key: Word) -> String {
+        let held = &self.design.subjects[subject.index()];
+        let keys = &self.universe.keys[subject.index()];
+        if key < 0 || key as usize >= keys.len {
+            return format!("{}(?)", held.name);
+        }
+        let parts: Vec<String> = held
+            .keys
+            .iter()
+            .zip(keys.parts(key as usize))
+            .map(|(part, word)| self.show(&part.ty, &[*word]))
+            .collect();
+        match (parts.len(), &held.keys[0].ty) {
+            (1, Type::Int | Type::Bool | Type::Enum(_)) => {
+                format!("{}({})", held.name, parts[0])
+            }
+            (1, _) => parts[0].clone(),
+            _ => format!("{}({})", held.name, parts.join(", ")),
+        }
+    }
+
+    /// `OwnerEpoch.current`
+    pub(crate) fn attribute_name(&self, subject: SubjectId, attr: AttrId) -> String {
+        let held = &self.design.subjects[subject.index()];
+        let attribute = &held.attributes[attr.index()];
+        format!("{}.{}", held.states[attribute.state.index()].name, attribute.name)
+    }
+
+    pub(crate) fn memory_field(
+        &self,
+        principal: u32,
+        field: MemoryId,
+    ) -> &design::model::Memory {
+        let actor = self.universe.principals[principal as usize].actor;
+        &self.design.actors[actor.index()].memory[field.index()]
+    }
+
+    /// The arguments of a call, by name.
+    pub(crate) fn show_params(&self, id: OperationId, words: &[Word]) -> Vec<(String, String)> {
+        let operation = &self.design.operations[id.index()];
+        let layout = self.program.params(id);
+        operation
+            .params
+            .iter()
+            .zip(&layout.fields)
+            .map(|(param, field)| {
+                let value = words.get(field.range()).unwrap_or(&[]);
+                (param.name.clone(), self.show(&param.ty, value))
+            })
+            .collect()
+    }
+}
+
+fn decimal(word: Word) -> String {
+    let sign = if word < 0 { "-" } else { "" };
+    let (whole, part) = (word.unsigned_abs() / 1_000_000, word.unsigned_abs() % 1_000_000);
+    if part == 0 {
+        return format!("{sign}{whole}");
+    }
+    let digits = format!("{part:06}");
+    format!("{sign}{whole}.{}", digits.trim_end_matches('0'))
+}

@@ -1,0 +1,366 @@
+//! `recovers`: with every client silent and no more faults, every fair history comes to a state
+//! where the goal holds.
+//!
+//! Of the states where it does not hold, and the transitions of repairs, outbox, world, calls in
+//! flight, messages and the clock between them, each strongly connected part is looked at. A
+//! history can stay in it for ever, and fairly, if for every fair action there is a state in the
+//! part where the action cannot happen, or a transition of the action within the part. A state
+//! that nothing leaves is such a part by itself.
+
+use design::model::{Goal, OperationId};
+use engine::{AnswerKind, Scratch, Word};
+use rustc_hash::FxHashMap;
+
+use crate::machine::{How, Machine, Move, NOW, Sink, Step, View};
+use crate::search::Explored;
+
+/// What must happen eventually if it can happen all the time.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Action {
+    Repair(u32),
+    Attempt(OperationId, u32),
+    Decide(OperationId, u32),
+    Answer(OperationId, u32),
+    /// a call in flight lands or is dropped
+    Call(Vec<Word>),
+    Message(OperationId, Vec<Word>),
+    Tick,
+    Heal,
+    /// leaves the small world
+    Beyond,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// The part of the graph where the goal does not hold.
+#[derive(Default)]
+struct Graph {
+    /// ids of its states
+    states: Vec<u32>,
+    /// where the edges of each state begin
+    first: Vec<u32>,
+    /// (to, action)
+    edges: Vec<(u32, u32)>,
+    /// where the enabled actions of each state begin
+    first_enabled: Vec<u32>,
+    /// sorted for each state
+    enabled: Vec<u32>,
+}
+
+struct Edges<'a> {
+    explored: &'a Explored,
+    actions: &'a mut FxHashMap<Action, u32>,
+    /// (id of the state after, action)
+    out: Vec<(u32, u32)>,
+    enabled: Vec<u32>,
+    /// a state that was not reached: the exploration was cut short
+    missing: bool,
+}
+
+impl Edges<'_> {
+    fn number(&mut self, action: Action) -> u32 {
+        let next = self.actions.len() as u32;
+        *self.actions.entry(action).or_insert(next)
+    }
+}
+
+impl Sink for Edges<'_> {
+    fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
+        let words = step.before;
+        let action = match step.what {
+            Move::Repair { instance, .. } => Some(Action::Repair(instance)),
+            Move::Attempt { effect, key } | Move::Again { effect, key } => {
+                Some(Action::Attempt(effect, key))
+            }
+            Move::Decide { effect, key, .. } => Some(Action::Decide(effect, key)),
+            // It may be given, but nothing says that it must.
+            Move::Answer { kind: AnswerKind::Unknown, .. } => None,
+            Move::Answer { effect, key, .. } => Some(Action::Answer(effect, key)),
+            Move::Land { call, .. } | Move::Drop { call } => {
+                let plan = &machine.plan.calls;
+                let slot = (plan.first + plan.stride * call) as usize;
+                Some(Action::Call(words[slot..slot + plan.stride as usize].to_vec()))
+            }
+            Move::Deliver { plan, at, how, .. } if how != How::Doubled => {
+                let plan = &machine.plan.messages[plan as usize];
+                let slot = (plan.first + plan.stride * at) as usize;
+                let block = words[slot..slot + plan.stride as usize].to_vec();
+                Some(Action::Message(plan.operation, block))
+            }
+            Move::Tick => Some(Action::Tick),
+            Move::Heal => Some(Action::Heal),
+            _ => None,
+        };
+        let action = action.map_or(NONE, |action| self.number(action));
+        if action != NONE {
+            self.enabled.push(action);
+        }
+        match self.explored.find(step.packed) {
+            Some(id) => self.out.push((id, action)),
+            None => self.missing = true,
+        }
+    }
+
+    fn beyond(&mut self, _slot: u32) {
+        let action = self.number(Action::Beyond);
+        self.enabled.push(action);
+    }
+}
+
+/// What was found about one goal.
+pub(crate) enum Recovery {
+    Holds,
+    /// the states of a cycle; one alone without a transition is a dead end
+    Fails { cycle: Vec<u32>, dead_end: bool },
+    Unknown,
+}
+
+pub(crate) fn recover(machine: &Machine, explored: &Explored, goal: u32) -> Recovery {
+    let Some(graph) = graph(machine, explored, goal) else { return Recovery::Unknown };
+    let mut best: Option<(usize, Vec<u32>, bool)> = None;
+    for part in parts(&graph) {
+        if let Some((cycle, dead_end)) = fair(&graph, &part) {
+            let depth = explored.path(graph.states[cycle[0] as usize]).len();
+            if best.as_ref().is_none_or(|(held, cycle_held, _)| {
+                (depth, cycle.len()) < (*held, cycle_held.len())
+            }) {
+                best = Some((depth, cycle, dead_end));
+            }
+        }
+    }
+    match best {
+        None => Recovery::Holds,
+        Some((_, cycle, dead_end)) => Recovery::Fails {
+            cycle: cycle.iter().map(|at| graph.states[*at as usize]).collect(),
+            dead_end,
+        },
+    }
+}
+
+/// Is there a reachable state where the goal does not hold?
+pub(crate) fn ever_fails(machine: &Machine, explored: &Explored, goal: u32) -> bool {
+    !failing(machine, explored, goal).is_empty()
+}
+
+fn failing(machine: &Machine, explored: &Explored, goal: u32) -> Vec<u32> {
+    let mut words = Vec::new();
+    let mut scratch = Scratch::new();
+    explored
+        .ids()
+        .filter(|id| {
+            machine.plan.slots.unpack(explored.state(*id), &mut words);
+            let view = View { machine, words: &words, now: NOW };
+            let goal = Goal::Recovery(goal);
+            engine::holds(&machine.program, goal, &view, None, &mut scratch) != Ok(true)
+        })
+        .collect()
+}
+
+fn graph(machine: &Machine, explored: &Explored, goal: u32) -> Option<Graph> {
+    let states = failing(machine, explored, goal);
+    let index: FxHashMap<u32, u32> =
+        states.iter().enumerate().map(|(at, id)| (*id, at as u32)).collect();
+    let mut graph = Graph { states, ..Graph::default() };
+    let mut actions = FxHashMap::default();
+    let mut worker = machine.worker();
+    let mut edges = Edges {
+        explored,
+        actions: &mut actions,
+        out: Vec::new(),
+        enabled: Vec::new(),
+        missing: false,
+    };
+    for id in &graph.states {
+        graph.first.push(graph.edges.len() as u32);
+        graph.first_enabled.push(graph.enabled.len() as u32);
+        edges.out.clear();
+        edges.enabled.clear();
+        machine.load(&mut worker, explored.state(*id));
+        machine.expand(&mut worker, &mut edges, true);
+        if edges.missing {
+            return None;
+        }
+        for (to, action) in &edges.out {
+            if let Some(to) = index.get(to) {
+                graph.edges.push((*to, *action));
+            }
+        }
+        edges.enabled.sort_unstable();
+        edges.enabled.dedup();
+        graph.enabled.extend_from_slice(&edges.enabled);
+    }
+    graph.first.push(graph.edges.len() as u32);
+    graph.first_enabled.push(graph.enabled.len() as u32);
+    Some(graph)
+}
+
+impl Graph {
+    fn edges(&self, at: u32) -> &[(u32, u32)] {
+        &self.edges[self.first[at as usize] as usize..self.first[at as usize + 1] as usize]
+    }
+
+    fn enabled(&self, at: u32) -> &[u32] {
+        let from = self.first_enabled[at as usize] as usize;
+        &self.enabled[from..self.first_enabled[at as usize + 1] as usize]
+    }
+
+    fn can(&self, at: u32, action: u32) -> bool {
+        self.enabled(at).binary_search(&action).is_ok()
+    }
+}
+
+/// Strongly connected parts, by Tarjan's algorithm without recursion.
+fn parts(graph: &Graph) -> Vec<Vec<u32>> {
+    let len = graph.states.len();
+    let (mut order, mut low) = (vec![NONE; len], vec![0_u32; len]);
+    let mut on_stack = vec![false; len];
+    let mut stack: Vec<u32> = Vec::new();
+    let mut work: Vec<(u32, u32)> = Vec::new();
+    let mut count = 0;
+    let mut parts = Vec::new();
+    for root in 0..len as u32 {
+        if order[root as usize] != NONE {
+            continue;
+        }
+        work.push((root, 0));
+        while let Some((at, edge)) = work.pop() {
+            let here = at as usize;
+            if edge == 0 {
+                order[here] = count;
+                low[here] = count;
+                count += 1;
+                stack.push(at);
+                on_stack[here] = true;
+            }
+            let mut descended = false;
+            for (number, (to, _)) in graph.edges(at).iter().enumerate().skip(edge as usize) {
+                let there = *to as usize;
+                if order[there] == NONE {
+                    work.push((at, number as u32 + 1));
+                    work.push((*to, 0));
+                    descended = true;
+                    break;
+                }
+                if on_stack[there] {
+                    low[here] = low[here].min(order[there]);
+                }
+            }
+            if descended {
+                continue;
+            }
+            if low[here] == order[here] {
+                let from = stack.iter().rposition(|held| *held == at).unwrap_or(0);
+                let part = stack.split_off(from);
+                for held in &part {
+                    on_stack[*held as usize] = false;
+                }
+                parts.push(part);
+            }
+            if let Some((above, _)) = work.last() {
+                low[*above as usize] = low[*above as usize].min(low[here]);
+            }
+        }
+    }
+    parts
+}
+
+/// A fair cycle in this part, if there is one; or its only state, if nothing can happen there.
+fn fair(graph: &Graph, part: &[u32]) -> Option<(Vec<u32>, bool)> {
+    let inside: FxHashMap<u32, ()> = part.iter().map(|at| (*at, ())).collect();
+    let within = |at: u32| {
+        let inside = &inside;
+        graph.edges(at).iter().filter(move |(to, _)| inside.contains_key(to))
+    };
+    let mut always: Vec<u32> = graph.enabled(part[0]).to_vec();
+    for at in part {
+        always.retain(|action| graph.can(*at, *action));
+    }
+    let mut cycles = false;
+    for at in part {
+        for (_, action) in within(*at) {
+            cycles = true;
+            always.retain(|held| held != action);
+        }
+    }
+    if !always.is_empty() {
+        return None;
+    }
+    if !cycles {
+        return Some((vec![part[0]], true));
+    }
+    Some((round(graph, part, &inside), false))
+}
+
+/// A closed walk in the part that is fair to every action.
+fn round(graph: &Graph, part: &[u32], inside: &FxHashMap<u32, ()>) -> Vec<u32> {
+    let start = part.iter().copied().min().unwrap_or(part[0]);
+    let mut walk = vec![start];
+    let mut owed: Vec<u32> = part.iter().flat_map(|at| graph.enabled(*at).iter().copied()).collect();
+    owed.sort_unstable();
+    owed.dedup();
+    owed.retain(|action| graph.can(start, *action));
+    while let Some(action) = owed.first().copied() {
+        let at = walk[walk.len() - 1];
+        let Some(way) = way(graph, inside, at, &|from, edge| {
+            edge.is_some_and(|(_, held)| held == action)
+                || edge.is_none() && !graph.can(from, action)
+        }) else {
+            break;
+        };
+        for (from, edge) in way {
+            walk.push(edge.0);
+            owed.retain(|held| *held != edge.1 && graph.can(edge.0, *held) && graph.can(from, *held));
+        }
+        owed.retain(|held| *held != action);
+    }
+    let at = walk[walk.len() - 1];
+    if at != start || walk.len() == 1 {
+        let back = way(graph, inside, at, &|_, edge| edge.is_some_and(|(to, _)| to == start));
+        walk.extend(back.into_iter().flatten().map(|(_, edge)| edge.0));
+    }
+    // It comes back to where it began: that is not said twice.
+    walk.pop();
+    if walk.is_empty() {
+        walk.push(start);
+    }
+    walk
+}
+
+type Edge = (u32, u32);
+
+/// The shortest walk, of at least one edge, to a state or over an edge that will do.
+fn way(
+    graph: &Graph,
+    inside: &FxHashMap<u32, ()>,
+    from: u32,
+    will_do: &dyn Fn(u32, Option<Edge>) -> bool,
+) -> Option<Vec<(u32, Edge)>> {
+    let mut came: FxHashMap<u32, (u32, Edge)> = FxHashMap::default();
+    let mut queue = std::collections::VecDeque::from([from]);
+    let back = |came: &FxHashMap<u32, (u32, Edge)>, last: (u32, Edge)| {
+        let mut way = vec![last];
+        let mut at = last.0;
+        while at != from {
+            let step = came[&at];
+            way.push(step);
+            at = step.0;
+        }
+        way.reverse();
+        way
+    };
+    while let Some(at) = queue.pop_front() {
+        for edge in graph.edges(at) {
+            if !inside.contains_key(&edge.0) {
+                continue;
+            }
+            if will_do(at, Some(*edge)) || will_do(edge.0, None) {
+                return Some(back(&came, (at, *edge)));
+            }
+            if edge.0 != from && !came.contains_key(&edge.0) {
+                came.insert(edge.0, (at, *edge));
+                queue.push_back(edge.0);
+            }
+        }
+    }
+    None
+}
