@@ -12,6 +12,9 @@ use engine::{Command, NULL, Program, Scratch, Word, due, guard, holds, step};
 use support::lease::{CLAIM, COMMIT, RECLAIM, lease};
 use support::{MapTruth, outcome};
 
+/// operation, arguments, memory, now, how it ends
+type Call<'a> = (u32, &'a [Word], &'a [Word], Word, &'a str);
+
 struct Counting;
 
 thread_local! {
@@ -42,7 +45,7 @@ fn the_second_round_allocates_nothing() {
     truth.keys.insert(SubjectId(0), vec![7, 8]);
     let mut scratch = Scratch::new();
     let mut round = || {
-        let calls: [(u32, &[Word], &[Word], Word, &str); 6] = [
+        let calls: [Call<'_>; 6] = [
             (CLAIM, &[8, 50], &[NULL], 100, "done"),
             (CLAIM, &[7, 50], &[NULL], 100, "clause"),
             (CLAIM, &[7, 50], &[NULL], 200, "done"),

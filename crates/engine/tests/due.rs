@@ -219,14 +219,14 @@ fn compare_with_force(wild: bool, seeds: std::ops::Range<u64>) -> [u32; 4] {
 
 #[test]
 fn simple_guards_are_exact() {
-    let counts = compare_with_force(false, 0..40_000);
-    assert!(counts[..3].iter().all(|count| *count > 1_000), "{counts:?}");
+    let counts = compare_with_force(false, 0..15_000);
+    assert!(counts[..3].iter().all(|count| *count > 500), "{counts:?}");
 }
 
 #[test]
 fn wild_guards_are_never_late() {
-    let counts = compare_with_force(true, 0..40_000);
-    assert!(counts.iter().all(|count| *count > 500), "{counts:?}");
+    let counts = compare_with_force(true, 0..15_000);
+    assert!(counts.iter().all(|count| *count > 200), "{counts:?}");
 }
 
 #[test]

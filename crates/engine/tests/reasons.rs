@@ -34,11 +34,14 @@ fn next(base: Expr) -> Expr {
     attr(base, 1, optional(reference()))
 }
 
-const ATTRIBUTES: fn() -> [(&'static str, Type, Option<Const>); 2] =
-    || [("n", Type::Int, Some(Const::Int(0))), ("next", optional(reference()), None)];
+type Attributes = [(&'static str, Type, Option<Const>); 2];
+
+fn attributes() -> Attributes {
+    [("n", Type::Int, Some(Const::Int(0))), ("next", optional(reference()), None)]
+}
 
 fn check(operation: Operation, truth: &MapTruth, params: &[Word], expected: &str) {
-    assert_eq!(run(&things(&ATTRIBUTES(), operation), truth, params), expected);
+    assert_eq!(run(&things(&attributes(), operation), truth, params), expected);
 }
 
 fn five() -> MapTruth {
@@ -50,7 +53,7 @@ fn a_clause_that_does_not_hold_is_named() {
     let operation = on_thing()
         .when("first", equal(n(record(0, 0)), int(5)))
         .when("second", less(n(record(0, 0)), int(5)));
-    let program = Program::new(&things(&ATTRIBUTES(), operation));
+    let program = Program::new(&things(&attributes(), operation));
     let refused = engine::step(&program, &five(), &command(0, &[1]), &mut Scratch::new());
     let Outcome::Refused(refusal) = refused else { panic!("{refused:?}") };
     assert_eq!(refusal.reason, Reason::Clause(1));
@@ -64,7 +67,7 @@ fn exists_comes_first_then_fresh_then_the_clauses() {
     check(operation.clone(), &five(), &[1, 9], "exists");
     check(operation.clone(), &five(), &[1, 2], "fresh");
     check(operation.clone(), &five(), &[9, 2], "clause");
-    let program = Program::new(&things(&ATTRIBUTES(), operation));
+    let program = Program::new(&things(&attributes(), operation));
     let ask = |params: &[Word]| match engine::step(
         &program,
         &five(),
@@ -183,7 +186,7 @@ fn conditions_stop_at_the_first_that_decides() {
 #[test]
 fn arguments_are_values_of_their_types() {
     let mut design = things(
-        &ATTRIBUTES(),
+        &attributes(),
         step(
             "give",
             &[

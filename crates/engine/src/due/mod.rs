@@ -6,6 +6,7 @@
 //! that well, the answer is the next millisecond: early, never late.
 
 mod slope;
+mod slopes;
 mod turns;
 
 use design::model::OperationId;

@@ -3,7 +3,7 @@
 use super::slope::Slope;
 use crate::env::{Clock, StepEnv};
 use crate::eval::{Env, Eval, Stop};
-use crate::program::node::{Arithmetic, Form, LoopKind, Node, NodeId, Over, Run};
+use crate::program::node::{Form, LoopKind, Node, NodeId, Over};
 use crate::program::timed::parts;
 use crate::{NULL, Truth, Word};
 
@@ -18,13 +18,13 @@ pub(super) struct Turns<'e, 'x, T> {
 }
 
 impl<T: Truth> Turns<'_, '_, T> {
-    fn timed(&self, id: NodeId) -> bool {
+    pub(super) fn timed(&self, id: NodeId) -> bool {
         self.eval.program.timed[id as usize]
     }
 
     /// A value at the moment of looking. An error is no value, and may be one later if it
     /// depends on the clock.
-    fn value(&mut self, id: NodeId) -> Result<Word, Stop> {
+    pub(super) fn value(&mut self, id: NodeId) -> Result<Word, Stop> {
         match self.eval.eval(id) {
             Ok(word) => Ok(word),
             Err(stop) if stop.is_refusal() => {
@@ -70,12 +70,12 @@ impl<T: Truth> Turns<'_, '_, T> {
     }
 
     /// Is it other than constant between turns?
-    fn moves(&mut self, id: NodeId) -> Result<bool, Stop> {
+    pub(super) fn moves(&mut self, id: NodeId) -> Result<bool, Stop> {
         Ok(!matches!(self.slope(id)?, Slope::Flat | Slope::Steps))
     }
 
     /// Gives a local its value, and remembers how it moves.
-    fn bind(&mut self, slot: u32, offset: u32) -> Result<(), Stop> {
+    pub(super) fn bind(&mut self, slot: u32, offset: u32) -> Result<(), Stop> {
         let value = self.eval.program.lists.slots[slot as usize];
         let slope = match value.form {
             Form::Scalar => self.slope(value.node)?,
@@ -221,104 +221,5 @@ impl<T: Truth> Turns<'_, '_, T> {
             (Err(stop), _) | (_, Err(stop)) if !stop.is_refusal() => Err(stop),
             _ => Ok(true),
         }
-    }
-
-    fn slope(&mut self, id: NodeId) -> Result<Slope, Stop> {
-        if !self.timed(id) {
-            return Ok(Slope::Flat);
-        }
-        Ok(match self.eval.program.lists.nodes[id as usize] {
-            Node::Now => Slope::Linear(1),
-            Node::Local { offset } => self.slope_of_local(offset),
-            Node::Field { local, .. } => match self.slope_of_local(local) {
-                Slope::Flat => Slope::Flat,
-                Slope::Steps => Slope::Steps,
-                _ => Slope::Unknown,
-            },
-            Node::Negate(inner) => self.slope(inner)?.negate(),
-            Node::Arithmetic { op, left, right } => self.arithmetic(op, left, right)?,
-            Node::Min(run) | Node::Max(run) => self.extreme(run)?,
-            Node::If { condition, then, otherwise } => {
-                let flat = !self.timed(condition);
-                match (self.slope(then)?, self.slope(otherwise)?) {
-                    (one, two) if flat && one == two => one,
-                    (Slope::Flat | Slope::Steps, Slope::Flat | Slope::Steps) => Slope::Steps,
-                    (then_slope, otherwise_slope) if flat => match self.value(condition)? {
-                        1 => then_slope,
-                        _ => otherwise_slope,
-                    },
-                    _ => Slope::Unknown,
-                }
-            }
-            Node::Let { slot, offset, body } => {
-                let outer = self.binds;
-                self.bind(slot, offset)?;
-                let slope = self.slope(body)?;
-                self.binds = outer;
-                slope
-            }
-            Node::Loop(index) => match self.eval.program.loops[index as usize].kind {
-                LoopKind::Sum(value) if self.timed(value) => Slope::Unknown,
-                _ => Slope::Steps,
-            },
-            Node::KeyPart { base, .. } | Node::Attr { base, .. } | Node::Counter { base, .. } => {
-                self.stepwise(&[base])?
-            }
-            Node::IsNull(_)
-            | Node::Not(_)
-            | Node::And(_)
-            | Node::Or(_)
-            | Node::Implies(..)
-            | Node::Equal { .. }
-            | Node::Order { .. }
-            | Node::Fused { .. }
-            | Node::Exists { .. } => Slope::Steps,
-            Node::In { item, .. } | Node::Among { item, .. } => self.stepwise(&[item])?,
-            _ => Slope::Unknown,
-        })
-    }
-
-    fn slope_of_local(&self, offset: u32) -> Slope {
-        let mut bound = self.bound[..self.binds].iter().rev();
-        bound.find(|(_, at, _)| *at == offset).map_or(Slope::Flat, |bound| bound.2)
-    }
-
-    fn stepwise(&mut self, nodes: &[NodeId]) -> Result<Slope, Stop> {
-        for node in nodes {
-            if self.moves(*node)? {
-                return Ok(Slope::Unknown);
-            }
-        }
-        Ok(Slope::Steps)
-    }
-
-    fn arithmetic(&mut self, op: Arithmetic, left: NodeId, right: NodeId) -> Result<Slope, Stop> {
-        let (one, two) = (self.slope(left)?, self.slope(right)?);
-        Ok(match op {
-            Arithmetic::Add => one.plus(two),
-            Arithmetic::Subtract => one.plus(two.negate()),
-            Arithmetic::Multiply if two == Slope::Flat => one.times(self.value(right)?),
-            Arithmetic::Multiply if one == Slope::Flat => two.times(self.value(left)?),
-            Arithmetic::MultiplyDecimals if two == Slope::Flat => one.scaled(self.value(right)?),
-            Arithmetic::MultiplyDecimals if one == Slope::Flat => two.scaled(self.value(left)?),
-            Arithmetic::Divide | Arithmetic::DivideDecimals if two == Slope::Flat => {
-                // by 0: an error at every moment
-                one.scaled(self.value(right)?)
-            }
-            _ if one == Slope::Steps && two == Slope::Steps => Slope::Steps,
-            _ => Slope::Unknown,
-        })
-    }
-
-    fn extreme(&mut self, run: Run) -> Result<Slope, Stop> {
-        let mut slope = None;
-        for index in run.range() {
-            let next = self.slope(self.eval.program.lists.nodes_of[index])?;
-            slope = Some(match slope {
-                None => next,
-                Some(slope) => next.along(slope),
-            });
-        }
-        Ok(slope.unwrap_or(Slope::Flat))
     }
 }

@@ -2,18 +2,20 @@
 
 mod arithmetic;
 mod block;
+mod condition;
 mod loops;
 mod push;
 
-use design::model::{BlobId, CompareOp, OperationId, StateId, SubjectId};
+use design::model::{BlobId, OperationId, StateId, SubjectId};
 
 pub(crate) use arithmetic::compute;
 pub(crate) use block::used;
+use condition::ordered;
 
 use crate::fault::Fault;
 pub(crate) use crate::fault::Stop;
 use crate::program::Program;
-use crate::program::node::{Arithmetic, Leaf, Node, NodeId, Run};
+use crate::program::node::{Arithmetic, Node, NodeId, Run};
 use crate::scratch::QueryOut;
 use crate::{NULL, Word};
 
@@ -89,21 +91,6 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
         self.connective(id).map(|word| word == 1)
     }
 
-    /// A condition made of conditions, or any other.
-    #[inline(never)]
-    fn connective(&mut self, id: NodeId) -> Result<Word, Stop> {
-        match self.program.lists.nodes[id as usize] {
-            Node::And(parts) => self.and(parts),
-            Node::Or(parts) => self.or(parts),
-            Node::Not(inner) => Ok(Word::from(!self.test(inner)?)),
-            Node::Implies(left, right) => Ok(Word::from(!self.test(left)? || self.test(right)?)),
-            _ => match self.eval(id)? {
-                NULL => self.missing(Fault::NullValue, id),
-                word => Ok(word),
-            },
-        }
-    }
-
     /// The value of an expression. The leaves are decided on the spot.
     #[inline(always)]
     pub fn eval(&mut self, id: NodeId) -> Result<Word, Stop> {
@@ -118,40 +105,6 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             Node::Me => Ok(self.env.me()),
             Node::Now => Ok(self.env.now()),
             _ => self.deep(id),
-        }
-    }
-
-    /// A comparison of two leaves.
-    #[inline(never)]
-    fn fused(&mut self, op: CompareOp, pair: u32, id: NodeId) -> Result<Word, Stop> {
-        let (left, right) = self.program.lists.pairs[pair as usize];
-        let (left, right) = (self.leaf(left, id)?, self.leaf(right, id)?);
-        Ok(Word::from(match op {
-            CompareOp::Equal => left == right,
-            CompareOp::NotEqual => left != right,
-            _ => left != NULL && right != NULL && ordered(op, left, right),
-        }))
-    }
-
-    #[inline(always)]
-    fn leaf(&mut self, leaf: Leaf, id: NodeId) -> Result<Word, Stop> {
-        match leaf {
-            Leaf::Const(index) => Ok(self.program.lists.words[index as usize]),
-            Leaf::Local(offset) => Ok(self.local(offset)),
-            Leaf::Field { local, subject, offset } => {
-                let key = self.local(local.into());
-                self.word_of(id, SubjectId(subject.into()), key, offset.into())
-            }
-            Leaf::OldField { local, subject, offset } => {
-                let key = self.local(local.into());
-                let before = self.env.look_back(true);
-                let word = self.word_of(id, SubjectId(subject.into()), key, offset.into());
-                self.env.look_back(before);
-                word
-            }
-            Leaf::Memory(index) => Ok(self.env.memory(index as usize)),
-            Leaf::Me => Ok(self.env.me()),
-            Leaf::Now => Ok(self.env.now()),
         }
     }
 
@@ -279,28 +232,6 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
         self.missing(fault, id)
     }
 
-    #[inline]
-    fn and(&mut self, parts: Run) -> Result<Word, Stop> {
-        let program = self.program;
-        for part in &program.lists.nodes_of[parts.range()] {
-            if !self.test(*part)? {
-                return Ok(0);
-            }
-        }
-        Ok(1)
-    }
-
-    #[inline]
-    fn or(&mut self, parts: Run) -> Result<Word, Stop> {
-        let program = self.program;
-        for part in &program.lists.nodes_of[parts.range()] {
-            if self.test(*part)? {
-                return Ok(1);
-            }
-        }
-        Ok(0)
-    }
-
     fn among(&mut self, item: NodeId, values: Run) -> Result<Word, Stop> {
         let item = self.eval(item)?;
         for index in values.range() {
@@ -322,16 +253,5 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             best = if best == NULL { word } else { f(best, word) };
         }
         Ok(best)
-    }
-}
-
-fn ordered(op: CompareOp, left: Word, right: Word) -> bool {
-    match op {
-        CompareOp::Less => left < right,
-        CompareOp::LessEqual => left <= right,
-        CompareOp::Greater => left > right,
-        CompareOp::GreaterEqual => left >= right,
-        CompareOp::Equal => left == right,
-        CompareOp::NotEqual => left != right,
     }
 }

@@ -2,12 +2,15 @@
 
 mod constants;
 mod lower;
+mod lower_compare;
 mod lower_expr;
 mod lower_stmt;
 mod mentions;
 pub(crate) mod node;
 pub(crate) mod operation;
+mod params;
 mod shape;
+mod stmt_node;
 pub(crate) mod timed;
 
 use design::model::{

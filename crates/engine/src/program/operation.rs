@@ -2,14 +2,15 @@
 
 use design::model::{
     ActorId, Answer, ClauseRef, Design, Expr, ExprKind, MemoryId, Operation, OperationId,
-    OperationKind, Protection, Span, SubjectId, Type,
+    OperationKind, Protection, Span, Type,
 };
 
 use super::Shape;
 use super::lower::Lower;
 use super::node::{NodeId, Run, Slot};
+pub(crate) use super::params::{Check, Look, ParamRule, ValueRule};
 use crate::layout::width_of;
-use crate::{Field, ParamsLayout, Word};
+use crate::{Field, ParamsLayout};
 
 #[derive(Debug)]
 pub(crate) struct Op {
@@ -46,48 +47,6 @@ pub(crate) enum Kind {
     Repair,
     Effect,
     Read,
-}
-
-/// What the words of an argument must be.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ValueRule {
-    pub param: u32,
-    pub field: Field,
-    pub check: Check,
-    pub required: bool,
-}
-
-/// A parameter whose record is looked at: is it there?
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
-    pub param: u32,
-    pub offset: u32,
-    pub subject: SubjectId,
-    pub new: bool,
-}
-
-#[derive(Debug)]
-pub(crate) struct ParamRule {
-    pub name: String,
-    pub ty: Type,
-    /// what it refers to
-    pub subject: Option<SubjectId>,
-    pub new: bool,
-    pub default: Option<Vec<Word>>,
-    pub span: Span,
-    /// does the guard look at its words?
-    pub in_guard: bool,
-}
-
-/// What the words of an argument may be.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Check {
-    Any,
-    /// 0 up to this, without it
-    Below(Word),
-    Set,
-    List,
-    Map,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -221,67 +180,6 @@ impl<'d> Lower<'d> {
         let slot = self.own_slot(expr);
         let mut offset = 0;
         (slot, shape_of(expr, &mut offset))
-    }
-
-    fn param_rules(&mut self, operation: &Operation) -> Vec<ParamRule> {
-        let mut rules = Vec::new();
-        for param in &operation.params {
-            let subject = param.ty.subject();
-            let width = width_of(&param.ty);
-            rules.push(ParamRule {
-                name: param.name.clone(),
-                ty: param.ty.clone(),
-                subject,
-                new: param.new,
-                default: param.default.as_ref().map(|value| self.texts.sized(value, width)),
-                span: param.span,
-                in_guard: operation
-                    .guard
-                    .iter()
-                    .any(|clause| super::mentions::local(&clause.body, param.local)),
-            });
-        }
-        rules
-    }
-
-    fn values(&self, id: OperationId, operation: &Operation) -> Vec<ValueRule> {
-        let fields = &self.params[id.index()].fields;
-        let rule = |(index, param): (usize, &design::model::Param)| ValueRule {
-            param: index as u32,
-            field: fields[index],
-            check: self.check_of(&param.ty),
-            required: !param.ty.is_optional(),
-        };
-        let idle = |rule: &ValueRule| !rule.required && matches!(rule.check, Check::Any);
-        operation.params.iter().enumerate().map(rule).filter(|rule| !idle(rule)).collect()
-    }
-
-    fn looks(&self, id: OperationId, operation: &Operation, fresh: bool) -> Vec<Look> {
-        let mut looks = Vec::new();
-        for (index, param) in operation.params.iter().enumerate() {
-            let Some(subject) = param.ty.subject() else { continue };
-            let implicit = self.design.subjects[subject.index()].implicit;
-            if if param.new { fresh } else { !implicit } {
-                let offset = self.params[id.index()].fields[index].offset;
-                looks.push(Look { param: index as u32, offset, subject, new: param.new });
-            }
-        }
-        looks.sort_by_key(|look| look.new);
-        looks
-    }
-
-    fn check_of(&self, ty: &Type) -> Check {
-        match ty.required() {
-            Type::Bool => Check::Below(2),
-            Type::Enum(id) => {
-                let constants = self.design.enumerations.get(id.index());
-                Check::Below(constants.map_or(0, |list| list.constants.len() as Word))
-            }
-            Type::Set { .. } => Check::Set,
-            Type::List { .. } => Check::List,
-            Type::Map { .. } => Check::Map,
-            _ => Check::Any,
-        }
     }
 }
 

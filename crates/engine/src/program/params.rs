@@ -1,0 +1,112 @@
+//! What the arguments of an operation must be, and which of their records are looked at.
+
+use design::model::{Operation, OperationId, Span, SubjectId, Type};
+
+use super::lower::Lower;
+use crate::layout::width_of;
+use crate::{Field, Word};
+
+/// What the words of an argument must be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ValueRule {
+    pub param: u32,
+    pub field: Field,
+    pub check: Check,
+    pub required: bool,
+}
+
+/// A parameter whose record is looked at: is it there?
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    pub param: u32,
+    pub offset: u32,
+    pub subject: SubjectId,
+    pub new: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct ParamRule {
+    pub name: String,
+    pub ty: Type,
+    /// what it refers to
+    pub subject: Option<SubjectId>,
+    pub new: bool,
+    pub default: Option<Vec<Word>>,
+    pub span: Span,
+    /// does the guard look at its words?
+    pub in_guard: bool,
+}
+
+/// What the words of an argument may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Check {
+    Any,
+    /// 0 up to this, without it
+    Below(Word),
+    Set,
+    List,
+    Map,
+}
+
+impl Lower<'_> {
+    pub(super) fn param_rules(&mut self, operation: &Operation) -> Vec<ParamRule> {
+        let mut rules = Vec::new();
+        for param in &operation.params {
+            let subject = param.ty.subject();
+            let width = width_of(&param.ty);
+            rules.push(ParamRule {
+                name: param.name.clone(),
+                ty: param.ty.clone(),
+                subject,
+                new: param.new,
+                default: param.default.as_ref().map(|value| self.texts.sized(value, width)),
+                span: param.span,
+                in_guard: operation
+                    .guard
+                    .iter()
+                    .any(|clause| super::mentions::local(&clause.body, param.local)),
+            });
+        }
+        rules
+    }
+
+    pub(super) fn values(&self, id: OperationId, operation: &Operation) -> Vec<ValueRule> {
+        let fields = &self.params[id.index()].fields;
+        let rule = |(index, param): (usize, &design::model::Param)| ValueRule {
+            param: index as u32,
+            field: fields[index],
+            check: self.check_of(&param.ty),
+            required: !param.ty.is_optional(),
+        };
+        let idle = |rule: &ValueRule| !rule.required && matches!(rule.check, Check::Any);
+        operation.params.iter().enumerate().map(rule).filter(|rule| !idle(rule)).collect()
+    }
+
+    pub(super) fn looks(&self, id: OperationId, operation: &Operation, fresh: bool) -> Vec<Look> {
+        let mut looks = Vec::new();
+        for (index, param) in operation.params.iter().enumerate() {
+            let Some(subject) = param.ty.subject() else { continue };
+            let implicit = self.design.subjects[subject.index()].implicit;
+            if if param.new { fresh } else { !implicit } {
+                let offset = self.params[id.index()].fields[index].offset;
+                looks.push(Look { param: index as u32, offset, subject, new: param.new });
+            }
+        }
+        looks.sort_by_key(|look| look.new);
+        looks
+    }
+
+    fn check_of(&self, ty: &Type) -> Check {
+        match ty.required() {
+            Type::Bool => Check::Below(2),
+            Type::Enum(id) => {
+                let constants = self.design.enumerations.get(id.index());
+                Check::Below(constants.map_or(0, |list| list.constants.len() as Word))
+            }
+            Type::Set { .. } => Check::Set,
+            Type::List { .. } => Check::List,
+            Type::Map { .. } => Check::Map,
+            _ => Check::Any,
+        }
+    }
+}
