@@ -100,6 +100,42 @@ pub struct Changed {
     pub truth: Option<Value>,
 }
 
+/// A record after a transition, as it is encoded.
+pub struct ChangedBytes<'a> {
+    pub subject: SubjectId,
+    /// the parts of its key
+    pub key: &'a [u8],
+    /// none: it is gone
+    pub truth: Option<&'a [u8]>,
+}
+
+/// The changes of an entry, without looking into them.
+pub fn changes(bytes: &[u8]) -> Result<Vec<ChangedBytes<'_>>, Damaged> {
+    let mut reader = Reader::new(bytes);
+    if reader.byte()? != FORM {
+        return Err(Damaged);
+    }
+    reader.number()?;
+    reader.signed()?;
+    reader.bytes()?;
+    let mut changes = Vec::new();
+    for _ in 0..reader.number()? {
+        changes.push(change_bytes(&mut reader)?);
+    }
+    Ok(changes)
+}
+
+fn change_bytes<'a>(reader: &mut Reader<'a>) -> Result<ChangedBytes<'a>, Damaged> {
+    let subject = SubjectId(u32::try_from(reader.number()?).map_err(|_| Damaged)?);
+    let key = reader.bytes()?;
+    let truth = match reader.byte()? {
+        0 => None,
+        1 => Some(reader.bytes()?),
+        _ => return Err(Damaged),
+    };
+    Ok(ChangedBytes { subject, key, truth })
+}
+
 pub fn read(schema: &Schema, bytes: &[u8]) -> Result<Transition, Damaged> {
     let design = &schema.design;
     let mut pool = Pool::new(schema.program.texts());
@@ -140,21 +176,20 @@ fn read_change(
     pool: &mut Pool,
 ) -> Result<Changed, Damaged> {
     let design = &schema.design;
-    let id = SubjectId(u32::try_from(reader.number()?).map_err(|_| Damaged)?);
+    let change = change_bytes(reader)?;
+    let id = change.subject;
     let subject = design.subjects.get(id.index()).ok_or(Damaged)?;
-    let mut parts = Reader::new(reader.bytes()?);
+    let mut parts = Reader::new(change.key);
     let handle = keys::read_key_parts(&mut parts, design, id, pool)?;
     let mut key = Vec::new();
     values::write_key(design, id, handle, pool, &mut key);
-    let truth = match reader.byte()? {
-        0 => None,
-        1 => {
+    let truth = match change.truth {
+        None => None,
+        Some(bytes) => {
             let mut words = Vec::new();
-            let mut truth = Reader::new(reader.bytes()?);
-            record::take_truth(&mut truth, schema, id, pool, &mut words)?;
+            record::take_truth(&mut Reader::new(bytes), schema, id, pool, &mut words)?;
             Some(truth_json(schema, id, &words, pool))
         }
-        _ => return Err(Damaged),
     };
     Ok(Changed { subject: subject.name.clone(), key, truth })
 }

@@ -284,7 +284,7 @@ pub fn write(design: &Design, ty: &Type, words: &[Word], pool: &Pool) -> Value {
         }
         Type::Int => json!(words[0]),
         Type::Bool => json!(words[0] != 0),
-        Type::Decimal => Value::String(decimal_text(words[0])),
+        Type::Decimal => Value::String(decimal_text(i128::from(words[0]))),
         Type::Time => Value::String(time::write_time(words[0])),
         Type::Duration => Value::String(time::write_duration(words[0])),
         Type::Enum(id) => {
@@ -318,12 +318,12 @@ pub fn write_key(
     }
 }
 
-fn decimal_text(millionths: i64) -> String {
+/// With two places at least: it is money.
+pub fn decimal_text(millionths: i128) -> String {
     let sign = if millionths < 0 { "-" } else { "" };
     let value = millionths.unsigned_abs();
     let fraction = format!("{:06}", value % 1_000_000);
     let fraction = fraction.trim_end_matches('0');
-    // two places at least: it is money
     format!("{sign}{}.{fraction:0<2}", value / 1_000_000)
 }
 
@@ -340,7 +340,7 @@ mod tests {
             ("0.1", 100_000, "0.10"),
         ] {
             assert_eq!(decimal(&json!(text)), Some(millionths), "{text}");
-            assert_eq!(decimal_text(millionths), back);
+            assert_eq!(decimal_text(i128::from(millionths)), back);
         }
         for bad in ["", ".5", "1.0000001", "1e3", "--1", "1.-5", "9223372036855"] {
             assert_eq!(decimal(&json!(bad)), None, "{bad}");

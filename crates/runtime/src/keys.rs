@@ -83,7 +83,7 @@ pub fn read_due(key: &[u8]) -> Result<(Word, OperationId, &[u8]), Damaged> {
     Ok((at, OperationId(u32::from(operation)), reader.rest()))
 }
 
-fn sortable(value: i64) -> [u8; 8] {
+pub fn sortable(value: i64) -> [u8; 8] {
     (value as u64 ^ 1 << 63).to_be_bytes()
 }
 
@@ -136,7 +136,7 @@ pub fn read_key_parts(
 pub const MAX_PARTS: usize = 16;
 
 /// Ends in two bytes that no content contains, so that a prefix sorts before what it begins.
-fn put_text(out: &mut Vec<u8>, content: &[u8]) {
+pub fn put_text(out: &mut Vec<u8>, content: &[u8]) {
     for byte in content {
         out.push(*byte);
         if *byte == 0 {

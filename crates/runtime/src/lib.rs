@@ -25,6 +25,7 @@ mod request;
 mod runtime;
 mod schema;
 mod time;
+mod views;
 mod workers;
 
 pub use clock::{Clock, ManualClock, SystemClock};
@@ -37,4 +38,5 @@ pub use repairs::Fired;
 pub use reply::{CallError, Refused, Reply};
 pub use request::Request;
 pub use runtime::{OpenError, Runtime, Settings};
+pub use views::ViewQuery;
 pub use workers::Workers;

@@ -20,6 +20,7 @@ use crate::pool::Pool;
 use crate::reply::{self, CallError, Reply};
 use crate::request::{Arguments, Request, arguments, memory_name};
 use crate::schema::Schema;
+use crate::views::Views;
 use crate::{json as values, registry};
 
 /// Limits and habits, each with a default.
@@ -55,6 +56,7 @@ pub struct Runtime {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: Settings,
     pub(crate) counters: Counters,
+    pub(crate) views: Views,
     desks: Mutex<Vec<Desk>>,
     pub(crate) alarm: Alarm,
     /// outbox entries that are on their way, by operation and key
@@ -120,6 +122,7 @@ impl Runtime {
             clock,
             settings,
             counters,
+            views: Views::default(),
             desks: Mutex::new(Vec::new()),
             alarm: Alarm::default(),
             in_flight: Mutex::default(),

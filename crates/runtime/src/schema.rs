@@ -5,6 +5,7 @@ use engine::{Field, Program};
 use rustc_hash::FxHashMap;
 
 use crate::keys::{DesignNumber, MAX_PARTS};
+use crate::views;
 
 /// What does not change from call to call.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub struct Schema {
     /// its number in the store
     pub number: DesignNumber,
     pub subjects: Vec<SubjectSchema>,
+    /// for each view, the operation that evaluates a row
+    pub view_operations: Vec<OperationId>,
     /// (actor, operation) by name
     operations: FxHashMap<(String, String), OperationId>,
     subject_names: FxHashMap<String, SubjectId>,
@@ -43,11 +46,28 @@ impl Schema {
                 ));
             }
         }
+        for view in &design.views {
+            let grouped = |param: &design::model::Param| {
+                view.group.iter().any(|(local, _)| *local == param.local)
+            };
+            if let Some(param) = view.params.iter().find(|param| !grouped(param)) {
+                return Err(format!(
+                    "the view `{}` picks rows by `{}` in a condition; only parameters that have \
+                     the name of an attribute are served yet",
+                    view.name, param.name
+                ));
+            }
+        }
         let too_many = design.subjects.len().max(design.operations.len()) > usize::from(u16::MAX);
         if too_many {
             return Err(format!("at most {} subjects and operations are stored", u16::MAX));
         }
-        let program = Program::new(&design);
+        // views are evaluated by the same program, as reads of one record
+        let mut extended = design.clone();
+        extended.operations.extend(views::operations(&design));
+        let program = Program::new(&extended);
+        let view_operations =
+            (design.operations.len()..extended.operations.len()).map(OperationId::of).collect();
         let subjects = (0..design.subjects.len())
             .map(|at| subject_schema(&design, &program, SubjectId::of(at)))
             .collect();
@@ -66,7 +86,7 @@ impl Schema {
             .enumerate()
             .map(|(at, subject)| (subject.name.clone(), SubjectId::of(at)))
             .collect();
-        Ok(Schema { design, program, number, subjects, operations, subject_names })
+        Ok(Schema { design, program, number, subjects, view_operations, operations, subject_names })
     }
 
     pub fn operation(&self, actor: &str, operation: &str) -> Option<OperationId> {

@@ -1,0 +1,56 @@
+//! The answer of a view for one group of rows.
+
+use std::collections::BTreeMap;
+
+use design::model::ViewForm;
+
+use super::row::Row;
+use super::sorted::Sorted;
+
+#[derive(Debug, Default, Clone)]
+pub struct Group {
+    pub count: i64,
+    /// wide, so that no sequence of rows overflows it
+    pub sum: i128,
+    pub sorted: Sorted,
+    /// of a window: by the start of each stretch, how many rows and their sum
+    pub stretches: BTreeMap<i64, (i64, i128)>,
+}
+
+impl Group {
+    pub fn add(&mut self, form: &ViewForm, row: &Row) {
+        self.change(form, row, 1);
+        if keeps_order(form) {
+            self.sorted.insert(&row.sort);
+        }
+    }
+
+    pub fn remove(&mut self, form: &ViewForm, row: &Row) {
+        self.change(form, row, -1);
+        if keeps_order(form) {
+            self.sorted.remove(&row.sort);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    fn change(&mut self, form: &ViewForm, row: &Row, by: i64) {
+        self.count += by;
+        self.sum += i128::from(row.value) * i128::from(by);
+        if let ViewForm::Window { every, .. } = form {
+            let start = row.at.div_euclid((*every).max(1)) * (*every).max(1);
+            let stretch = self.stretches.entry(start).or_default();
+            stretch.0 += by;
+            stretch.1 += i128::from(row.value) * i128::from(by);
+            if stretch.0 == 0 {
+                self.stretches.remove(&start);
+            }
+        }
+    }
+}
+
+fn keeps_order(form: &ViewForm) -> bool {
+    matches!(form, ViewForm::List { .. } | ViewForm::Rank { .. })
+}

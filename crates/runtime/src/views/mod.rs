@@ -1,0 +1,212 @@
+//! Views: derived from the feed, each with the revision it reflects, and rebuilt at any time.
+//!
+//! What a view keeps of a record depends on that record alone, so following the feed and starting
+//! again from the records lead to the same place.
+
+mod group;
+mod query;
+mod row;
+mod sorted;
+
+pub use query::ViewQuery;
+pub(crate) use row::operations;
+
+use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use design::model::{SubjectId, ViewForm};
+use rustc_hash::FxHashMap;
+use store::{Cursor, KeyRange, Partition, Scan};
+
+use crate::bytes::{Damaged, Reader};
+use crate::feed;
+use crate::keys::{self, Space};
+use crate::loaded::Loaded;
+use crate::perform::Room;
+use crate::pool::Pool;
+use crate::record::{self, Head};
+use crate::reply::CallError;
+use crate::runtime::Runtime;
+use crate::schema::Schema;
+use group::Group;
+use row::Row;
+
+/// All views of a design, as far as they have followed.
+#[derive(Default)]
+pub struct Views {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// none: not built yet
+    applied: Option<Cursor>,
+    views: Vec<ViewState>,
+    /// the truth of every record that some view shows, by subject and key
+    records: FxHashMap<Box<[u8]>, Box<[u8]>>,
+}
+
+#[derive(Default)]
+struct ViewState {
+    groups: FxHashMap<Box<[u8]>, Group>,
+    /// what each record contributes now, to be taken back when it changes
+    rows: FxHashMap<Box<[u8]>, Row>,
+}
+
+/// So many records or entries are taken at a time.
+const CHUNK: usize = 1_000;
+
+impl Views {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Runtime {
+    /// Follows the feed to its durable end. Gives how many transitions were applied.
+    pub fn follow_views(&self) -> Result<usize, CallError> {
+        if self.schema.design.views.is_empty() {
+            return Ok(0);
+        }
+        let mut state = self.views.lock();
+        self.follow(&mut state)
+    }
+
+    /// Builds every view anew from the records.
+    pub fn rebuild_views(&self) -> Result<(), CallError> {
+        let mut state = self.views.lock();
+        *state = State::default();
+        self.follow(&mut state).map(|_| ())
+    }
+
+    fn follow(&self, state: &mut State) -> Result<usize, CallError> {
+        let mut applied = 0;
+        if state.applied.is_none() {
+            self.build(state)?;
+        }
+        loop {
+            let from = state.applied.unwrap_or(Cursor::start(Partition::default()));
+            let page = match store::block_on(self.store.feed(from, CHUNK)) {
+                Err(store::Error::BelowFloor(_)) => {
+                    // the feed was trimmed past where we stood
+                    *state = State::default();
+                    self.build(state)?;
+                    continue;
+                }
+                page => page?,
+            };
+            for commit in &page.commits {
+                for entry in &commit.entries {
+                    if let Some(bytes) = feed::of_design(entry, self.schema.number) {
+                        self.apply_entry(state, bytes)?;
+                        applied += 1;
+                    }
+                }
+            }
+            state.applied = Some(page.next);
+            if page.commits.is_empty() {
+                return Ok(applied);
+            }
+        }
+    }
+
+    /// From the records. Changes that happen meanwhile are in the feed after `applied`, and to
+    /// apply one twice is to apply it once.
+    fn build(&self, state: &mut State) -> Result<(), CallError> {
+        let schema = &*self.schema;
+        let head = store::block_on(self.store.head(Partition::default()))?;
+        state.views = schema.design.views.iter().map(|_| ViewState::default()).collect();
+        let mut room = Room::default();
+        for (at, _) in schema.design.subjects.iter().enumerate() {
+            let subject = SubjectId::of(at);
+            if !schema.design.views.iter().any(|view| view.subject == subject) {
+                continue;
+            }
+            let mut start = Vec::new();
+            keys::begin(&mut start, schema.number, Space::Record);
+            start.extend_from_slice(&(subject.0 as u16).to_be_bytes());
+            let mut range = KeyRange::prefix(start);
+            loop {
+                let page = store::block_on(self.store.scan(Scan::new(range.clone(), CHUNK)))?;
+                for (key, stored) in &page.records {
+                    let mut reader = Reader::new(&stored.value);
+                    record::take_head(&mut reader)?;
+                    set(schema, state, subject, &key[5..], Some(reader.rest()), &mut room)?;
+                }
+                match page.records.last() {
+                    Some((last, _)) if page.more => range.start = last.next(),
+                    _ => break,
+                }
+            }
+        }
+        state.applied = Some(head);
+        Ok(())
+    }
+
+    fn apply_entry(&self, state: &mut State, bytes: &[u8]) -> Result<(), Damaged> {
+        let mut room = Room::default();
+        for change in feed::changes(bytes)? {
+            let subject = change.subject;
+            if self.schema.design.views.iter().any(|view| view.subject == subject) {
+                set(&self.schema, state, subject, change.key, change.truth, &mut room)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The record is like this from now on, in every view of its subject.
+fn set(
+    schema: &Schema,
+    state: &mut State,
+    subject: SubjectId,
+    key: &[u8],
+    truth: Option<&[u8]>,
+    room: &mut Room,
+) -> Result<(), Damaged> {
+    let id: Box<[u8]> = [&(subject.0 as u16).to_be_bytes()[..], key].concat().into();
+    let pool = RefCell::new(Pool::new(schema.program.texts()));
+    let mut loaded = Loaded::new(&pool);
+    let handle = keys::read_key_parts(
+        &mut Reader::new(key),
+        &schema.design,
+        subject,
+        &mut pool.borrow_mut(),
+    )?;
+    if let Some(truth) = truth {
+        let mut words = Vec::new();
+        let mut pool = pool.borrow_mut();
+        record::take_truth(&mut Reader::new(truth), schema, subject, &mut pool, &mut words)?;
+        loaded.add(subject, handle, Vec::new(), Some(1), Head::default(), Some(&words));
+    }
+    let mut shown = false;
+    for (at, view) in schema.design.views.iter().enumerate() {
+        if view.subject != subject {
+            continue;
+        }
+        let operation = schema.view_operations[at];
+        let new = match truth {
+            Some(_) => row::row(schema, at, operation, &loaded, handle, room)?,
+            None => None,
+        };
+        let known = &mut state.views[at];
+        if let Some(old) = known.rows.remove(&id) {
+            if let Some(group) = known.groups.get_mut(&old.group[..]) {
+                group.remove(&view.form, &old);
+                if group.is_empty() {
+                    known.groups.remove(&old.group[..]);
+                }
+            }
+        }
+        if let Some(new) = new {
+            known.groups.entry(new.group.clone().into()).or_default().add(&view.form, &new);
+            known.rows.insert(id.clone(), new);
+            shown |= matches!(view.form, ViewForm::List { .. } | ViewForm::Rank { .. });
+        }
+    }
+    match truth {
+        Some(truth) if shown => state.records.insert(id, truth.into()),
+        _ => state.records.remove(&id),
+    };
+    Ok(())
+}

@@ -1,0 +1,234 @@
+//! Reading a view.
+
+use std::cell::RefCell;
+
+use design::model::{Type, View, ViewForm};
+use engine::Word;
+use serde_json::{Map, Value, json};
+
+use super::group::Group;
+use super::row::{key_in, put_group};
+use super::{State, ViewState};
+use crate::bytes::Reader;
+use crate::json::{self as values, BadValue};
+use crate::keys;
+use crate::pool::Pool;
+use crate::reply::CallError;
+use crate::runtime::Runtime;
+use crate::{feed, record, time};
+
+/// What is asked of a view.
+#[derive(Clone, Debug, Default)]
+pub struct ViewQuery {
+    pub view: String,
+    pub params: Map<String, Value>,
+    /// at most so many rows
+    pub limit: Option<usize>,
+    /// the `next` of the page before
+    pub after: Option<String>,
+    /// of a rank: where this record stands, and its neighbours
+    pub around: Option<Vec<Value>>,
+    /// wait until the view reflects this revision
+    pub at_least: Option<String>,
+}
+
+/// Rows in one page, unless the design or the caller says less.
+const PAGE: usize = 100;
+
+impl Runtime {
+    /// Answers with the revision that the view reflects, which is the newest durable one.
+    pub fn view(&self, query: &ViewQuery) -> Result<Value, CallError> {
+        let design = &self.schema.design;
+        let Some(at) = design.views.iter().position(|view| view.name == query.view) else {
+            let message = format!("`{}` has no view `{}`", design.name, query.view);
+            return Err(CallError::Unknown(message));
+        };
+        let view = &design.views[at];
+        if matches!(view.form, ViewForm::Search { .. } | ViewForm::Near { .. }) {
+            let message = format!("`{}` needs a search engine, which is not served yet", view.name);
+            return Err(CallError::Unknown(message));
+        }
+        if let Some(cursor) = &query.at_least {
+            let cursor: store::Cursor = cursor
+                .parse()
+                .map_err(|message: String| CallError::Bad(BadValue::new("/at_least", message)))?;
+            let head = store::block_on(self.store.head(cursor.partition()))?;
+            if cursor > head {
+                store::block_on(self.store.changed(store::Cursor::at(
+                    cursor.partition(),
+                    cursor.position().saturating_sub(1),
+                )))?;
+            }
+        }
+        let group = self.group_of(view, query)?;
+        let mut state = self.views.lock();
+        self.follow(&mut state)?;
+        let empty = Group::default();
+        let known = &state.views[at];
+        let found = known.groups.get(&group[..]).unwrap_or(&empty);
+        let mut answer = match &view.form {
+            ViewForm::Count => json!({ "count": found.count }),
+            ViewForm::Sum { value } => json!({ "sum": amount(&value.ty, found.sum) }),
+            ViewForm::Window { value, keep, .. } => {
+                let keep = keep.map_or(usize::MAX, |keep| keep as usize);
+                let mut stretches: Vec<Value> = found
+                    .stretches
+                    .iter()
+                    .rev()
+                    .take(keep.min(query.limit.unwrap_or(usize::MAX)))
+                    .map(|(start, (count, sum))| {
+                        let mut stretch =
+                            json!({ "start": time::write_time(*start), "count": count });
+                        if let Some(value) = value {
+                            stretch["sum"] = amount(&value.ty, *sum);
+                        }
+                        stretch
+                    })
+                    .collect();
+                stretches.reverse();
+                json!({ "stretches": stretches })
+            }
+            ViewForm::List { limit, .. } => {
+                let most = limit.map_or(PAGE, |limit| limit as usize);
+                self.page(&state, known, found, view, query, most)?
+            }
+            ViewForm::Rank { top, .. } => {
+                let most = top.map_or(PAGE, |top| top as usize);
+                self.page(&state, known, found, view, query, most)?
+            }
+            ViewForm::Search { .. } | ViewForm::Near { .. } => Value::Null,
+        };
+        answer["revision"] = json!(state.applied.map(|cursor| cursor.to_string()));
+        Ok(answer)
+    }
+
+    /// The group that the parameters name.
+    fn group_of(&self, view: &View, query: &ViewQuery) -> Result<Vec<u8>, CallError> {
+        let schema = &*self.schema;
+        let mut pool = Pool::new(schema.program.texts());
+        let mut group = Vec::new();
+        for (local, _) in &view.group {
+            let Some(param) = view.params.iter().find(|param| param.local == *local) else {
+                continue;
+            };
+            let pointer = format!("/params/{}", param.name);
+            let Some(value) = query.params.get(&param.name) else {
+                let message = format!("`{}` is missing", param.name);
+                return Err(CallError::Bad(BadValue::new(pointer, message)));
+            };
+            let mut words: Vec<Word> = Vec::new();
+            values::read(&schema.design, &param.ty, value, &mut pool, &mut words)
+                .map_err(|bad| CallError::Bad(BadValue::new(pointer, bad.message)))?;
+            put_group(&mut group, schema, &param.ty, &words, &pool);
+        }
+        for name in query.params.keys() {
+            if !view.params.iter().any(|param| param.name == *name) {
+                let message = format!("`{}` takes no `{name}`", view.name);
+                let pointer = format!("/params/{name}");
+                return Err(CallError::Bad(BadValue::new(pointer, message)));
+            }
+        }
+        Ok(group)
+    }
+
+    fn page(
+        &self,
+        state: &State,
+        known: &ViewState,
+        found: &Group,
+        view: &View,
+        query: &ViewQuery,
+        most: usize,
+    ) -> Result<Value, CallError> {
+        let schema = &*self.schema;
+        let bad = |pointer: &str, message: &str| CallError::Bad(BadValue::new(pointer, message));
+        let ranked = matches!(view.form, ViewForm::Rank { .. });
+        let limit = query.limit.unwrap_or(PAGE).min(PAGE * 10);
+        let mut start = 0;
+        let mut limit = if ranked { limit.min(most) } else { limit };
+        if let Some(after) = &query.after {
+            let after =
+                from_hex(after).ok_or_else(|| bad("/after", "this is no `next` of a page"))?;
+            start = found.sorted.position(&after);
+            // the row itself may be gone; if it is there, it was shown
+            if found.sorted.from(start).next() == Some(&after[..]) {
+                start += 1;
+            }
+        } else if let Some(key) = &query.around {
+            let pool = RefCell::new(Pool::new(schema.program.texts()));
+            let mut parts = key.iter();
+            let handle =
+                values::read_key(&schema.design, view.subject, &mut parts, &mut pool.borrow_mut())
+                    .map_err(CallError::Bad)?;
+            let mut id = (view.subject.0 as u16).to_be_bytes().to_vec();
+            keys::key_parts(&mut id, &schema.design, view.subject, handle, &pool.borrow());
+            let Some(row) = known.rows.get(&id[..]) else {
+                return Err(bad("/around", "this record is not in the view"));
+            };
+            let position = found.sorted.position(&row.sort);
+            start = position.saturating_sub(limit / 2);
+        }
+        if !ranked && view_limit(view).is_some() {
+            limit = limit.min(most.saturating_sub(start));
+        }
+        let mut rows = Vec::new();
+        let mut last = None;
+        for (at, sort) in found.sorted.from(start).take(limit).enumerate() {
+            let Some(mut shown) = self.shown(state, view, sort)? else { continue };
+            if ranked {
+                shown["rank"] = json!(start + at + 1);
+            }
+            rows.push(shown);
+            last = Some(sort);
+        }
+        let more = start + rows.len() < found.sorted.len();
+        let next = last.filter(|_| more && !rows.is_empty()).map(to_hex);
+        Ok(json!({ "rows": rows, "next": next, "total": found.sorted.len() }))
+    }
+
+    /// A row with its key and truth.
+    fn shown(&self, state: &State, view: &View, sort: &[u8]) -> Result<Option<Value>, CallError> {
+        let schema = &*self.schema;
+        let Some(key) = key_in(sort) else { return Ok(None) };
+        let mut id = (view.subject.0 as u16).to_be_bytes().to_vec();
+        id.extend_from_slice(key);
+        let Some(truth) = state.records.get(&id[..]) else { return Ok(None) };
+        let mut pool = Pool::new(schema.program.texts());
+        let mut reader = Reader::new(key);
+        let handle = keys::read_key_parts(&mut reader, &schema.design, view.subject, &mut pool)?;
+        let mut words = Vec::new();
+        let mut reader = Reader::new(truth);
+        record::take_truth(&mut reader, schema, view.subject, &mut pool, &mut words)?;
+        let mut parts = Vec::new();
+        values::write_key(&schema.design, view.subject, handle, &pool, &mut parts);
+        let truth = feed::truth_json(schema, view.subject, &words, &pool);
+        Ok(Some(json!({ "key": parts, "truth": truth })))
+    }
+}
+
+fn view_limit(view: &View) -> Option<u32> {
+    match view.form {
+        ViewForm::List { limit, .. } => limit,
+        _ => None,
+    }
+}
+
+fn amount(ty: &Type, sum: i128) -> Value {
+    match (ty.required(), i64::try_from(sum)) {
+        (Type::Decimal, _) => json!(values::decimal_text(sum)),
+        (Type::Duration, Ok(sum)) => json!(time::write_duration(sum)),
+        (_, Ok(sum)) => json!(sum),
+        (_, Err(_)) => json!(sum.to_string()),
+    }
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.is_ascii() {
+        return None;
+    }
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
+}

@@ -1,0 +1,189 @@
+//! What a record contributes to a view, by the engine's own evaluation.
+//!
+//! For each view the program has one more operation: a read of one record whose guard is the
+//! view's condition and whose answer is what the view keeps of the row.
+
+use design::model::{
+    Clause, Design, Expr, ExprKind, Operation, OperationId, OperationKind, Param, Type, View,
+    ViewForm,
+};
+use engine::{Command, NULL, Outcome, Word};
+
+use crate::bytes::Damaged;
+use crate::codec;
+use crate::keys;
+use crate::loaded::Loaded;
+use crate::perform::Room;
+use crate::pool::Pool;
+use crate::schema::Schema;
+
+/// What a view keeps of one record.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Row {
+    /// the values of the grouping parameters, encoded
+    pub group: Vec<u8>,
+    /// sorts as the view does; ends in the record's key and its length
+    pub sort: Vec<u8>,
+    /// of a sum or a window; 1 where rows are counted
+    pub value: Word,
+    /// of a window: the time it runs over
+    pub at: Word,
+}
+
+/// The operations that evaluate views, to be appended to those of the design.
+pub fn operations(design: &Design) -> Vec<Operation> {
+    design.views.iter().map(|view| operation(design, view)).collect()
+}
+
+fn operation(design: &Design, view: &View) -> Operation {
+    let mut fields: Vec<(String, Expr)> = Vec::new();
+    for (at, (_, value)) in view.group.iter().enumerate() {
+        fields.push((format!("group{at}"), value.clone()));
+    }
+    for (at, (value, _)) in order(view).iter().enumerate() {
+        fields.push((format!("sort{at}"), (*value).clone()));
+    }
+    if let Some(value) = value(view) {
+        fields.push(("value".into(), value.clone()));
+    }
+    if let ViewForm::Window { by, .. } = &view.form {
+        fields.push(("at".into(), by.clone()));
+    }
+    let ty =
+        Type::Record(fields.iter().map(|(name, value)| (name.clone(), value.ty.clone())).collect());
+    let span = view.span;
+    let result = Expr { kind: ExprKind::Record(fields), ty, span };
+    let guard = view
+        .filter
+        .iter()
+        .map(|filter| Clause { name: "where".into(), body: filter.clone(), span })
+        .collect();
+    let row = Param {
+        name: "row".into(),
+        ty: Type::Ref(view.subject),
+        new: false,
+        default: None,
+        local: design::model::LocalId(0),
+        span,
+    };
+    Operation {
+        kind: OperationKind::Read { result },
+        // nobody acts; any actor does
+        actor: design.operations.first().map_or(design::model::ActorId(0), |first| first.actor),
+        name: format!("view {}", view.name),
+        params: vec![row],
+        locals: view.locals.clone(),
+        guard,
+        body: Vec::new(),
+        memory: Vec::new(),
+        span,
+        head: span,
+    }
+}
+
+fn order(view: &View) -> Vec<(&Expr, bool)> {
+    match &view.form {
+        ViewForm::List { order, .. } => {
+            order.iter().map(|key| (&key.value, key.descending)).collect()
+        }
+        ViewForm::Rank { by, .. } => vec![(&by.value, by.descending)],
+        _ => Vec::new(),
+    }
+}
+
+fn value(view: &View) -> Option<&Expr> {
+    match &view.form {
+        ViewForm::Sum { value } => Some(value),
+        ViewForm::Window { value, .. } => value.as_ref(),
+        _ => None,
+    }
+}
+
+/// The row of a record in a view; none: it is not in it.
+pub fn row(
+    schema: &Schema,
+    at: usize,
+    operation: OperationId,
+    loaded: &Loaded<'_>,
+    key: Word,
+    room: &mut Room,
+) -> Result<Option<Row>, Damaged> {
+    let view = &schema.design.views[at];
+    let params = [key];
+    let command =
+        Command { operation, params: &params, memory: &[], me: NULL, now: 0, answer: None };
+    match engine::step(&schema.program, loaded, &command, &mut room.scratch) {
+        Outcome::Done => {}
+        Outcome::Refused(_) => return Ok(None),
+        // a view reads its row alone, which is loaded
+        Outcome::Need => return Err(Damaged),
+    }
+    let words = room.scratch.result();
+    let pool = loaded.pool.borrow();
+    let mut next = 0;
+    let mut take = |ty: &Type| -> Result<Vec<Word>, Damaged> {
+        let width = engine::width_of(ty) as usize;
+        let taken = words.get(next..next + width).ok_or(Damaged)?.to_vec();
+        next += width;
+        Ok(taken)
+    };
+    let mut group = Vec::new();
+    for (_, value) in &view.group {
+        put_group(&mut group, schema, &value.ty, &take(&value.ty)?, &pool);
+    }
+    let mut sort = Vec::new();
+    for (value, descending) in order(view) {
+        let start = sort.len();
+        sort_key(&mut sort, &value.ty, take(&value.ty)?[0], &pool);
+        if descending {
+            sort[start..].iter_mut().for_each(|byte| *byte = !*byte);
+        }
+    }
+    let before = sort.len();
+    keys::key_parts(&mut sort, &schema.design, view.subject, key, &pool);
+    let length = u16::try_from(sort.len() - before).map_err(|_| Damaged)?;
+    sort.extend_from_slice(&length.to_be_bytes());
+    let amount = match value(view) {
+        Some(value) => take(&value.ty)?[0],
+        None => 1,
+    };
+    let time = match &view.form {
+        ViewForm::Window { by, .. } => take(&by.ty)?[0],
+        _ => 0,
+    };
+    if amount == NULL || time == NULL {
+        return Ok(None);
+    }
+    Ok(Some(Row { group, sort, value: amount, at: time }))
+}
+
+/// The record's key at the end of a sort key.
+pub fn key_in(sort: &[u8]) -> Option<&[u8]> {
+    let (rest, length) = sort.split_last_chunk::<2>()?;
+    rest.get(rest.len().checked_sub(usize::from(u16::from_be_bytes(*length)))?..)
+}
+
+/// A value of a grouping parameter, the same whether it comes from a row or from a caller.
+pub fn put_group(out: &mut Vec<u8>, schema: &Schema, ty: &Type, words: &[Word], pool: &Pool) {
+    let ty = ty.required();
+    if words[0] == NULL {
+        out.push(0);
+        return;
+    }
+    out.push(1);
+    codec::put(out, &schema.design, ty, words, pool);
+}
+
+/// Nothing sorts before everything; texts sort by their bytes.
+fn sort_key(out: &mut Vec<u8>, ty: &Type, word: Word, pool: &Pool) {
+    if word == NULL {
+        out.push(0);
+        return;
+    }
+    out.push(1);
+    if codec::is_text(ty.required()) {
+        keys::put_text(out, pool.content(word));
+    } else {
+        out.extend_from_slice(&keys::sortable(word));
+    }
+}
