@@ -4,6 +4,7 @@
 //! Nothing is run here, and no hint is taken: two designs of one structure get one explanation.
 
 mod derive;
+mod draw;
 mod facts;
 mod hot;
 mod markdown;
@@ -14,6 +15,7 @@ mod types;
 pub use derive::{
     Clause, Derivation, Fence, FenceKind, Kind, Mechanism, Shape, Touch, TouchKind, derive,
 };
+pub use draw::{Drawing, Label, Machine, Transition, drawings, machines, together};
 pub use hot::{HotKey, WayOut};
 pub use markdown::markdown;
 pub use sheet::{Sheet, sheet};

@@ -55,7 +55,9 @@ impl TouchKind {
 
 /// All shapes of the writes; of an operation that writes nothing, those of its reads.
 pub fn shapes(touches: &[Touch]) -> Vec<Shape> {
-    let truth = |touch: &&Touch| touch.written && touch.kind != TouchKind::Idempotency;
+    // A feed entry and an idempotency record go along with every step.
+    let along = |touch: &Touch| matches!(touch.kind, TouchKind::Idempotency | TouchKind::Event);
+    let truth = |touch: &&Touch| touch.written && !along(touch);
     let mut shapes: Vec<Shape> = touches.iter().filter(truth).filter_map(|t| t.shape).collect();
     if shapes.is_empty() {
         shapes =

@@ -5,8 +5,6 @@ use crate::derive::{Derivation, Kind, Touch};
 
 pub fn write(one: &Derivation, page: &mut Page) {
     page.titled("###", &one.name);
-    let params =
-        if one.params.is_empty() { String::new() } else { format!(" with {}", codes(&one.params)) };
     let what = match one.kind {
         Kind::Step => "A step, called from outside",
         Kind::Repair => "A repair, run by the engine whenever its guard holds",
@@ -15,7 +13,10 @@ pub fn write(one: &Derivation, page: &mut Page) {
         Kind::Read => "A read",
         Kind::View => "A view, kept by the projector from the feed",
     };
-    page.line(&format!("{what}{params}. {}.\n", sentence(&one.phrase)));
+    page.line(&format!("{what}. {}.\n", sentence(&one.phrase)));
+    if !one.params.is_empty() {
+        page.line(&format!("- takes {}", codes(&one.params)));
+    }
     for clause in &one.guard {
         let implicit = if clause.implicit { " (implicit)" } else { "" };
         page.line(&format!("- guard {}{implicit}: {}", code(&clause.name), code(&clause.text)));

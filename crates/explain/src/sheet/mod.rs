@@ -12,6 +12,7 @@ use design::model::{Design, DesignKind, Invariant};
 use serde::Serialize;
 
 use crate::derive::{Derivation, derive};
+use crate::draw::{Machine, machines};
 use crate::hot::{HotKey, hot_keys};
 use crate::spell::Scope;
 
@@ -19,7 +20,7 @@ pub use boxes::Box;
 pub use failures::Failure;
 pub use hotspots::{Hotspot, way_out};
 pub use ownership::Ownership;
-pub use protocols::Protocol;
+pub use protocols::{Protocol, clause_name};
 pub use trust::Trust;
 pub use truth::{Actor, Derived, TruthState};
 
@@ -38,6 +39,8 @@ pub struct Sheet {
     pub actors: Vec<Actor>,
     pub ownership: Ownership,
     pub operations: Vec<Derivation>,
+    /// of each enumerated attribute
+    pub machines: Vec<Machine>,
     pub protocols: Vec<Protocol>,
     pub invariants: Vec<Goal>,
     pub recovers: Vec<Goal>,
@@ -84,6 +87,7 @@ pub fn sheet(design: &Design) -> Sheet {
         derived: truth::derived(design),
         actors: truth::actors(design),
         ownership: ownership::of(design),
+        machines: machines(design),
         protocols: protocols::of(design),
         invariants: goals(&design.invariants),
         recovers: goals(&design.recoveries),

@@ -1,0 +1,177 @@
+//! The map: who does what to which truth.
+
+use design::model::Design;
+
+use super::canvas::{Anchor, Canvas, NAME, SMALL, TITLE};
+use super::{Drawing, finish};
+use crate::derive::{Derivation, Kind, TouchKind, derive};
+
+const ACTOR_X: f64 = 24.0;
+const ACTOR_WIDTH: f64 = 150.0;
+const STEP_X: f64 = 270.0;
+const STEP_WIDTH: f64 = 300.0;
+const STATE_X: f64 = 690.0;
+const STATE_WIDTH: f64 = 230.0;
+
+pub fn draw(design: &Design) -> Drawing {
+    let mut canvas = Canvas::default();
+    canvas.text(
+        TITLE,
+        Anchor::Start,
+        ACTOR_X,
+        12.0,
+        &format!("{}: who does what to which truth", design.name),
+    );
+    let top = 12.0 + TITLE.line() + 14.0;
+    for (x, title) in [(ACTOR_X, "actors"), (STEP_X, "operations"), (STATE_X, "states")] {
+        canvas.text(SMALL, Anchor::Start, x, top, title);
+    }
+    let top = top + SMALL.line() + 6.0;
+    let operations: Vec<Derivation> =
+        derive(design).into_iter().filter(|d| d.kind != Kind::Answer).collect();
+    let states = states(design, &mut canvas, top);
+    let mut y = top;
+    let mut actors: Vec<(String, f64, f64)> = Vec::new();
+    let mut order: Vec<&str> = Vec::new();
+    for one in &operations {
+        if !order.contains(&one.actor.as_str()) {
+            order.push(&one.actor);
+        }
+    }
+    for actor in order {
+        let first = y;
+        for one in operations.iter().filter(|one| one.actor == actor) {
+            let height = step(&mut canvas, one, y);
+            let middle = y + height / 2.0;
+            for (name, at, written) in touched(design, one, &operations) {
+                let Some((_, to)) = states.iter().find(|(state, _)| *state == name) else {
+                    continue;
+                };
+                let class = if written { "main" } else { "read" };
+                let from = (STEP_X + STEP_WIDTH, middle + f64::from(at) * 3.0);
+                let to = (STATE_X, *to + f64::from(at) * 3.0);
+                if written {
+                    canvas.curve(class, from, to, true);
+                } else {
+                    canvas.curve(class, from, to, false);
+                }
+            }
+            y += height + 10.0;
+        }
+        actors.push((actor.to_owned(), first, y - 10.0));
+        y += 8.0;
+    }
+    for (name, from, to) in actors {
+        let middle = f64::midpoint(from, to);
+        canvas.rect("box", ACTOR_X, middle - 17.0, ACTOR_WIDTH, 34.0);
+        let lines = NAME.wrap(&name, ACTOR_WIDTH - 12.0);
+        let shown = lines.first().cloned().unwrap_or_default();
+        canvas.text(NAME, Anchor::Middle, ACTOR_X + ACTOR_WIDTH / 2.0, middle - 8.0, &shown);
+        let mut y = from;
+        for one in operations.iter().filter(|one| one.actor == name) {
+            let height = step_height(one);
+            canvas.curve(
+                "soft",
+                (ACTOR_X + ACTOR_WIDTH, middle),
+                (STEP_X, y + height / 2.0),
+                false,
+            );
+            y += height + 10.0;
+        }
+    }
+    finish("map".into(), canvas)
+}
+
+fn short(one: &Derivation) -> &str {
+    let start = one.name.find('[').map_or(0, |at| at + 1);
+    one.name[start..].trim_end_matches(']')
+}
+
+fn step_height(one: &Derivation) -> f64 {
+    let lines = SMALL.wrap(&one.phrase, STEP_WIDTH - 20.0).len() as f64;
+    NAME.line() + lines * SMALL.line() + 14.0
+}
+
+fn step(canvas: &mut Canvas, one: &Derivation, y: f64) -> f64 {
+    let height = step_height(one);
+    canvas.rect("box", STEP_X, y, STEP_WIDTH, height);
+    canvas.text(NAME, Anchor::Start, STEP_X + 10.0, y + 6.0, short(one));
+    canvas.block(
+        SMALL,
+        Anchor::Start,
+        STEP_X + 10.0,
+        y + 7.0 + NAME.line(),
+        &one.phrase,
+        STEP_WIDTH - 20.0,
+    );
+    height
+}
+
+/// The states in their subjects; where each can be reached.
+fn states(design: &Design, canvas: &mut Canvas, top: f64) -> Vec<(String, f64)> {
+    let mut found = Vec::new();
+    let mut y = top;
+    let mut group = |canvas: &mut Canvas, title: &str, names: Vec<String>, class: &str| {
+        if names.is_empty() {
+            return;
+        }
+        let height = SMALL.line() + 12.0 + names.len() as f64 * 36.0;
+        canvas.rect("group", STATE_X - 12.0, y, STATE_WIDTH + 24.0, height);
+        canvas.text(SMALL, Anchor::Start, STATE_X, y + 6.0, title);
+        let mut at = y + SMALL.line() + 10.0;
+        for name in names {
+            canvas.rect(class, STATE_X, at, STATE_WIDTH, 30.0);
+            let shown = NAME.wrap(&name, STATE_WIDTH - 12.0).swap_remove(0);
+            canvas.text(NAME, Anchor::Middle, STATE_X + STATE_WIDTH / 2.0, at + 7.0, &shown);
+            found.push((name, at + 15.0));
+            at += 36.0;
+        }
+        y += height + 14.0;
+    };
+    for subject in &design.subjects {
+        let keys: Vec<&str> = subject.keys.iter().map(|key| key.name.as_str()).collect();
+        let title = format!("{}({})", subject.name, keys.join(", "));
+        let names = subject.states.iter().map(|state| state.name.clone()).collect();
+        group(canvas, &title, names, "truth");
+    }
+    let effects = design
+        .operations
+        .iter()
+        .filter(|op| matches!(op.kind, design::model::OperationKind::Effect(_)));
+    let outbox = effects.map(|op| format!("outbox {}", op.name)).collect();
+    group(canvas, "outbox", outbox, "truth");
+    group(canvas, "views", design.views.iter().map(|view| view.name.clone()).collect(), "box");
+    found
+}
+
+/// State, place among the edges of this step, written; an effect has its answers' with it.
+fn touched(design: &Design, one: &Derivation, _all: &[Derivation]) -> Vec<(String, i8, bool)> {
+    let answers = derive_answers(design, one);
+    let mut list: Vec<(String, bool)> = Vec::new();
+    for touch in one.touches.iter().chain(&answers) {
+        if matches!(touch.kind, TouchKind::Idempotency | TouchKind::Event | TouchKind::Counter) {
+            continue;
+        }
+        match list.iter_mut().find(|(name, _)| *name == touch.state) {
+            Some((_, written)) => *written |= touch.written,
+            None => list.push((touch.state.clone(), touch.written)),
+        }
+    }
+    let half = list.len() as i8 / 2;
+    list.into_iter()
+        .enumerate()
+        .map(|(at, (name, written))| (name, at as i8 - half, written))
+        .collect()
+}
+
+fn derive_answers(design: &Design, one: &Derivation) -> Vec<crate::derive::Touch> {
+    if one.kind != Kind::Effect {
+        return Vec::new();
+    }
+    let prefix = format!("{} on ", one.name);
+    derive(design)
+        .into_iter()
+        .filter(|d| d.name.starts_with(&prefix))
+        .flat_map(|d| d.touches)
+        .collect()
+}

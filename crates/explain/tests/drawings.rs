@@ -1,0 +1,81 @@
+//! Drawings: no label on another, the same every time, and the machines are what the steps do.
+
+mod support;
+
+use explain::{drawings, machines, together};
+use support::{changed, compiled, design, designs};
+
+#[test]
+fn no_two_labels_meet() {
+    let mut labels = 0;
+    for found in designs() {
+        for drawing in drawings(&found.design) {
+            labels += drawing.labels.len();
+            for (at, label) in drawing.labels.iter().enumerate() {
+                assert!(
+                    label.x >= 0.0 && label.y >= 0.0,
+                    "{} {}: {label:?}",
+                    found.name,
+                    drawing.name
+                );
+                assert!(
+                    label.x + label.width <= drawing.width,
+                    "{} {}: {label:?}",
+                    found.name,
+                    drawing.name
+                );
+                assert!(
+                    label.y + label.height <= drawing.height,
+                    "{} {}: {label:?}",
+                    found.name,
+                    drawing.name
+                );
+                for other in &drawing.labels[at + 1..] {
+                    assert!(
+                        !label.overlaps(other),
+                        "{} {}: {label:?} {other:?}",
+                        found.name,
+                        drawing.name
+                    );
+                }
+            }
+        }
+    }
+    assert!(labels > 100, "{labels}");
+}
+
+#[test]
+fn the_same_design_is_drawn_the_same() {
+    for found in designs() {
+        let (one, other) = (drawings(&found.design), drawings(&found.design));
+        assert_eq!(one, other);
+        let page = together(&one);
+        assert_eq!(page.matches("<svg").count(), 1);
+        assert!(one.iter().all(|drawing| drawing.svg.contains("prefers-color-scheme:dark")));
+    }
+}
+
+#[test]
+fn a_machine_has_the_edges_that_guards_allow() {
+    let text = design("tickets").text;
+    let machine =
+        |text: &str| machines(&compiled(text)).into_iter().find(|m| m.subject == "Seat").unwrap();
+    let seat = machine(&text);
+    assert_eq!(seat.constants, ["AVAILABLE", "HELD", "SOLD"]);
+    let edges = |op: &str| {
+        let of = machine(&text).transitions.into_iter().filter(|t| t.operation == op);
+        of.map(|t| (t.created, t.from, t.to)).collect::<Vec<_>>()
+    };
+    assert_eq!(edges("organizer[add_seat]"), [(true, vec![], 0)]);
+    assert_eq!(edges("buyer[hold]"), [(false, vec![0, 1], 1)]);
+    assert_eq!(edges("sweeper[release]"), [(false, vec![1], 0)]);
+    assert_eq!(edges("buyer[confirm]"), [(false, vec![0, 1, 2], 2)]);
+    let narrowed = changed(
+        &text,
+        "    free: SeatInventoryState.status = AVAILABLE\n       or SeatInventoryState.status = HELD and SeatHoldState.expires_at < now\n",
+        "    free: SeatInventoryState.status = AVAILABLE\n",
+    );
+    let hold =
+        machine(&narrowed).transitions.into_iter().find(|t| t.operation == "buyer[hold]").unwrap();
+    assert_eq!(hold.from, [0]);
+}
