@@ -111,10 +111,10 @@ pub fn read(
 }
 
 /// A key from its parts, those of the records it refers to among them.
-pub fn read_key<'v>(
+pub fn read_key(
     design: &Design,
     subject: SubjectId,
-    values: &mut dyn Iterator<Item = &'v Value>,
+    values: &mut dyn Iterator<Item = &Value>,
     pool: &mut Pool,
 ) -> Result<Word, BadValue> {
     let declared = &design.subjects[subject.index()];

@@ -274,7 +274,6 @@ impl Runtime {
     }
 
     /// The transition of an answer; nothing, if the effect's guard no longer holds.
-    #[expect(clippy::too_many_arguments, reason = "one step of a long way, not an interface")]
     fn answer(
         &self,
         picked: &Picked,

@@ -314,7 +314,6 @@ pub fn put_params(
 }
 
 /// A record, its due times and their places in the index.
-#[expect(clippy::too_many_arguments, reason = "one step of a long way, not an interface")]
 fn put_record(
     schema: &Schema,
     operation: OperationId,

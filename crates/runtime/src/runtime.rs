@@ -357,7 +357,6 @@ impl Runtime {
 }
 
 /// What a transaction came to.
-#[expect(clippy::large_enum_variant, reason = "lives on the stack of one call")]
 enum Finished {
     Replay(Outcome, u64),
     Done(Done, Option<Outcome>),

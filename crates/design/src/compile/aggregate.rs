@@ -192,7 +192,11 @@ impl Compiler {
                 let row = of.subject();
                 (of, row)
             }
-            Domain::World(_) => (Type::Error, None),
+            Domain::World(effect) => {
+                let params = &self.design.operations[effect.index()].params;
+                let fields = params.iter().map(|param| (param.name.clone(), param.ty.clone()));
+                (Type::Record(fields.collect()), None)
+            }
         };
         let name = form.var.map_or("row", |var| var.text.as_str());
         if let Some(var) = form.var {

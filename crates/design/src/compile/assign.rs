@@ -170,7 +170,6 @@ impl Compiler {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of one statement")]
     fn assign_element(
         &mut self,
         frame: &mut Frame,

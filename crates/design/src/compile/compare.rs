@@ -102,11 +102,17 @@ impl Compiler {
     ) -> (Expr, Expr) {
         if self.needs_help(frame, left) && !self.needs_help(frame, right) {
             let right = self.expr(frame, right, None);
+            if right.ty == Type::Error {
+                return (error_expr(left.span), right);
+            }
             let ty = right.ty.clone();
             let left = self.expr(frame, left, known(&ty));
             (left, right)
         } else {
             let left = self.expr(frame, left, None);
+            if left.ty == Type::Error && self.needs_help(frame, right) {
+                return (left, error_expr(right.span));
+            }
             let ty = left.ty.clone();
             let right = self.expr(frame, right, known(&ty));
             (left, right)
@@ -148,6 +154,9 @@ impl Compiler {
             }
         });
         let item = self.expr(frame, item, help.as_ref().and_then(known));
+        if item.ty == Type::Error && self.needs_help(frame, collection) {
+            return boolean(ExprKind::Error, span);
+        }
         let wanted = Type::Set { of: Box::new(item.ty.required().clone()), max: u32::MAX };
         let expected = (item.ty != Type::Error).then_some(&wanted);
         let collection = self.expr(frame, collection, expected);

@@ -120,20 +120,18 @@ impl Compiler {
         let mut first: Option<syntax::Span> = None;
         for item in items {
             match &item.kind {
-                ItemKind::Design { name, title } => {
-                    if self.only_header(&mut first, item.span) {
-                        self.design.name = name.text.clone();
-                        self.design.title = text_of(title);
-                        self.design.span = item.span;
-                    }
+                ItemKind::Design { name, title } if self.only_header(&mut first, item.span) => {
+                    self.design.name = name.text.clone();
+                    self.design.title = text_of(title);
+                    self.design.span = item.span;
                 }
-                ItemKind::Archetype { id, name, title } => {
-                    if self.only_header(&mut first, item.span) {
-                        self.design.kind = DesignKind::Archetype { id: id.text.clone() };
-                        self.design.name = name.text.clone();
-                        self.design.title = text_of(title);
-                        self.design.span = item.span;
-                    }
+                ItemKind::Archetype { id, name, title }
+                    if self.only_header(&mut first, item.span) =>
+                {
+                    self.design.kind = DesignKind::Archetype { id: id.text.clone() };
+                    self.design.name = name.text.clone();
+                    self.design.title = text_of(title);
+                    self.design.span = item.span;
                 }
                 ItemKind::Header { property, values } => {
                     let words = values.iter().map(|value| match value {

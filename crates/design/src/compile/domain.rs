@@ -10,7 +10,6 @@ use super::literal::fold;
 use crate::model::*;
 
 impl Compiler {
-    #[expect(clippy::too_many_arguments, reason = "everything that is known of one value")]
     pub(super) fn domain_of(
         &mut self,
         ty: &Type,

@@ -37,6 +37,9 @@ fn read(expanded: &mut Expanded, text: &str, file: FileId, catalog: &dyn Catalog
         }
         if let ItemKind::Use { archetype, noun } = &item.kind {
             let noun_text = noun.text.clone();
+            if archetype.text.is_empty() || noun_text.is_empty() {
+                continue; // it could not be read
+            }
             let Some(found) = catalog.archetype(&archetype.text) else {
                 let ids = catalog.ids();
                 let mut problem = Diagnostic::error(

@@ -143,6 +143,9 @@ impl Compiler {
                 let id = self.operation_named(operation)?;
                 let statements = self.assignments(id, target);
                 if statements.is_empty() {
+                    if self.is_broken(&operation.text) {
+                        return None;
+                    }
                     let text = self.text(target.span);
                     self.report(
                         Diagnostic::error(
@@ -195,7 +198,16 @@ impl Compiler {
         }
     }
 
+    /// Has the operation an error inside, so that what it does is not known in full?
+    fn is_broken(&self, name: &str) -> bool {
+        let known = self.names.operations.get(name);
+        known.is_some_and(|id| self.has_error_in(self.design.operations[id.index()].span))
+    }
+
     fn wrong_protection(&mut self, span: Span, name: &str, wanted: &str) {
+        if self.is_broken(name) {
+            return;
+        }
         self.report(Diagnostic::error("E0606", span, format!("`{name}` is not {wanted}")).help(
             "what can be taken away: `step.clause`, `repair NAME`, `assignment step.target`, \
                  `outbox of STEP`, `key of EFFECT`, `at_least of READ`",

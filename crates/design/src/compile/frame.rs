@@ -126,6 +126,14 @@ impl Frame {
         self.scope.iter().rev().take_while(|entry| !matches!(entry, Entry::Wall))
     }
 
+    /// The effect whose calls this slot ranges over.
+    pub fn world_row(&self, slot: LocalId) -> Option<OperationId> {
+        self.visible().find_map(|entry| match entry {
+            Entry::WorldRow { id, effect } if *id == slot => Some(*effect),
+            _ => None,
+        })
+    }
+
     pub fn is_walled(&self) -> bool {
         self.scope.iter().any(|entry| matches!(entry, Entry::Wall))
     }

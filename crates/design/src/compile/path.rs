@@ -260,6 +260,12 @@ impl Compiler {
     }
 
     fn field_of_value(&mut self, frame: &mut Frame, value: Expr, name: &Name, span: Span) -> Found {
+        if let ExprKind::Local(id) = value.kind
+            && let Some(effect) = frame.world_row(id)
+            && let Some(found) = self.world_member(id, effect, name)
+        {
+            return found;
+        }
         match value.ty.required() {
             Type::Error => Found::Nothing,
             Type::Ref(subject) => {

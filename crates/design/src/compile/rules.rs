@@ -7,6 +7,7 @@ use super::Compiler;
 use super::stmt::is_truth;
 use crate::model::visit::{children, each, each_statement, statement_exprs};
 use crate::model::*;
+use crate::suggest;
 
 /// How many records one step may read.
 const MAX_READS: u64 = 1_000;
@@ -32,29 +33,35 @@ impl Compiler {
         }
         let mut problems = Vec::new();
         for subject in self.design.subjects.iter().filter(|subject| subject.implicit) {
-            for (at, attr) in subject.attributes.iter().enumerate() {
-                if is_truth(subject, AttrId::of(at))
-                    && attr.default.is_none()
-                    && attr.ty != Type::Error
-                {
-                    problems.push(
-                        Diagnostic::error(
-                            "E0407",
-                            attr.span,
-                            format!("`{}` has no value to begin with", attr.name),
-                        )
-                        .label(format!(
-                            "no step makes a `{}`, so each is there from the start",
-                            subject.name
-                        ))
-                        .help(format!(
-                            "give it a default, make it optional (`?`), or let a step make the \
-                             record: `x: new {}`",
-                            subject.name
-                        )),
-                    );
-                }
+            let without: Vec<&Attribute> = subject
+                .attributes
+                .iter()
+                .enumerate()
+                .filter(|(at, attr)| {
+                    is_truth(subject, AttrId::of(*at))
+                        && attr.default.is_none()
+                        && attr.ty != Type::Error
+                })
+                .map(|(_, attr)| attr)
+                .collect();
+            let Some(first) = without.first() else {
+                continue;
+            };
+            let names: Vec<&str> = without.iter().map(|attr| attr.name.as_str()).collect();
+            let have = if names.len() == 1 { "has" } else { "have" };
+            let message = format!("{} {have} no value to begin with", suggest::list(&names));
+            let mut problem = Diagnostic::error("E0407", first.span, message).label(format!(
+                "no step makes a `{}`, so each is there from the start",
+                subject.name
+            ));
+            for attr in without.iter().skip(1) {
+                problem = problem.also(attr.span, "nor has this");
             }
+            problems.push(problem.help(format!(
+                "give a default, make it optional (`?`), or let a step make the record: \
+                 `x: new {}`",
+                subject.name
+            )));
         }
         self.diagnostics.append(&mut problems);
     }
@@ -68,28 +75,40 @@ impl Compiler {
             let mut given = FxHashSet::default();
             assigned_for_sure(&operation.body, param.local, &mut given);
             let owner = self.design.subjects[subject.index()].clone();
-            for (at, attr) in owner.attributes.iter().enumerate() {
-                let id = AttrId::of(at);
-                if is_truth(&owner, id)
-                    && attr.default.is_none()
-                    && attr.ty != Type::Error
-                    && !given.contains(&id)
-                {
-                    let state = &owner.states[attr.state.index()].name;
-                    self.report(
-                        Diagnostic::error(
-                            "E0406",
-                            param.span,
-                            format!(
-                                "`{}` makes a `{}` and leaves `{state}.{}` without a value",
-                                operation.name, owner.name, attr.name
-                            ),
-                        )
-                        .also(attr.span, "it has no default")
-                        .help(format!("assign it: `{state}.{} := …`", attr.name)),
-                    );
-                }
+            let missing: Vec<&Attribute> = owner
+                .attributes
+                .iter()
+                .enumerate()
+                .filter(|(at, attr)| {
+                    let id = AttrId::of(*at);
+                    is_truth(&owner, id)
+                        && attr.default.is_none()
+                        && attr.ty != Type::Error
+                        && !given.contains(&id)
+                })
+                .map(|(_, attr)| attr)
+                .collect();
+            let in_full = |attr: &&Attribute| {
+                format!("{}.{}", owner.states[attr.state.index()].name, attr.name)
+            };
+            let names: Vec<String> = missing.iter().map(in_full).collect();
+            let Some(first) = names.first() else {
+                continue;
+            };
+            let mut problem = Diagnostic::error(
+                "E0406",
+                param.span,
+                format!(
+                    "`{}` makes a `{}` and leaves {} without a value",
+                    operation.name,
+                    owner.name,
+                    suggest::list(&names)
+                ),
+            );
+            for attr in &missing {
+                problem = problem.also(attr.span, "it has no default");
             }
+            self.report(problem.help(format!("assign it: `{first} := …`")));
         }
     }
 

@@ -339,10 +339,7 @@ impl Compiler {
         let known = &self.design.operations[id.index()];
         let (params, owner, head) = (known.params.clone(), known.actor, known.head);
         let receives = matches!(known.kind, OperationKind::Effect(_) | OperationKind::Step { .. });
-        if self.is_invented(actor_id) {
-            return None;
-        }
-        if actor_id != owner {
+        if actor_id != owner && !self.is_invented(actor_id) {
             let owner = self.design.actors[owner.index()].name.clone();
             self.report(
                 Diagnostic::error(

@@ -75,11 +75,42 @@ impl Compiler {
         let filter = written.filter.as_ref().map(|filter| self.condition(&mut frame, filter));
         let form = self.view_form(&mut frame, subject, &written.form);
         let group = self.group(&mut frame, subject, &params, filter.as_ref());
+        for value in filter.iter().chain(values_of(&form)) {
+            self.only_the_rows_own(value);
+        }
         let view = &mut self.design.views[id.index()];
         view.filter = filter;
         view.form = form;
         view.group = group;
         view.locals = frame.locals;
+    }
+
+    /// A view changes when its row changes, and only then.
+    fn only_the_rows_own(&mut self, value: &Expr) {
+        let mut elsewhere = None;
+        each(value, &mut |part| {
+            let base = match &part.kind {
+                ExprKind::Attr { base, .. }
+                | ExprKind::Exists { base, .. }
+                | ExprKind::LogEnd { base, .. }
+                | ExprKind::LogStart { base, .. } => base,
+                ExprKind::Quantifier { .. } | ExprKind::Aggregate { .. } => {
+                    elsewhere.get_or_insert(part.span);
+                    return;
+                }
+                _ => return,
+            };
+            if !matches!(base.kind, ExprKind::Local(LocalId(0))) {
+                elsewhere.get_or_insert(part.span);
+            }
+        });
+        if let Some(span) = elsewhere {
+            self.report(
+                Diagnostic::error("E0421", span, "a view looks at its own row only")
+                    .label("this lies in another record")
+                    .help("keep a copy in the row, written by the same step that changes it there"),
+            );
+        }
     }
 
     fn view_form(
@@ -260,5 +291,16 @@ impl Compiler {
             }
         }
         group
+    }
+}
+
+/// The expressions that a form evaluates on a row.
+fn values_of(form: &ViewForm) -> Vec<&Expr> {
+    match form {
+        ViewForm::Count | ViewForm::Search { .. } | ViewForm::Near { .. } => Vec::new(),
+        ViewForm::Sum { value } => vec![value],
+        ViewForm::List { order, .. } => order.iter().map(|key| &key.value).collect(),
+        ViewForm::Rank { by, .. } => vec![&by.value],
+        ViewForm::Window { value, by, .. } => value.iter().chain([by]).collect(),
     }
 }

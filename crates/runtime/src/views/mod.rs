@@ -190,12 +190,12 @@ fn set(
             None => None,
         };
         let known = &mut state.views[at];
-        if let Some(old) = known.rows.remove(&id) {
-            if let Some(group) = known.groups.get_mut(&old.group[..]) {
-                group.remove(&view.form, &old);
-                if group.is_empty() {
-                    known.groups.remove(&old.group[..]);
-                }
+        if let Some(old) = known.rows.remove(&id)
+            && let Some(group) = known.groups.get_mut(&old.group[..])
+        {
+            group.remove(&view.form, &old);
+            if group.is_empty() {
+                known.groups.remove(&old.group[..]);
             }
         }
         if let Some(new) = new {
