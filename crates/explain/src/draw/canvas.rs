@@ -37,7 +37,6 @@ pub struct Font {
 
 pub const TITLE: Font = Font { class: "t", size: 15.0, bold: true };
 pub const NAME: Font = Font { class: "n", size: 12.0, bold: true };
-pub const PLAIN: Font = Font { class: "p", size: 11.0, bold: false };
 pub const SMALL: Font = Font { class: "s", size: 10.0, bold: false };
 
 impl Font {
@@ -207,7 +206,7 @@ svg{--page:#ffffff;--ink:#1c2430;--soft:#5b6675;--rule:#c3cad4;--box:#f3f5f8;--g
 @media(prefers-color-scheme:dark){svg{--page:#0f1419;--ink:#e6e9ee;--soft:#a3adba;--rule:#3a4552;\
 --box:#1b232d;--group:#141b23;--main:#79a8ff;--warn:#fb923c;--good:#4ade80;--mem:#c4a7ff}}\
 text{font-family:'DejaVu Sans',Verdana,'Segoe UI',Helvetica,Arial,sans-serif;fill:var(--ink)}\
-.t{font-size:15px;font-weight:bold}.n{font-size:12px;font-weight:bold}.p{font-size:11px}\
+.t{font-size:15px;font-weight:bold}.n{font-size:12px;font-weight:bold}\
 .s{font-size:10px;fill:var(--soft)}\
 .page{fill:var(--page)}.box{fill:var(--box);stroke:var(--rule)}.group{fill:var(--group);stroke:var(--rule)}\
 .truth{fill:var(--box);stroke:var(--main)}.end{fill:var(--box);stroke:var(--good)}.dot{fill:var(--ink)}\

@@ -17,6 +17,8 @@ struct Lane<'a> {
     to: usize,
     above: bool,
     height: f64,
+    /// counted away from the row
+    level: usize,
     y: f64,
 }
 
@@ -40,17 +42,15 @@ pub fn draw(machine: &Machine) -> Drawing {
         .fold(60.0, f64::max);
     let pitch = widest + ROOM + 20.0;
     let title_height = TITLE.line() + 18.0;
-    let above: f64 = lanes.iter().filter(|lane| lane.above).map(|lane| lane.height).sum();
-    let row = title_height + above + 14.0;
-    let (mut up, mut down) = (row - 14.0, row + NODE_HEIGHT + 14.0);
+    let up = levels(&mut lanes, true, columns);
+    let down = levels(&mut lanes, false, columns);
+    let row = title_height + up.iter().sum::<f64>() + 14.0;
     for lane in &mut lanes {
-        if lane.above {
-            lane.y = up;
-            up -= lane.height;
+        lane.y = if lane.above {
+            row - 14.0 - up[..lane.level].iter().sum::<f64>()
         } else {
-            lane.y = down + lane.height - 8.0;
-            down += lane.height;
-        }
+            row + NODE_HEIGHT + 6.0 + down[..=lane.level].iter().sum::<f64>()
+        };
     }
     let mut canvas = Canvas::default();
     let title = format!("{}.{} of {}", machine.state, machine.attribute, machine.subject);
@@ -122,11 +122,11 @@ fn lane<'a>(machine: &Machine, transition: &'a Transition, first: usize) -> Lane
         (false, false) => transition.from.iter().map(|from| from + first).collect(),
     };
     let to = transition.to + first;
-    let above = from.iter().all(|from| *from < to);
+    let above = from.is_empty() || from.iter().any(|from| *from < to);
     let guard = transition.guard.iter().map(|g| SMALL.wrap(g, ROOM).len()).sum::<usize>();
     let names = NAME.wrap(&name_of(transition, any), ROOM).len();
     let height = names as f64 * NAME.line() + guard as f64 * SMALL.line() + 12.0;
-    Lane { transition, from, to, above, height, y: 0.0 }
+    Lane { transition, from, to, above, height, level: 0, y: 0.0 }
 }
 
 fn name_of(transition: &Transition, any: bool) -> String {
@@ -136,6 +136,29 @@ fn name_of(transition: &Transition, any: bool) -> String {
 
 fn touches(lane: &Lane<'_>, column: usize) -> usize {
     lane.from.iter().chain([&lane.to]).filter(|at| **at == column).count()
+}
+
+/// Gives the lanes of one side their levels: two that lie apart share one. How high each level is.
+fn levels(lanes: &mut [Lane<'_>], above: bool, columns: usize) -> Vec<f64> {
+    let mut taken: Vec<Vec<(usize, usize)>> = Vec::new();
+    let mut heights: Vec<f64> = Vec::new();
+    for lane in lanes.iter_mut().filter(|lane| lane.above == above) {
+        // Columns are even, the gaps between them odd.
+        let label = 2 * gap(lane, columns) + 1;
+        let ends = lane.from.iter().chain([&lane.to]).map(|column| 2 * column);
+        let low = ends.clone().min().unwrap_or(0).min(label);
+        let high = ends.max().unwrap_or(0).max(label);
+        let apart = |(from, to): &(usize, usize)| *to < low || high < *from;
+        let level = taken.iter().position(|all| all.iter().all(apart)).unwrap_or(taken.len());
+        if level == taken.len() {
+            taken.push(Vec::new());
+            heights.push(0.0);
+        }
+        taken[level].push((low, high));
+        heights[level] = heights[level].max(lane.height);
+        lane.level = level;
+    }
+    heights
 }
 
 /// How many lanes end at a column, on one side.

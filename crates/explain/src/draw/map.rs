@@ -31,6 +31,7 @@ pub fn draw(design: &Design) -> Drawing {
         derive(design).into_iter().filter(|d| d.kind != Kind::Answer).collect();
     let states = states(design, &mut canvas, top);
     let mut y = top;
+    let mut edges: Vec<(String, f64, bool)> = Vec::new();
     let mut actors: Vec<(String, f64, f64)> = Vec::new();
     let mut order: Vec<&str> = Vec::new();
     for one in &operations {
@@ -43,18 +44,8 @@ pub fn draw(design: &Design) -> Drawing {
         for one in operations.iter().filter(|one| one.actor == actor) {
             let height = step(&mut canvas, one, y);
             let middle = y + height / 2.0;
-            for (name, at, written) in touched(design, one, &operations) {
-                let Some((_, to)) = states.iter().find(|(state, _)| *state == name) else {
-                    continue;
-                };
-                let class = if written { "main" } else { "read" };
-                let from = (STEP_X + STEP_WIDTH, middle + f64::from(at) * 3.0);
-                let to = (STATE_X, *to + f64::from(at) * 3.0);
-                if written {
-                    canvas.curve(class, from, to, true);
-                } else {
-                    canvas.curve(class, from, to, false);
-                }
+            for (name, at, written) in touched(design, one) {
+                edges.push((name, middle + f64::from(at) * 3.0, written));
             }
             y += height + 10.0;
         }
@@ -77,6 +68,19 @@ pub fn draw(design: &Design) -> Drawing {
                 false,
             );
             y += height + 10.0;
+        }
+    }
+    for (name, at) in &states {
+        let own: Vec<&(String, f64, bool)> = edges.iter().filter(|edge| edge.0 == *name).collect();
+        for (index, (_, from, written)) in own.iter().enumerate() {
+            let spread = (index as f64 + 0.5) / own.len() as f64 - 0.5;
+            let class = if *written { "main" } else { "read" };
+            canvas.curve(
+                class,
+                (STEP_X + STEP_WIDTH, *from),
+                (STATE_X, at + spread * 24.0),
+                *written,
+            );
         }
     }
     finish("map".into(), canvas)
@@ -145,7 +149,7 @@ fn states(design: &Design, canvas: &mut Canvas, top: f64) -> Vec<(String, f64)> 
 }
 
 /// State, place among the edges of this step, written; an effect has its answers' with it.
-fn touched(design: &Design, one: &Derivation, _all: &[Derivation]) -> Vec<(String, i8, bool)> {
+fn touched(design: &Design, one: &Derivation) -> Vec<(String, i8, bool)> {
     let answers = derive_answers(design, one);
     let mut list: Vec<(String, bool)> = Vec::new();
     for touch in one.touches.iter().chain(&answers) {

@@ -114,8 +114,6 @@ pub struct Write<'a> {
     pub op: AssignOp,
     /// with the names that `let` gave replaced by what they stand for
     pub value: &'a Expr,
-    /// one value of a map
-    pub element: bool,
     /// conditions that lead to it
     pub when: Vec<(&'a Expr, bool)>,
 }
@@ -163,9 +161,5 @@ impl<'a> Facts<'a> {
 
     pub fn attribute<'d>(&self, design: &'d Design, place: usize, attr: AttrId) -> &'d Attribute {
         &design.subjects[self.places[place].subject.index()].attributes[attr.index()]
-    }
-
-    pub fn writes_to(&self, place: usize, attr: AttrId) -> impl Iterator<Item = &Write<'a>> {
-        self.writes.iter().filter(move |write| write.place == place && write.attr == attr)
     }
 }

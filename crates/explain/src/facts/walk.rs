@@ -74,7 +74,7 @@ impl<'a> Walk<'a, '_> {
                 let place = add(self.facts, Place { subject: *subject, path, origin });
                 for (attr, value) in fields {
                     self.expr(value);
-                    self.write(place, *attr, AssignOp::Set, value, false);
+                    self.write(place, *attr, AssignOp::Set, value);
                 }
             }
             StmtKind::Delete { target } => {
@@ -122,14 +122,14 @@ impl<'a> Walk<'a, '_> {
             Target::Attr { base, attr } => {
                 self.expr(base);
                 if let Some(place) = self.place(base) {
-                    self.write(place, *attr, op, value, false);
+                    self.write(place, *attr, op, value);
                 }
             }
             Target::Element { base, attr, key } => {
                 self.expr(base);
                 self.expr(key);
                 if let Some(place) = self.place(base) {
-                    self.write(place, *attr, op, value, true);
+                    self.write(place, *attr, op, value);
                 }
             }
             Target::Memory(memory) => {
@@ -142,9 +142,9 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    fn write(&mut self, place: usize, attr: AttrId, op: AssignOp, value: &'a Expr, element: bool) {
+    fn write(&mut self, place: usize, attr: AttrId, op: AssignOp, value: &'a Expr) {
         let value = self.facts.resolve(value);
-        self.facts.writes.push(Write { place, attr, op, value, element, when: self.when.clone() });
+        self.facts.writes.push(Write { place, attr, op, value, when: self.when.clone() });
     }
 
     /// Does the key of this effect name a record that is made here?
