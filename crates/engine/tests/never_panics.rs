@@ -81,5 +81,5 @@ fn random_designs_over_random_words() {
         }));
         assert!(ended.is_ok(), "seed {seed}");
     }
-    assert!(counts.iter().all(|count| *count > 1_000), "{counts:?}");
+    assert!(counts.iter().all(|count| *count > 400), "{counts:?}");
 }

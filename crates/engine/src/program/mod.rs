@@ -5,7 +5,6 @@ mod lower;
 mod lower_compare;
 mod lower_expr;
 mod lower_stmt;
-mod mentions;
 pub(crate) mod node;
 pub(crate) mod operation;
 mod params;

@@ -1,6 +1,8 @@
 //! What the arguments of an operation must be, and which of their records are looked at.
 
-use design::model::{Operation, OperationId, Span, SubjectId, Type};
+use design::model::{
+    Expr, ExprKind, LocalId, Operation, OperationId, Span, SubjectId, Type, visit,
+};
 
 use super::lower::Lower;
 use crate::layout::width_of;
@@ -61,10 +63,7 @@ impl Lower<'_> {
                 new: param.new,
                 default: param.default.as_ref().map(|value| self.texts.sized(value, width)),
                 span: param.span,
-                in_guard: operation
-                    .guard
-                    .iter()
-                    .any(|clause| super::mentions::local(&clause.body, param.local)),
+                in_guard: operation.guard.iter().any(|clause| mentions(&clause.body, param.local)),
             });
         }
         rules
@@ -109,4 +108,12 @@ impl Lower<'_> {
             _ => Check::Any,
         }
     }
+}
+
+fn mentions(expr: &Expr, local: LocalId) -> bool {
+    let mut found = false;
+    visit::each(expr, &mut |part| {
+        found = found || matches!(part.kind, ExprKind::Local(other) if other == local);
+    });
+    found
 }

@@ -18,6 +18,8 @@ pub struct MapTruth {
     pub keys: BTreeMap<SubjectId, Vec<Word>>,
     pub done: BTreeMap<OperationId, Vec<Vec<Word>>>,
     pub now: Word,
+    /// subjects whose keys have one part; all others have two
+    pub single: BTreeSet<SubjectId>,
 }
 
 impl Truth for MapTruth {
@@ -36,7 +38,10 @@ impl Truth for MapTruth {
         }
     }
 
-    fn key_part(&self, _subject: SubjectId, key: Word, part: u32) -> Word {
+    fn key_part(&self, subject: SubjectId, key: Word, part: u32) -> Word {
+        if self.single.contains(&subject) {
+            return key;
+        }
         if part == 0 { key.wrapping_div(SPREAD) } else { key.wrapping_rem(SPREAD) }
     }
 
