@@ -22,6 +22,7 @@ mod registry;
 mod repairs;
 mod reply;
 mod request;
+mod result;
 mod runtime;
 mod schema;
 mod time;

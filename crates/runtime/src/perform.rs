@@ -46,7 +46,6 @@ pub struct Done {
     /// records after the step
     pub changed: Vec<Seen>,
     pub memory: Vec<(MemoryUseId, Word)>,
-    pub result: Vec<Word>,
     pub now: Word,
 }
 
@@ -182,11 +181,11 @@ fn commit_plan(
         }
     }
     appends(schema, loaded, room, &mut plan);
+    forgotten_entries(schema, loaded, room, &mut plan);
     if !sends(schema, loaded, room, source, (now, number), &mut plan)? {
         return Ok(Performed::Later);
     }
     let memory: Vec<(MemoryUseId, Word)> = room.scratch.memory().collect();
-    let result = room.scratch.result().to_vec();
     // due times are asked of the truth as it is after the step
     for record in &changed {
         let Some(at) = loaded.find(record.subject, record.key) else { return Err(Damaged) };
@@ -202,7 +201,7 @@ fn commit_plan(
         let principal = if command.me == NULL { &[][..] } else { pool.content(command.me) };
         feed.finish(schema.number, command.operation, principal, now, &mut plan.feed);
     }
-    Ok(Performed::Done(Done { plan, changed, memory, result, now }))
+    Ok(Performed::Done(Done { plan, changed, memory, now }))
 }
 
 fn appends(schema: &Schema, loaded: &Loaded<'_>, room: &Room, plan: &mut Plan) {
@@ -226,6 +225,21 @@ fn appends(schema: &Schema, loaded: &Loaded<'_>, room: &Room, plan: &mut Plan) {
             codec::put(&mut value, &schema.design, ty, &append.words[field.range()], &pool);
         }
         plan.put(key, value);
+    }
+}
+
+/// Entries that a log no longer keeps, because its start has moved past them.
+fn forgotten_entries(schema: &Schema, loaded: &Loaded<'_>, room: &Room, plan: &mut Plan) {
+    for write in room.scratch.writes() {
+        let (Some(before), Change::Put(after)) = (write.before, write.change) else { continue };
+        for (log, start) in &schema.subjects[write.subject.index()].logs {
+            let Some(at) = loaded.find(write.subject, write.key) else { continue };
+            for offset in before[*start]..after[*start] {
+                let mut key = Vec::new();
+                keys::log_entry(&mut key, &loaded.entries[at].stored_key, *log, offset);
+                plan.delete(key);
+            }
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use crate::plan::{Got, Plan, Source};
 use crate::pool::Pool;
 use crate::reply::{self, CallError, Reply};
 use crate::request::{Arguments, Request, arguments, memory_name};
+use crate::result::{self, Tree};
 use crate::schema::Schema;
 use crate::views::Views;
 use crate::{json as values, registry};
@@ -255,6 +256,17 @@ impl Runtime {
                 result: outcome.result,
                 replayed: true,
             }),
+            Some(Ok(Finished::Read(done, tree))) => {
+                self.counters.done(id);
+                let outcome = self.outcome(id, &done, desk);
+                self.answered_tree(tree).map(|result| Reply {
+                    revision,
+                    memory: outcome.memory,
+                    truth: Value::Array(Vec::new()),
+                    result,
+                    replayed: false,
+                })
+            }
             Some(Ok(Finished::Done(done, outcome))) => {
                 self.counters.done(id);
                 let outcome = outcome.unwrap_or_else(|| self.outcome(id, &done, desk));
@@ -318,6 +330,16 @@ impl Runtime {
                 Err(CallError::Refused(Box::new(refusal)))
             }
             Performed::Done(mut done) => {
+                if matches!(
+                    self.schema.design.operations[id.index()].kind,
+                    OperationKind::Read { .. }
+                ) {
+                    // a read changes nothing: there is nothing to give again
+                    let mut pool = desk.pool.borrow_mut();
+                    let scratch = &desk.room.scratch;
+                    let tree = result::tree(&self.schema, id, scratch, &mut pool, transaction)?;
+                    return Ok(Finished::Read(done, tree));
+                }
                 let Some((key, payload)) = idempotent else {
                     return Ok(Finished::Done(done, None));
                 };
@@ -346,13 +368,8 @@ impl Runtime {
             let value = values::write(&schema.design, &field.ty, std::slice::from_ref(word), &pool);
             memory.insert(memory_name(schema, operation, used), value);
         }
-        let result = match &operation.kind {
-            OperationKind::Read { result } if !done.result.is_empty() => {
-                values::write(&schema.design, &result.ty, &done.result, &pool)
-            }
-            _ => Value::Null,
-        };
-        Outcome { memory, truth: reply::records(schema, &done.changed, &pool), result }
+        let truth = reply::records(schema, &done.changed, &pool);
+        Outcome { memory, truth, result: Value::Null }
     }
 }
 
@@ -360,6 +377,7 @@ impl Runtime {
 enum Finished {
     Replay(Outcome, u64),
     Done(Done, Option<Outcome>),
+    Read(Done, Tree),
 }
 
 /// Why a design cannot be opened on a store.

@@ -1,0 +1,150 @@
+//! The answer of a read: values of truth, entries of logs, rows of views.
+
+use std::ops::ControlFlow;
+
+use design::model::{OperationId, StateId, SubjectId};
+use engine::{Query, Scratch, Shape, Word};
+use serde_json::{Map, Value, json};
+use store::{Key, KeyRange, Transaction};
+
+use crate::bytes::{Damaged, Reader};
+use crate::pool::Pool;
+use crate::reply::CallError;
+use crate::runtime::Runtime;
+use crate::schema::Schema;
+use crate::views::ViewQuery;
+use crate::{codec, json as values, keys};
+
+/// An answer in which views are still to be asked: that happens outside of the transaction.
+#[derive(Clone, Debug)]
+pub enum Tree {
+    Value(Value),
+    Record(Vec<(String, Tree)>),
+    View(ViewQuery),
+}
+
+/// Entries of a log that one read gives at most.
+const LOG_PAGE: i64 = 1_000;
+
+/// What the read that `scratch` has just evaluated answers.
+pub fn tree(
+    schema: &Schema,
+    operation: OperationId,
+    scratch: &Scratch,
+    pool: &mut Pool,
+    transaction: &dyn Transaction,
+) -> Result<Tree, Damaged> {
+    match schema.program.result(operation) {
+        Some(shape) => branch(schema, shape, scratch, pool, transaction),
+        None => Ok(Tree::Value(Value::Null)),
+    }
+}
+
+fn branch(
+    schema: &Schema,
+    shape: &Shape,
+    scratch: &Scratch,
+    pool: &mut Pool,
+    transaction: &dyn Transaction,
+) -> Result<Tree, Damaged> {
+    match shape {
+        Shape::Value { ty, field } => {
+            let words = scratch.result().get(field.range()).ok_or(Damaged)?;
+            Ok(Tree::Value(values::write(&schema.design, ty, words, pool)))
+        }
+        Shape::Record(fields) => {
+            let fields = fields
+                .iter()
+                .map(|(name, shape)| {
+                    Ok((name.clone(), branch(schema, shape, scratch, pool, transaction)?))
+                })
+                .collect::<Result<_, Damaged>>()?;
+            Ok(Tree::Record(fields))
+        }
+        Shape::Query { offset, .. } => {
+            let number = *scratch.result().get(*offset as usize).ok_or(Damaged)?;
+            match scratch.query(number).ok_or(Damaged)? {
+                Query::Log { subject, key, log, from, limit } => {
+                    let entries =
+                        entries(schema, (subject, key, log), (from, limit), pool, transaction)?;
+                    Ok(Tree::Value(entries))
+                }
+                Query::View { view, args } => {
+                    let known = &schema.design.views[view.index()];
+                    let mut params = Map::new();
+                    let mut at = 0;
+                    for param in &known.params {
+                        let width = engine::width_of(&param.ty) as usize;
+                        let words = args.get(at..at + width).ok_or(Damaged)?;
+                        let value = values::write(&schema.design, &param.ty, words, pool);
+                        params.insert(param.name.clone(), value);
+                        at += width;
+                    }
+                    let view = known.name.clone();
+                    Ok(Tree::View(ViewQuery { view, params, ..ViewQuery::default() }))
+                }
+            }
+        }
+    }
+}
+
+/// Entries of a log from an offset on: `{ "offset", …fields }` each.
+fn entries(
+    schema: &Schema,
+    (subject, key, log): (SubjectId, Word, StateId),
+    (from, limit): (Word, Word),
+    pool: &mut Pool,
+    transaction: &dyn Transaction,
+) -> Result<Value, Damaged> {
+    let declared = &schema.design.subjects[subject.index()];
+    let limit = limit.clamp(0, LOG_PAGE) as usize;
+    let mut record_key = Vec::new();
+    keys::record(&mut record_key, &schema.design, schema.number, subject, key, pool);
+    let mut start = Vec::new();
+    keys::log_entry(&mut start, &record_key, log, from.max(0));
+    let mut end = Vec::new();
+    keys::log_entry(&mut end, &record_key, log, -1);
+    let mut found: Vec<(u64, Vec<u8>)> = Vec::new();
+    let range = KeyRange { start: Key::new(start), end: Some(Key::new(end)) };
+    transaction.scan(&range, false, &mut |key, _, value| {
+        if found.len() >= limit {
+            return ControlFlow::Break(());
+        }
+        if let Some((_, offset)) = key.split_last_chunk::<8>() {
+            found.push((u64::from_be_bytes(*offset), value.to_vec()));
+        }
+        ControlFlow::Continue(())
+    });
+    let mut list = Vec::new();
+    for (offset, bytes) in found {
+        let mut reader = Reader::new(&bytes);
+        let mut entry = Map::new();
+        entry.insert("offset".into(), json!(offset));
+        for (attr, _) in &schema.program.state(subject, log).fields {
+            let attribute = &declared.attributes[attr.index()];
+            let mut words = Vec::new();
+            codec::take(&mut reader, &schema.design, &attribute.ty, pool, &mut words)?;
+            let value = values::write(&schema.design, &attribute.ty, &words, pool);
+            entry.insert(attribute.name.clone(), value);
+        }
+        list.push(Value::Object(entry));
+    }
+    Ok(Value::Array(list))
+}
+
+impl Runtime {
+    /// Asks the views that the answer names.
+    pub(crate) fn answered_tree(&self, tree: Tree) -> Result<Value, CallError> {
+        match tree {
+            Tree::Value(value) => Ok(value),
+            Tree::Record(fields) => {
+                let mut object = Map::new();
+                for (name, tree) in fields {
+                    object.insert(name, self.answered_tree(tree)?);
+                }
+                Ok(Value::Object(object))
+            }
+            Tree::View(query) => self.view(&query),
+        }
+    }
+}
