@@ -266,7 +266,9 @@ impl Compiler {
         span: Span,
     ) -> Expr {
         let item = self.defines[define].clone();
-        if self.is_endless(define) {
+        if self.is_endless(define) || frame.endless {
+            // what is made of it is no better
+            self.now_endless(define, &frame.expanding);
             return error_expr(span);
         }
         let circle = frame.expanding.contains(&define);
@@ -281,6 +283,7 @@ impl Compiler {
                     .also(item.name.span, "defined here")
                     .help("a `define` is put in place of its name, so it cannot contain itself"),
             );
+            frame.endless = true;
             self.now_endless(define, &frame.expanding);
             return error_expr(span);
         }

@@ -8,8 +8,8 @@ use super::frame::{Frame, Mode};
 use super::path::{Found, error_expr, record};
 use crate::model::*;
 
-/// What is written is less deep; `define`s within one another may add to it.
-const MAX_DEPTH: usize = syntax::MAX_DEPTH + 50;
+/// With every `define` in place, no deeper than what may be written.
+const MAX_DEPTH: usize = syntax::MAX_DEPTH;
 
 impl Compiler {
     /// `expected` helps where the form alone does not say enough: constants of an enumeration,
@@ -22,6 +22,9 @@ impl Compiler {
     ) -> Expr {
         if frame.depth >= MAX_DEPTH {
             if !std::mem::replace(&mut frame.endless, true) {
+                if let Some(innermost) = frame.expanding.last() {
+                    self.now_endless(*innermost, &frame.expanding);
+                }
                 self.report(
                     Diagnostic::error(
                         "E0212",

@@ -201,7 +201,11 @@ impl Compiler {
     /// Has the operation an error inside, so that what it does is not known in full?
     fn is_broken(&self, name: &str) -> bool {
         let known = self.names.operations.get(name);
-        known.is_some_and(|id| self.has_error_in(self.design.operations[id.index()].span))
+        known.is_some_and(|id| {
+            let operation = &self.design.operations[id.index()];
+            self.has_error_in(operation.span)
+                || operation.params.iter().any(|param| param.ty == Type::Error)
+        })
     }
 
     fn wrong_protection(&mut self, span: Span, name: &str, wanted: &str) {

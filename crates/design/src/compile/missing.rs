@@ -85,7 +85,7 @@ impl Compiler {
 
     /// Names may be unknown here only because a parameter or the actor is.
     pub(super) fn may_only_seem_unknown(&self, frame: &Frame) -> bool {
-        frame.locals.iter().any(|local| local.ty == Type::Error)
+        frame.locals.iter().any(|local| is_unclear(&local.ty))
             || frame.actor.is_some_and(|actor| self.is_invented(actor))
     }
 
@@ -107,6 +107,13 @@ impl Compiler {
                 && span.start <= at.start
                 && at.end <= span.end
         })
+    }
+}
+
+fn is_unclear(ty: &Type) -> bool {
+    match ty {
+        Type::Record(fields) => fields.iter().any(|(_, ty)| is_unclear(ty)),
+        other => *other == Type::Error,
     }
 }
 
