@@ -8,6 +8,8 @@ mod exit;
 mod load;
 mod output;
 mod problem;
+mod progress;
+mod size;
 
 use std::process::ExitCode;
 

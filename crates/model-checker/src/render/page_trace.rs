@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Shown;
 use super::page::{escape, prose};
 use super::sentence::sentence;
-use super::state::{Value, states};
+use super::state::{Value, by_record, states};
 use super::svg::svg;
 use super::text_trace::{belief, changes};
 use super::words::length;
@@ -63,7 +63,7 @@ fn one(out: &mut String, step: &TraceStep, state: &[Value]) {
     if !state.is_empty() {
         out.push_str("<details><summary>state</summary><div class=\"wide\"><table><tbody>\n");
         let mut last = "";
-        for value in state {
+        for value in by_record(state) {
             let class = if value.changed { " class=\"changed\"" } else { "" };
             let record = if value.record == last { "" } else { &value.record };
             let _ = writeln!(

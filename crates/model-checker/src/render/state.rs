@@ -27,6 +27,21 @@ pub(super) fn states(trace: &Trace) -> Vec<Vec<Value>> {
     all
 }
 
+/// The same values with those of one record together, in the order in which records first appear.
+pub(super) fn by_record(state: &[Value]) -> Vec<&Value> {
+    let mut records: Vec<&str> = Vec::new();
+    for value in state {
+        if !records.contains(&value.record.as_str()) {
+            records.push(&value.record);
+        }
+    }
+    let mut result = Vec::new();
+    for record in records {
+        result.extend(state.iter().filter(|value| value.record == record));
+    }
+    result
+}
+
 fn value(line: &StateLine) -> Value {
     Value {
         record: line.record.clone(),

@@ -1,0 +1,124 @@
+//! `steadfast check`
+
+mod files;
+mod outcome;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use model_checker::Options;
+use model_checker::render::{Checked, Traces};
+use serde_json::{Value, json};
+
+use super::Answer;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::size;
+use outcome::Outcome;
+
+/// Compile designs, then explore them
+///
+/// Every order of steps, faults and ticks in the small world of `check { … }` is tried: invariants,
+/// recovery, each failure both as written and with its protection taken away, and whether everything
+/// the protocols name is ever seen. Prints the verdict, what was explored, and the shortest trace of
+/// anything broken.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  steadfast check tickets
+  steadfast check shop.design --traces
+  steadfast check shop.design --report shop.html --replay replays/
+  steadfast check shop.design --max-states 5000000 --max-memory 2GB")]
+pub struct Check {
+    /// Paths, or names of designs in the catalog
+    #[arg(required = true, value_name = "DESIGN")]
+    designs: Vec<String>,
+    /// Only compile; explore nothing
+    #[arg(long)]
+    compile_only: bool,
+    /// Also tell the histories that load-bearing protections prevent
+    #[arg(long)]
+    traces: bool,
+    /// Write a page with the verdict and every trace drawn as swim lanes
+    #[arg(long, value_name = "FILE.html", conflicts_with = "compile_only")]
+    report: Option<PathBuf>,
+    /// Write a shell script for each trace that makes its calls on a live server
+    #[arg(long, value_name = "DIR", conflicts_with = "compile_only")]
+    replay: Option<PathBuf>,
+    /// For a script: one object with diagnostics and verdict of each design
+    #[arg(long)]
+    json: bool,
+    /// Give up, with exit code 3, beyond so many states
+    #[arg(long, value_name = "N", value_parser = size::count)]
+    max_states: Option<usize>,
+    /// Give up, with exit code 3, beyond so much memory: 512MB, 4GB
+    #[arg(long, value_name = "SIZE", value_parser = size::bytes)]
+    max_memory: Option<usize>,
+    /// How many threads explore; as many as there are cores if not given
+    #[arg(long, value_name = "N", value_parser = size::threads)]
+    threads: Option<usize>,
+    /// The form that is kept beside a design, for `cargo xtask designs`
+    #[arg(long, hide = true, conflicts_with_all = ["json", "traces", "compile_only"])]
+    golden: bool,
+}
+
+impl Check {
+    pub fn run(self, output: &mut Output) -> Answer {
+        let options = self.options();
+        let mut outcomes = Vec::new();
+        for word in &self.designs {
+            let outcome = Outcome::of(word, (!self.compile_only).then_some(&options));
+            if !self.json {
+                self.show(&outcome, output);
+            }
+            outcomes.push(outcome);
+        }
+        if self.json {
+            let designs: Vec<Value> = outcomes.iter().map(Outcome::json).collect();
+            let all = json!({ "format": "steadfast-check/1", "designs": designs });
+            output.print(&format!("{all:#}\n"));
+        }
+        self.write_report(&outcomes, output)?;
+        if let Some(folder) = &self.replay {
+            files::write_replays(folder, &outcomes, output, self.json)?;
+        }
+        Ok(outcomes.iter().map(Outcome::exit).max().unwrap_or(Exit::Yes))
+    }
+
+    fn options(&self) -> Options {
+        let standard = Options::default();
+        Options {
+            max_states: self.max_states.unwrap_or(standard.max_states),
+            max_memory: self.max_memory.unwrap_or(standard.max_memory),
+            threads: self.threads.unwrap_or(standard.threads),
+            ..standard
+        }
+    }
+
+    fn show(&self, outcome: &Outcome, output: &mut Output) {
+        if self.golden {
+            output.print(&outcome.golden());
+            return;
+        }
+        let which = if self.traces { Traces::All } else { Traces::Broken };
+        outcome.show(output, which, self.designs.len() > 1);
+    }
+
+    fn write_report(
+        &self,
+        outcomes: &[Outcome],
+        output: &mut Output,
+    ) -> Result<(), crate::problem::Problem> {
+        let Some(file) = &self.report else { return Ok(()) };
+        let checked: Vec<Checked<'_>> = outcomes.iter().filter_map(Outcome::checked).collect();
+        if checked.is_empty() {
+            output.tell(&format!("`{}` is not written: nothing was explored\n", file.display()));
+            return Ok(());
+        }
+        files::write(file, &model_checker::render::html(&checked))?;
+        if !self.json {
+            output.print(&format!("wrote {}\n", file.display()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,11 @@
+//! The command line as a user meets it: what is typed, what is printed, what the shell is told.
+
+mod check;
+mod designs;
+mod diagnostics;
+mod errors;
+mod fmt;
+mod list_and_show;
+mod new;
+mod streams;
+mod support;
