@@ -10,19 +10,19 @@ pub(crate) mod operation;
 mod params;
 mod shape;
 mod stmt_node;
+mod subject;
 pub(crate) mod timed;
 
-use design::model::{
-    Design, EventId, Goal, OperationId, Protection, Span, StateId, Subject, SubjectId,
-};
+use design::model::{Design, EventId, Goal, OperationId, Protection, Span, StateId, SubjectId};
 
 use lower::Lower;
-use lower_expr::is_block;
 use node::{Leaf, Loop, Node, NodeId, Placed, Slot, StmtNode};
 use operation::Op;
 pub use shape::Shape;
+use subject::subject_rules;
+pub(crate) use subject::{CountedBy, SubjectRules};
 
-use crate::{Layout, NULL, ParamsLayout, StateLayout, Word};
+use crate::{Layout, ParamsLayout, StateLayout, Word};
 
 /// A design in the form that [`crate::step`] and [`crate::holds`] evaluate.
 #[derive(Debug)]
@@ -66,36 +66,6 @@ pub(crate) struct GoalRule {
     pub body: Expression,
     pub uses_old: bool,
     pub span: Span,
-}
-
-#[derive(Debug)]
-pub(crate) struct SubjectRules {
-    pub layout: Layout,
-    pub defaults: Vec<Word>,
-    /// words that must have a value when the record is made
-    pub required: Vec<u32>,
-    pub implicit: bool,
-    pub states: Vec<StateRules>,
-    /// counters of the parent over this subject
-    pub counted: Vec<CountedBy>,
-    pub parent: Option<SubjectId>,
-    /// how many counters it keeps
-    pub counters: u32,
-}
-
-#[derive(Debug)]
-pub(crate) struct StateRules {
-    pub layout: StateLayout,
-    pub defaults: Vec<Word>,
-}
-
-/// A counter in the parent's record.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CountedBy {
-    /// in the parent's record
-    pub offset: u32,
-    pub filter: Option<Expression>,
-    pub value: Option<Expression>,
 }
 
 impl Program {
@@ -229,75 +199,4 @@ fn goals<'d>(lower: &mut Lower<'d>, list: &'d [design::model::Invariant]) -> Vec
             span: invariant.span,
         })
         .collect()
-}
-
-fn subject_rules(lower: &mut Lower<'_>, id: SubjectId) -> SubjectRules {
-    let design = lower.design;
-    let subject = &design.subjects[id.index()];
-    let layout = lower.layouts[id.index()].clone();
-    let mut defaults = vec![0; layout.width as usize];
-    let mut required = Vec::new();
-    for (index, attribute) in subject.attributes.iter().enumerate() {
-        if let Some(field) = layout.attribute(design::model::AttrId::of(index)) {
-            defaults[field.range()].copy_from_slice(&default_of(lower, attribute, field.width));
-            if !attribute.ty.is_optional() {
-                required.push(field.offset);
-            }
-        }
-    }
-    let states = (0..subject.states.len())
-        .map(|state| state_rules(lower, subject, StateId::of(state)))
-        .collect();
-    let mut counted = Vec::new();
-    if let Some(parent) = subject.parent {
-        let parent_layout = lower.layouts[parent.index()].clone();
-        for (index, counter) in design.subjects[parent.index()].counters.iter().enumerate() {
-            if counter.child == id {
-                let locals = &counter.locals;
-                counted.push(CountedBy {
-                    offset: parent_layout.counter(design::model::CounterId::of(index)),
-                    filter: counter.filter.as_ref().map(|expr| lower.expression(expr, locals)),
-                    value: counter.value.as_ref().map(|expr| lower.expression(expr, locals)),
-                });
-            }
-        }
-    }
-    SubjectRules {
-        layout,
-        defaults,
-        required,
-        implicit: subject.implicit,
-        states,
-        counted,
-        parent: subject.parent,
-        counters: subject.counters.len() as u32,
-    }
-}
-
-fn state_rules(lower: &mut Lower<'_>, subject: &Subject, state: StateId) -> StateRules {
-    let layout = StateLayout::of(subject, state);
-    let mut defaults = vec![0; layout.width as usize];
-    for (attr, field) in &layout.fields {
-        let attribute = &subject.attributes[attr.index()];
-        defaults[field.range()].copy_from_slice(&default_of(lower, attribute, field.width));
-    }
-    StateRules { layout, defaults }
-}
-
-/// Where the design gives no default: null, or an empty collection.
-fn default_of(
-    lower: &mut Lower<'_>,
-    attribute: &design::model::Attribute,
-    width: u32,
-) -> Vec<Word> {
-    match &attribute.default {
-        Some(value) => lower.texts.sized(value, width),
-        None => {
-            let mut words = vec![0; width as usize];
-            if attribute.ty.is_optional() || !is_block(&attribute.ty) {
-                words[0] = NULL;
-            }
-            words
-        }
-    }
 }

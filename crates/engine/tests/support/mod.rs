@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unused_imports, reason = "each test takes what it needs")]
 
+pub mod any_design;
 pub mod anything;
 pub mod build;
 pub mod lease;

@@ -1,0 +1,105 @@
+//! What is known of a subject when its records are evaluated.
+
+use design::model::{AttrId, Attribute, CounterId, StateId, Subject, SubjectId};
+
+use super::Expression;
+use super::lower::Lower;
+use super::lower_expr::is_block;
+use crate::{Layout, NULL, StateLayout, Word};
+
+#[derive(Debug)]
+pub(crate) struct SubjectRules {
+    pub layout: Layout,
+    pub defaults: Vec<Word>,
+    /// words that must have a value when the record is made
+    pub required: Vec<u32>,
+    pub implicit: bool,
+    pub states: Vec<StateRules>,
+    /// counters of the parent over this subject
+    pub counted: Vec<CountedBy>,
+    pub parent: Option<SubjectId>,
+    /// how many counters it keeps
+    pub counters: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct StateRules {
+    pub layout: StateLayout,
+    pub defaults: Vec<Word>,
+}
+
+/// A counter in the parent's record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CountedBy {
+    /// in the parent's record
+    pub offset: u32,
+    pub filter: Option<Expression>,
+    pub value: Option<Expression>,
+}
+
+pub(super) fn subject_rules(lower: &mut Lower<'_>, id: SubjectId) -> SubjectRules {
+    let design = lower.design;
+    let subject = &design.subjects[id.index()];
+    let layout = lower.layouts[id.index()].clone();
+    let mut defaults = vec![0; layout.width as usize];
+    let mut required = Vec::new();
+    for (index, attribute) in subject.attributes.iter().enumerate() {
+        if let Some(field) = layout.attribute(AttrId::of(index)) {
+            defaults[field.range()].copy_from_slice(&default_of(lower, attribute, field.width));
+            if !attribute.ty.is_optional() {
+                required.push(field.offset);
+            }
+        }
+    }
+    let states = (0..subject.states.len())
+        .map(|state| state_rules(lower, subject, StateId::of(state)))
+        .collect();
+    let mut counted = Vec::new();
+    if let Some(parent) = subject.parent {
+        let parent_layout = lower.layouts[parent.index()].clone();
+        for (index, counter) in design.subjects[parent.index()].counters.iter().enumerate() {
+            if counter.child == id {
+                let locals = &counter.locals;
+                counted.push(CountedBy {
+                    offset: parent_layout.counter(CounterId::of(index)),
+                    filter: counter.filter.as_ref().map(|expr| lower.expression(expr, locals)),
+                    value: counter.value.as_ref().map(|expr| lower.expression(expr, locals)),
+                });
+            }
+        }
+    }
+    SubjectRules {
+        layout,
+        defaults,
+        required,
+        implicit: subject.implicit,
+        states,
+        counted,
+        parent: subject.parent,
+        counters: subject.counters.len() as u32,
+    }
+}
+
+fn state_rules(lower: &mut Lower<'_>, subject: &Subject, state: StateId) -> StateRules {
+    let layout = StateLayout::of(subject, state);
+    let mut defaults = vec![0; layout.width as usize];
+    for (attr, field) in &layout.fields {
+        let attribute = &subject.attributes[attr.index()];
+        defaults[field.range()].copy_from_slice(&default_of(lower, attribute, field.width));
+    }
+    StateRules { layout, defaults }
+}
+
+/// Where the design gives no default: null, or an empty collection.
+fn default_of(lower: &mut Lower<'_>, attribute: &Attribute, width: u32) -> Vec<Word> {
+    match &attribute.default {
+        Some(value) => lower.texts.sized(value, width),
+        None => {
+            let mut words = vec![0; width as usize];
+            if attribute.ty.is_optional() || !is_block(&attribute.ty) {
+                words[0] = NULL;
+            }
+            words
+        }
+    }
+}
