@@ -19,8 +19,6 @@ pub(super) struct Layout<'s> {
 
 struct Part<'s> {
     tokens: Range<usize>,
-    /// which items of the tree stand in it
-    items: Range<usize>,
     /// what kind of item it is; nothing for what stays as it was written
     class: Option<Class>,
     /// comments from inside the item that had to move before it
@@ -51,39 +49,29 @@ impl<'s> Layout<'s> {
         let bad = bad_tokens(&tokens, &parsed.diagnostics);
         let mut parts: Vec<Part<'s>> = Vec::new();
         let mut next = 0;
-        for (index, item) in parsed.tree.items.iter().enumerate() {
+        for item in &parsed.tree.items {
             let range = tokens.inside(item.span);
             if range.is_empty() || range.start < next {
                 continue;
             }
             if next < range.start {
-                parts.push(kept(next..range.start, index..index));
+                parts.push(kept(next..range.start));
             }
             next = range.end;
             let laid_out = if bad[range.start] == bad[range.end] {
-                lay_out(&tokens, range.clone(), index, item)
+                lay_out(&tokens, range.clone(), item)
             } else {
                 None
             };
-            parts.push(laid_out.unwrap_or_else(|| kept(range, index..index + 1)));
+            parts.push(laid_out.unwrap_or_else(|| kept(range)));
         }
         let end = tokens.sigs.len() - 1;
         if next < end {
-            parts.push(kept(next..end, parsed.tree.items.len()..parsed.tree.items.len()));
+            parts.push(kept(next..end));
         }
         let mut layout = Layout { source, tokens, parts };
         layout.join();
         layout
-    }
-
-    /// Leaves these items as they were written.
-    pub fn keep(&mut self, items: &[usize]) {
-        for part in &mut self.parts {
-            if items.iter().any(|item| part.items.contains(item)) {
-                *part = kept(part.tokens.clone(), part.items.clone());
-            }
-        }
-        self.join();
     }
 
     /// What belongs to no item stays together with what stands on the same line.
@@ -97,8 +85,7 @@ impl<'s> Layout<'s> {
                         && first.comments.is_empty()
                         && (last.class.is_none() || part.class.is_none()) =>
                 {
-                    *last =
-                        kept(last.tokens.start..part.tokens.end, last.items.start..part.items.end);
+                    *last = kept(last.tokens.start..part.tokens.end);
                 }
                 _ => joined.push(part),
             }
@@ -166,16 +153,11 @@ impl<'s> Layout<'s> {
 }
 
 /// A part that stays as it was written.
-fn kept<'s>(tokens: Range<usize>, items: Range<usize>) -> Part<'s> {
-    Part { tokens, items, class: None, hoisted: Vec::new(), text: String::new() }
+fn kept<'s>(tokens: Range<usize>) -> Part<'s> {
+    Part { tokens, class: None, hoisted: Vec::new(), text: String::new() }
 }
 
-fn lay_out<'s>(
-    tokens: &Tokens<'s>,
-    range: Range<usize>,
-    index: usize,
-    item: &Item,
-) -> Option<Part<'s>> {
+fn lay_out<'s>(tokens: &Tokens<'s>, range: Range<usize>, item: &Item) -> Option<Part<'s>> {
     let class = class(item)?;
     let mut builder = Builder::new(tokens, range.start, range.end);
     builder.item(item);
@@ -184,13 +166,8 @@ fn lay_out<'s>(
     let hoisted: Vec<&'s str> = slots.get(0).own.iter().map(|&(comment, _)| comment).collect();
     let whole = hoisted.iter().fold(String::new(), |all, comment| all + comment + "\n") + &text;
     let inside = tokens.sigs[range.start].comments.end..tokens.sigs[range.end - 1].comments.end;
-    same_tokens(&whole, &tokens.sigs[range.clone()], &tokens.comments[inside]).then(|| Part {
-        tokens: range,
-        items: index..index + 1,
-        class: Some(class),
-        hoisted,
-        text,
-    })
+    let same = same_tokens(&whole, &tokens.sigs[range.clone()], &tokens.comments[inside]);
+    same.then_some(Part { tokens: range, class: Some(class), hoisted, text })
 }
 
 fn class(item: &Item) -> Option<Class> {

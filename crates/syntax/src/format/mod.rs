@@ -56,16 +56,8 @@ pub fn format(source: &str) -> Formatted {
 
 /// The text laid out; or nothing if that would change what it says.
 fn lay_out(source: &str, parsed: &Parsed) -> Option<String> {
-    let before = Read { source, parsed };
-    let mut layout = Layout::new(source, parsed);
-    let text = layout.text();
+    let text = Layout::new(source, parsed).text();
     let again = parse(&text, FileId::default());
-    if verify::same(before, Read { source: &text, parsed: &again }) {
-        return Some(text);
-    }
-    // A line that begins elsewhere changed the meaning: keep those items as they were written.
-    layout.keep(&verify::changed_items(&parsed.tree, &again.tree)?);
-    let text = layout.text();
-    let again = parse(&text, FileId::default());
-    verify::same(before, Read { source: &text, parsed: &again }).then_some(text)
+    let (before, after) = (Read { source, parsed }, Read { source: &text, parsed: &again });
+    verify::same(before, after).then_some(text)
 }
