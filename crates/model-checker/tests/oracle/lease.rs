@@ -71,8 +71,7 @@ impl Resource {
             broken.note("epoch_advances");
         }
         let was_over = self.expiry.is_some_and(|expiry| expiry < passed);
-        if after.owner != self.owner && self.owner.is_some() && after.owner.is_some() && !was_over
-        {
+        if after.owner != self.owner && self.owner.is_some() && after.owner.is_some() && !was_over {
             broken.note("no_steal");
         }
     }

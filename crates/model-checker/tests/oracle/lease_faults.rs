@@ -43,12 +43,19 @@ pub enum Step {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    Call { call: Call, how: How },
+    Call {
+        call: Call,
+        how: How,
+    },
     /// the call in flight lands; if it is refused nothing comes of it
     Land,
     Drop,
-    Reclaim { resource: usize },
-    Crash { me: u8 },
+    Reclaim {
+        resource: usize,
+    },
+    Crash {
+        me: u8,
+    },
     Tick,
 }
 

@@ -34,10 +34,38 @@ pub struct Found {
     pub violated: Vec<(String, Option<usize>)>,
 }
 
-/// What stateright finds, breadth first and with one thread, so that its histories are shortest.
+/// What stateright finds, breadth first.
+///
+/// Of several histories it keeps the last, not the shortest; so it is asked again with the depth
+/// bounded, one deeper each time, until it finds one.
 pub fn by_hand<M>(model: M, broken: &Broken) -> Found
 where
-    M: Model + Send + Sync + 'static,
+    M: Model + Clone + Send + Sync + 'static,
+    M::State: Hash + Send + Sync + std::fmt::Debug + PartialEq + Clone,
+    M::Action: std::fmt::Debug + Clone + PartialEq,
+{
+    let mut found = by_hand_once(model.clone(), broken);
+    for (name, length) in &mut found.violated {
+        *length = length.and_then(|_| {
+            (1..).find_map(|depth| {
+                let checker = model.clone().checker().threads(1).target_max_depth(depth);
+                let (_, path) = checker
+                    .spawn_bfs()
+                    .join()
+                    .discoveries()
+                    .into_iter()
+                    .find(|(held, _)| held == name)?;
+                Some(path.into_actions().len())
+            })
+        });
+    }
+    found
+}
+
+/// The same, with lengths that need not be the shortest.
+pub fn by_hand_once<M>(model: M, broken: &Broken) -> Found
+where
+    M: Model + Clone + Send + Sync + 'static,
     M::State: Hash + Send + Sync + std::fmt::Debug + PartialEq + Clone,
     M::Action: std::fmt::Debug + Clone + PartialEq,
 {
@@ -57,6 +85,7 @@ where
 pub fn by_checker(text: &str) -> Found {
     let compiled = design::compile("oracle", text, &design::NoCatalog);
     assert!(compiled.diagnostics.is_empty(), "{:?}", compiled.diagnostics);
+    let design = compiled.design.expect("there is nothing wrong with it");
     let options = Options {
         symmetry: false,
         normalise: false,
@@ -65,11 +94,11 @@ pub fn by_checker(text: &str) -> Found {
         witnesses: false,
         ..Options::default()
     };
-    let report = model_checker::check(&compiled.design, &options, &mut |_| ())
-        .expect("the small world is finite");
+    let report =
+        model_checker::check(&design, &options, &mut |_| ()).expect("the small world is finite");
     assert!(report.base.closed);
     let transition = |name: &str| {
-        let goals = &compiled.design.invariants;
+        let goals = &design.invariants;
         goals.iter().any(|goal| goal.name == name && goal.uses_old)
     };
     let mut violated = violations(&report);

@@ -1,0 +1,82 @@
+//! Explores a design and prints what that took, as one line of JSON.
+//!
+//!     cargo run --release -p model-checker --example explore -- FILE [--threads N] [--plain]
+//!
+//! `--plain`: the invariants alone, without symmetry, normalisation and faults.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use model_checker::{Options, Verdict};
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let mut path = None;
+    let mut options = Options::default();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--threads" => match arguments.next().and_then(|number| number.parse().ok()) {
+                Some(threads) => options.threads = threads,
+                None => return usage(),
+            },
+            "--plain" => {
+                options = Options {
+                    symmetry: false,
+                    normalise: false,
+                    faults: Some(Vec::new()),
+                    failures: false,
+                    recovery: false,
+                    witnesses: false,
+                    ..options
+                };
+            }
+            _ if path.is_none() => path = Some(argument),
+            _ => return usage(),
+        }
+    }
+    let Some(path) = path else { return usage() };
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) => {
+            eprintln!("cannot read `{path}`: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let compiled = design::compile(&path, &text, &design::NoCatalog);
+    let Some(design) = compiled.design else {
+        for diagnostic in &compiled.diagnostics {
+            eprintln!("{path}: {}: {}", diagnostic.code, diagnostic.message);
+        }
+        return ExitCode::from(2);
+    };
+    let started = Instant::now();
+    let report = match model_checker::check(&design, &options, &mut |_| ()) {
+        Ok(report) => report,
+        Err(problem) => {
+            eprintln!("{path}: {problem}");
+            return ExitCode::from(2);
+        }
+    };
+    let violated =
+        report.goals.iter().filter(|goal| matches!(goal.verdict, Verdict::Violated(_))).count();
+    let arms: Vec<u64> =
+        report.failures.iter().filter_map(|failure| Some(failure.arm.as_ref()?.states)).collect();
+    println!(
+        "{{\"states\":{},\"transitions\":{},\"bytes\":{},\"violated\":{violated},\"arms\":{},\
+         \"arm_states\":{},\"ok\":{},\"closed\":{},\"seconds\":{:.6}}}",
+        report.base.states,
+        report.base.transitions,
+        report.base.bytes,
+        arms.len(),
+        arms.iter().sum::<u64>(),
+        report.ok(),
+        report.base.closed,
+        started.elapsed().as_secs_f64()
+    );
+    ExitCode::SUCCESS
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: explore FILE [--threads N] [--plain]");
+    ExitCode::from(2)
+}
