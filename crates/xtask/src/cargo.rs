@@ -50,6 +50,16 @@ pub fn release_example(root: &Path, package: &str, example: &str) -> Result<Path
         .ok_or_else(|| format!("cargo built no binary for the example `{example}` of `{package}`"))
 }
 
+/// Builds a package's binary in release and says where it is.
+pub fn release_binary(root: &Path, package: &str) -> Result<PathBuf, String> {
+    let mut build = command(root);
+    build.args(["build", "--quiet", "--release", "--package", package]);
+    build.arg("--message-format=json-render-diagnostics");
+    let messages = output(&mut build)?;
+    executable(&messages, package)
+        .ok_or_else(|| format!("cargo built no binary for the package `{package}`"))
+}
+
 /// Finds a target's binary in the messages of `cargo build --message-format=json`.
 fn executable(messages: &str, target: &str) -> Option<PathBuf> {
     messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(

@@ -2,6 +2,7 @@
 
 mod bench;
 mod cargo;
+mod designs;
 mod repo;
 mod table;
 mod test;
@@ -15,6 +16,7 @@ usage: cargo xtask COMMAND
 commands:
   test [--quick]   everything that must pass: format, tidy, clippy, tests, dependencies
   tidy             the checks on the source itself
+  designs          write the verdict beside each design, and the list of designs
   bench [NAME]     one benchmark; without a name, the list of them";
 
 /// What a command answers: `Ok(true)` yes, `Ok(false)` no and already explained, `Err` could not run.
@@ -38,6 +40,7 @@ fn dispatch(words: &[&str]) -> Answer {
         ["test"] => test::run(test::Extent::Whole),
         ["test", "--quick"] => test::run(test::Extent::Quick),
         ["tidy"] => tidy::run(),
+        ["designs"] => designs::run(),
         ["bench"] => bench::list(),
         ["bench", name, rest @ ..] => bench::run(name, rest),
         ["help" | "--help" | "-h"] => {

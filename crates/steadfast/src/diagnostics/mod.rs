@@ -34,9 +34,12 @@ fn summary(name: &str, diagnostics: &[Diagnostic]) -> String {
             n => parts.push(format!("{n} {noun}s")),
         }
     }
-    let mut codes: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
-    codes.sort_unstable();
-    codes.dedup();
+    let mut codes: Vec<&str> = Vec::new();
+    for diagnostic in diagnostics {
+        if !codes.contains(&diagnostic.code) {
+            codes.push(diagnostic.code);
+        }
+    }
     let more = match codes.as_slice() {
         [one] => format!("`steadfast error {one}` explains it"),
         [first, ..] => format!("`steadfast error {first}` explains the first of {}", list(&codes)),

@@ -38,6 +38,6 @@ fn a_guard_over_a_view() {
 }
 
 #[test]
-fn an_archetype_that_is_not_there_and_one_twice() {
+fn archetypes_that_cannot_be_used() {
     check("archetypes");
 }

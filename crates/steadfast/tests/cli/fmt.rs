@@ -7,7 +7,9 @@ use std::process::Stdio;
 use crate::support::{SOUND, command, folder_with, run, run_in};
 
 fn ugly() -> String {
-    SOUND.replace("actor keeper\n", "actor    keeper\n").replace("step keeper[close", "\n\n\nstep keeper[ close")
+    SOUND
+        .replace("actor keeper\n", "actor    keeper\n")
+        .replace("step keeper[close", "\n\n\nstep keeper[ close")
 }
 
 #[test]

@@ -12,7 +12,10 @@ fn a_new_design_is_ready_to_check() {
         .says("wrote shop.design")
         .says("next: steadfast check shop.design");
     let text = fs::read_to_string(folder.join("shop.design")).unwrap();
-    assert!(text.contains("design Shop \"Time-bounded exclusive allocation of a ticket\""), "{text}");
+    assert!(
+        text.contains("design Shop \"Time-bounded exclusive allocation of a ticket\""),
+        "{text}"
+    );
     assert!(text.contains("truth TicketHoldState"), "{text}");
     run_in(&folder, &["fmt", "--check", "shop.design"]).exits(0);
     run_in(&folder, &["check", "shop.design"]).exits(0).says("shop.design: proved");

@@ -15,8 +15,10 @@ pub fn check(files: &[File]) -> Vec<Problem> {
         let Some(stem) = stem(&file.path) else { continue };
         let legal =
             |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
-        if !stem.chars().all(legal) {
-            let message = "a design's file name is lowercase letters, digits, `-` and `_`";
+        let is_id = matches!(header(&file.text), Some(Header::Archetype(id, _)) if id == stem);
+        if !is_id && !stem.chars().all(legal) {
+            let message = "a design's file name is its archetype's identifier, or lowercase \
+                letters, digits, `-` and `_`";
             problems.push(Problem::in_file(&file.path, message));
         }
         problems.extend(check_header(file, stem));
@@ -91,7 +93,7 @@ mod tests {
     fn files_named_for_what_they_hold_pass() {
         let files = [
             ("designs/systems/job_queue.design", "// jobs\ndesign JobQueue \"Jobs\"\n"),
-            ("designs/infra/i02.design", "archetype I02 Claim \"Claim\"\n"),
+            ("designs/infra/I02.design", "archetype I02 Claim \"Claim\"\n"),
             ("designs/infra/i03-saga.design", "archetype I03 Saga \"Saga\"\n"),
             ("crates/x/tests/Odd.design", "nothing"),
         ];

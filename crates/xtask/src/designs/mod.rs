@@ -1,0 +1,108 @@
+//! The catalog's own papers: beside each design its verdict, and one page that lists them all.
+//!
+//! `cargo xtask designs` writes them. The tests of `steadfast` hold each verdict against a fresh
+//! check, and a test here holds the page against the verdicts.
+
+mod page;
+mod verdict;
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::{Answer, cargo, repo};
+use verdict::Verdict;
+
+const PAGE: &str = "designs/README.md";
+
+/// One design of the catalog and what stands beside it.
+struct Entry {
+    /// `designs/systems/tickets.design`
+    path: String,
+    title: String,
+    /// none: not written yet
+    verdict: Option<Verdict>,
+}
+
+pub fn run() -> Answer {
+    let root = repo::root()?;
+    let program = cargo::release_binary(&root, "steadfast")?;
+    let mut changed = 0;
+    for (path, _) in texts(&root)? {
+        let mut check = Command::new(&program);
+        check.current_dir(&root).args(["check", "--golden", &path]);
+        let output =
+            check.output().map_err(|error| format!("cannot start `steadfast`: {error}"))?;
+        let verdict = String::from_utf8(output.stdout)
+            .map_err(|_| format!("`steadfast check --golden {path}` printed no text"))?;
+        let line = verdict.lines().find(|line| !line.starts_with("formatted")).unwrap_or_default();
+        println!("{path}: {line}");
+        changed += write(&root, &verdict_path(&path), &verdict)?;
+    }
+    changed += write(&root, PAGE, &page::page(&entries(&root)?))?;
+    println!("designs: {changed} files changed");
+    Ok(true)
+}
+
+/// Writes a file if that changes it, and says whether it did.
+fn write(root: &Path, path: &str, text: &str) -> Result<usize, String> {
+    let file = root.join(path);
+    if std::fs::read_to_string(&file).is_ok_and(|held| held == text) {
+        return Ok(0);
+    }
+    std::fs::write(&file, text).map_err(|error| format!("cannot write `{path}`: {error}"))?;
+    Ok(1)
+}
+
+/// Every design, by path, with its text.
+fn texts(root: &Path) -> Result<Vec<(String, String)>, String> {
+    let mut list: Vec<(String, String)> = repo::files(root)?
+        .into_iter()
+        .filter(|file| file.path.starts_with("designs/") && file.extension() == "design")
+        .map(|file| (file.path, file.text))
+        .collect();
+    list.sort();
+    Ok(list)
+}
+
+fn entries(root: &Path) -> Result<Vec<Entry>, String> {
+    let list = texts(root)?.into_iter().map(|(path, text)| {
+        let beside = std::fs::read_to_string(root.join(verdict_path(&path))).ok();
+        Entry { title: title(&text), verdict: beside.as_deref().map(verdict::read), path }
+    });
+    Ok(list.collect())
+}
+
+fn verdict_path(design: &str) -> String {
+    format!("{}.verdict", design.strip_suffix(".design").unwrap_or(design))
+}
+
+/// What stands in quotes in the line that declares the design.
+fn title(text: &str) -> String {
+    text.lines()
+        .find(|line| line.starts_with("design ") || line.starts_with("archetype "))
+        .and_then(|line| line.split('"').nth(1))
+        .unwrap_or_default()
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_are_read_from_the_declaration() {
+        assert_eq!(title("// a \"note\"\ndesign Shop \"A shop\"\n"), "A shop");
+        assert_eq!(title("archetype I02 Claim \"Claim\"\nfamily \"x\"\n"), "Claim");
+    }
+
+    #[test]
+    fn the_page_is_what_the_verdicts_say() {
+        let root = repo::root().unwrap();
+        let entries = entries(&root).unwrap();
+        let missing: Vec<&str> =
+            entries.iter().filter(|e| e.verdict.is_none()).map(|e| e.path.as_str()).collect();
+        assert_eq!(missing, [""; 0], "no verdict: run `cargo xtask designs`");
+        let kept = std::fs::read_to_string(root.join(PAGE)).unwrap_or_default();
+        assert_eq!(kept, page::page(&entries), "`{PAGE}` is old: run `cargo xtask designs`");
+    }
+}

@@ -1,0 +1,90 @@
+//! `designs/README.md`: one row for each design.
+
+use std::fmt::Write as _;
+
+use super::Entry;
+
+const FOLDERS: &[(&str, &str)] = &[
+    ("infra", "Archetypes of infrastructure"),
+    ("product", "Archetypes of products"),
+    ("systems", "Whole systems"),
+];
+
+const HEAD: &str = "\
+# Designs
+
+The catalog, in the language itself. It is compiled into the binary: `steadfast show NAME` prints a
+design, `steadfast check NAME` checks it, `steadfast new` makes a design of your own from an
+archetype.
+
+Beside each design stands its verdict (`NAME.verdict`): the world that was explored, the exact number
+of states, every goal, and every failure with the length of the shortest history that its protection
+prevents. This page and the verdicts are written by `cargo xtask designs`, and the tests fail when they
+are no longer true.
+";
+
+pub fn page(entries: &[Entry]) -> String {
+    let mut out = String::from(HEAD);
+    for (folder, heading) in FOLDERS {
+        let start = format!("designs/{folder}/");
+        let inside: Vec<&Entry> = entries.iter().filter(|e| e.path.starts_with(&start)).collect();
+        if inside.is_empty() {
+            continue;
+        }
+        let _ = write!(
+            out,
+            "\n## {heading}\n\n| design | title | parses | formatted | verdict | states | \
+             goals proved | failures load-bearing |\n| --- | --- | --- | --- | --- | ---: | --- | \
+             --- |\n"
+        );
+        for entry in inside {
+            row(&mut out, entry);
+        }
+    }
+    out
+}
+
+fn row(out: &mut String, entry: &Entry) {
+    let link = entry.path.strip_prefix("designs/").unwrap_or(&entry.path);
+    let file = link.rsplit('/').next().unwrap_or(link);
+    let name = file.strip_suffix(".design").unwrap_or(file);
+    let yes = |held: bool| if held { "yes" } else { "no" };
+    let verdict = entry.verdict.clone().unwrap_or_default();
+    let word = match (verdict.word.as_str(), verdict.unseen) {
+        ("", _) => "-".to_string(),
+        (word, 0) => word.to_string(),
+        (word, unseen) => format!("{word}, {unseen} never seen"),
+    };
+    let _ = writeln!(
+        out,
+        "| [{name}]({link}) | {} | {} | {} | {word} | {} | {} of {} | {} of {} |",
+        entry.title.replace('|', "\\|"),
+        yes(verdict.compiles),
+        yes(verdict.formatted),
+        verdict.states.map_or_else(|| "-".to_string(), |states| states.to_string()),
+        verdict.goals.0,
+        verdict.goals.1,
+        verdict.failures.0,
+        verdict.failures.1,
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::verdict;
+    use super::*;
+
+    #[test]
+    fn each_design_has_a_row_under_its_folder() {
+        let entries = [Entry {
+            path: "designs/systems/tickets.design".into(),
+            title: "Seats | holds".into(),
+            verdict: Some(verdict::read("formatted yes\ndesign Tickets: proved\nstates 431\n")),
+        }];
+        let text = page(&entries);
+        assert!(text.contains("\n## Whole systems\n") && !text.contains("## Archetypes"));
+        let row = "| [tickets](systems/tickets.design) | Seats \\| holds | yes | yes | proved | \
+            431 | 0 of 0 | 0 of 0 |\n";
+        assert!(text.ends_with(row), "{text}");
+    }
+}
