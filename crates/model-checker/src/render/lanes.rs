@@ -102,7 +102,7 @@ fn columns(trace: &Trace) -> Vec<Lane> {
             StepKind::Answer | StepKind::World => add(LaneKind::World, OUTSIDE),
             _ => {}
         }
-        for change in step.changes.iter().filter(|change| worth_saying(change)) {
+        for change in worth_saying(step) {
             match change.record.as_str() {
                 "outbox" | "message" => add(LaneKind::Engine, ENGINE),
                 "world outside" => add(LaneKind::World, OUTSIDE),
@@ -152,9 +152,13 @@ fn label(step: &TraceStep) -> String {
         (StepKind::Fault, "crash") => "crash".into(),
         _ => call(step),
     };
+    for (field, value) in &step.remembered {
+        text.push_str(&format!(" · {} = {}", clean(field), clean(value)));
+    }
     match step.fault.as_deref() {
         Some("lost_reply") => text.push_str(" · reply lost"),
-        Some("duplicate" | "doubled_message") => text.push_str(" · delivered twice"),
+        Some("duplicate" | "doubled_message") => text.push_str(" · a copy stays in flight"),
+        Some("pause") if step.remembered.is_empty() => text.push_str(" · a part pauses"),
         Some("pause") => text.push_str(" · after a pause"),
         Some("clock_step") => text.push_str(" · the clock jumped"),
         Some("late") => text.push_str(" · late"),
@@ -231,7 +235,7 @@ impl Lanes {
 
     fn changes(&self, step: &TraceStep) -> Vec<(usize, Vec<String>)> {
         let mut list = Vec::new();
-        for change in step.changes.iter().filter(|change| worth_saying(change)) {
+        for change in worth_saying(step) {
             let (lane, said) = match change.record.as_str() {
                 "outbox" | "message" => {
                     let said = format!("{}: {}", clean(&change.record), change_text(change));

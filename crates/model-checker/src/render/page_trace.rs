@@ -49,7 +49,7 @@ fn one(out: &mut String, step: &TraceStep, state: &[Value]) {
             escape(clause)
         );
     }
-    let said = changes(&step.changes);
+    let said = changes(step);
     if !said.is_empty() || !step.memory.is_empty() {
         out.push_str("<ul class=\"mono\">\n");
         for line in said {

@@ -114,12 +114,8 @@ fn calls(out: &mut String, design: &Design, step: &TraceStep, operation: &Operat
     for (_, words) in uses.iter().filter(|(usage, _)| usage.read) {
         let _ = writeln!(out, "params=$(with \"$params\" {words})");
     }
-    let line =
-        format!("call {principal} {} \"$params\"", quoted(&format!("{actor}/{}", operation.name)));
-    let _ = writeln!(out, "{line}");
-    if step.fault.as_deref() == Some("duplicate") {
-        let _ = writeln!(out, "{line}");
-    }
+    let path = quoted(&format!("{actor}/{}", operation.name));
+    let _ = writeln!(out, "call {principal} {path} \"$params\"");
     if step.fault.as_deref() == Some("lost_reply") {
         comment(out, &format!("{} never learns of this answer", who(step)));
         return;

@@ -57,11 +57,14 @@ pub(super) fn sentence(step: &TraceStep) -> String {
     text.push_str(match (step.kind, step.fault.as_deref()) {
         (StepKind::Fault, _) | (_, None) => "",
         (_, Some("lost_reply")) => "; it is done, but the reply is lost",
-        (_, Some("duplicate")) => "; the call is delivered twice",
+        (_, Some("duplicate")) => "; a copy of the call stays in flight",
+        (_, Some("pause")) if step.remembered.is_empty() => {
+            "; a part of it pauses, with what it remembered before"
+        }
         (_, Some("pause")) => "; it acts on what it remembered before a pause",
         (_, Some("clock_step")) => "; this server's clock has jumped",
         (_, Some("late")) => "; the call comes late",
-        (_, Some("doubled_message")) => "; the message is delivered twice",
+        (_, Some("doubled_message")) => "; a copy of the message stays in flight",
         (_, Some("stale")) => "; its copy is an old one",
         (_, Some("crash")) => "; a crash follows before anything else",
         (_, Some(_)) => "; a fault strikes",

@@ -1,6 +1,6 @@
 //! The state after each step, from the first state and what each step changed.
 
-use crate::{ChangeLine, StateLine, Trace};
+use crate::{ChangeLine, StateLine, StepKind, Trace, TraceStep};
 
 /// One value after a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -82,13 +82,16 @@ pub(super) fn is_record(name: &str) -> bool {
     !matches!(name, "outbox" | "world outside" | "call in flight" | "message" | "partition")
 }
 
-/// What a reader wants to hear of: not that a time came nearer as the clock went on, nor what a
-/// new record has nothing in.
-pub(super) fn worth_saying(change: &ChangeLine) -> bool {
+/// The changes that a reader wants to hear of: not that times come nearer as the clock goes on, nor
+/// what a new record has nothing in.
+pub(super) fn worth_saying(step: &TraceStep) -> impl Iterator<Item = &ChangeLine> {
     let relative = |value: &str| value.starts_with("now");
-    let nearer = relative(&change.before) && relative(&change.after);
-    let empty = change.before == "absent" && change.after == "null";
-    !nearer && !empty
+    let ticked = step.kind == StepKind::Tick;
+    step.changes.iter().filter(move |change| {
+        let nearer = ticked && relative(&change.before) && relative(&change.after);
+        let empty = change.before == "absent" && change.after == "null";
+        !nearer && !empty
+    })
 }
 
 #[cfg(test)]

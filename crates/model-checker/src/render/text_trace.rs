@@ -6,7 +6,7 @@ use super::paint::Paint;
 use super::sentence::sentence;
 use super::state::{is_record, short, worth_saying};
 use super::words::clean;
-use crate::{ChangeLine, MemoryLine, Trace};
+use crate::{ChangeLine, MemoryLine, Trace, TraceStep};
 
 pub(super) fn trace(trace: &Trace, paint: Paint) -> String {
     let mut out = String::new();
@@ -21,7 +21,7 @@ pub(super) fn trace(trace: &Trace, paint: Paint) -> String {
             let said = format!("here {} would have refused", clean(clause));
             let _ = writeln!(out, "      {}", paint.bad(&said));
         }
-        for line in changes(&step.changes) {
+        for line in changes(step) {
             let _ = writeln!(out, "      {line}");
         }
         if step.memory != beliefs {
@@ -43,9 +43,9 @@ pub(super) fn trace(trace: &Trace, paint: Paint) -> String {
 }
 
 /// One line for each record: `seat-1: status AVAILABLE → HELD, booking null → booking-1`.
-pub(super) fn changes(list: &[ChangeLine]) -> Vec<String> {
+pub(super) fn changes(step: &TraceStep) -> Vec<String> {
     let mut lines: Vec<(String, Vec<String>)> = Vec::new();
-    for change in list.iter().filter(|change| worth_saying(change)) {
+    for change in worth_saying(step) {
         let record = clean(&change.record);
         let said = change_text(change);
         match lines.iter_mut().find(|(held, _)| *held == record) {
