@@ -107,6 +107,21 @@ fn every_page_is_about_its_code() {
 }
 
 #[test]
+fn the_list_of_codes_names_every_page() {
+    let pages = common::files("docs/errors", "md");
+    let (_, list) = pages.iter().find(|(path, _)| path.ends_with("README.md")).expect("a list");
+    let mut count = 0;
+    for (path, page) in pages.iter().filter(|(path, _)| !path.ends_with("README.md")) {
+        let title = page.lines().next().and_then(|line| line.strip_prefix("# "));
+        let (code, title) = title.and_then(|t| t.split_once(": ")).expect("a title");
+        let entry = format!("- [{code}]({code}.md): {title}");
+        assert!(list.lines().any(|line| line == entry), "{path} is not in the list: {entry}");
+        count += 1;
+    }
+    assert_eq!(list.lines().filter(|line| line.starts_with("- ")).count(), count);
+}
+
+#[test]
 fn every_family_is_in_the_reference_as_it_is() {
     let pages = common::files("docs/language", "md");
     let (_, page) = pages.iter().find(|(path, _)| path.ends_with("families.md")).expect("a page");

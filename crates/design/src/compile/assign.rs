@@ -230,7 +230,10 @@ impl Compiler {
                     value.span,
                     format!("`{}` is a whole state and takes a record", known.name),
                 )
-                .help(format!("`{} := {{ attribute: value, … }}`", known.name)),
+                .help(format!(
+                    "give each attribute its value: `{} := {{ attribute: value, … }}`",
+                    known.name
+                )),
             );
             return;
         };
