@@ -1,11 +1,12 @@
 //! What the feed says of one transition.
 
-use design::model::{EventId, OperationId, SubjectId, Type};
-use engine::Word;
+use design::model::{EventId, OperationId, OperationKind, SubjectId, Type};
+use engine::{AnswerKind, Command, NULL, Word};
 use serde_json::{Map, Value, json};
 
 use crate::bytes::{Damaged, Reader, put_bytes, put_number, put_signed};
 use crate::keys::DesignNumber;
+use crate::perform::put_params;
 use crate::pool::Pool;
 use crate::schema::Schema;
 use crate::{codec, json as values, keys, record, time};
@@ -57,22 +58,110 @@ impl FeedEntry {
 
     pub fn finish(
         self,
-        number: DesignNumber,
-        operation: OperationId,
-        principal: &[u8],
+        schema: &Schema,
+        command: &Command<'_>,
         now: Word,
+        pool: &Pool,
         out: &mut Vec<u8>,
     ) {
-        out.extend_from_slice(&number.0.to_be_bytes());
+        out.extend_from_slice(&schema.number.0.to_be_bytes());
         out.push(FORM);
-        put_number(out, u64::from(operation.0));
+        put_number(out, u64::from(command.operation.0));
         put_signed(out, now);
-        put_bytes(out, principal);
+        put_bytes(out, if command.me == NULL { &[] } else { pool.content(command.me) });
+        let mut asked = Vec::new();
+        put_asked(&mut asked, schema, command, pool);
+        put_bytes(out, &asked);
         put_number(out, self.change_count);
         out.extend_from_slice(&self.changes);
         put_number(out, self.event_count);
         out.extend_from_slice(&self.events);
     }
+}
+
+/// What was asked: parameters, memory, and of an effect the answer. With it a history can be
+/// walked again.
+fn put_asked(out: &mut Vec<u8>, schema: &Schema, command: &Command<'_>, pool: &Pool) {
+    let operation = &schema.design.operations[command.operation.index()];
+    put_params(out, schema, command.operation, command.params, pool);
+    for (used, word) in operation.memory.iter().zip(command.memory) {
+        let ty = &schema.design.actors[used.actor.index()].memory[used.field.index()].ty;
+        codec::put(out, &schema.design, ty, std::slice::from_ref(word), pool);
+    }
+    let Some((kind, word)) = command.answer else { return };
+    out.push(match kind {
+        AnswerKind::Ok => 0,
+        AnswerKind::Refused => 1,
+        AnswerKind::Unknown => 2,
+    });
+    if let Some(ty) = answer_type(schema, command.operation, kind) {
+        let ty = Type::Optional(Box::new(ty));
+        codec::put(out, &schema.design, &ty, std::slice::from_ref(&word), pool);
+    }
+}
+
+/// Words that were read back from an entry.
+pub struct Asked {
+    pub operation: OperationId,
+    pub now: Word,
+    pub principal: Option<Vec<u8>>,
+    pub params: Vec<Word>,
+    pub memory: Vec<Word>,
+    pub answer: Option<(AnswerKind, Word)>,
+}
+
+pub fn take_asked(schema: &Schema, bytes: &[u8], pool: &mut Pool) -> Result<Asked, Damaged> {
+    let mut reader = Reader::new(bytes);
+    if reader.byte()? != FORM {
+        return Err(Damaged);
+    }
+    let id = OperationId(u32::try_from(reader.number()?).map_err(|_| Damaged)?);
+    let operation = schema.design.operations.get(id.index()).ok_or(Damaged)?;
+    let now = reader.signed()?;
+    let principal = reader.bytes()?;
+    let mut asked = Reader::new(reader.bytes()?);
+    let mut params = Vec::new();
+    for param in &operation.params {
+        codec::take(&mut asked, &schema.design, &param.ty, pool, &mut params)?;
+    }
+    let mut memory = Vec::new();
+    for used in &operation.memory {
+        let ty = &schema.design.actors[used.actor.index()].memory[used.field.index()].ty;
+        codec::take(&mut asked, &schema.design, ty, pool, &mut memory)?;
+    }
+    let answer = match asked.byte() {
+        Err(Damaged) => None,
+        Ok(kind) => {
+            let kind = match kind {
+                0 => AnswerKind::Ok,
+                1 => AnswerKind::Refused,
+                2 => AnswerKind::Unknown,
+                _ => return Err(Damaged),
+            };
+            let mut words = vec![NULL];
+            if let Some(ty) = answer_type(schema, id, kind) {
+                words.clear();
+                let ty = Type::Optional(Box::new(ty));
+                codec::take(&mut asked, &schema.design, &ty, pool, &mut words)?;
+            }
+            Some((kind, words[0]))
+        }
+    };
+    let called = matches!(operation.kind, OperationKind::Step { .. });
+    let principal = (called || !principal.is_empty()).then(|| principal.to_vec());
+    Ok(Asked { operation: id, now, principal, params, memory, answer })
+}
+
+fn answer_type(schema: &Schema, operation: OperationId, kind: AnswerKind) -> Option<Type> {
+    let operation = &schema.design.operations[operation.index()];
+    let OperationKind::Effect(effect) = &operation.kind else { return None };
+    let handler = match kind {
+        AnswerKind::Ok => &effect.on_ok,
+        AnswerKind::Refused => &effect.on_refused,
+        AnswerKind::Unknown => &effect.on_unknown,
+    };
+    let ty = &operation.locals[handler.param?.index()].ty;
+    Some(ty.required().clone())
 }
 
 /// The rest of an entry, if it is of this design.
@@ -118,6 +207,7 @@ pub fn changes(bytes: &[u8]) -> Result<Vec<ChangedBytes<'_>>, Damaged> {
     reader.number()?;
     reader.signed()?;
     reader.bytes()?;
+    reader.bytes()?;
     let mut changes = Vec::new();
     for _ in 0..reader.number()? {
         changes.push(change_bytes(&mut reader)?);
@@ -147,6 +237,7 @@ pub fn read(schema: &Schema, bytes: &[u8]) -> Result<Transition, Damaged> {
     let operation = design.operations.get(operation).ok_or(Damaged)?;
     let at = reader.signed()?;
     let principal = String::from_utf8_lossy(reader.bytes()?).into_owned();
+    reader.bytes()?;
     let mut changes = Vec::new();
     for _ in 0..reader.number()? {
         changes.push(read_change(schema, &mut reader, &mut pool)?);

@@ -198,8 +198,7 @@ fn commit_plan(
     }
     if !changed.is_empty() || !plan.writes.is_empty() {
         let pool = loaded.pool.borrow();
-        let principal = if command.me == NULL { &[][..] } else { pool.content(command.me) };
-        feed.finish(schema.number, command.operation, principal, now, &mut plan.feed);
+        feed.finish(schema, command, now, &pool, &mut plan.feed);
     }
     Ok(Performed::Done(Done { plan, changed, memory, now }))
 }

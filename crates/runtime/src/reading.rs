@@ -84,4 +84,24 @@ impl Runtime {
         }
         Ok((list, page.next.to_string()))
     }
+
+    /// The entries of this design as they are stored, for walking a history again.
+    pub async fn history(&self) -> Result<Vec<Vec<u8>>, CallError> {
+        let mut from = Cursor::start(Partition::default());
+        let mut entries = Vec::new();
+        loop {
+            let page = self.store.feed(from, 1_000).await?;
+            for commit in &page.commits {
+                for entry in &commit.entries {
+                    if feed::of_design(entry, self.schema.number).is_some() {
+                        entries.push(entry.to_vec());
+                    }
+                }
+            }
+            if page.commits.is_empty() {
+                return Ok(entries);
+            }
+            from = page.next;
+        }
+    }
 }

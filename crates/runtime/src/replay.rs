@@ -1,0 +1,110 @@
+//! A recorded history, walked again: every transition must be one that the engine allows from
+//! the truth that the ones before it left, and must leave exactly what was recorded.
+
+use std::cell::RefCell;
+
+use design::model::Design;
+use engine::{Command, NULL};
+use rustc_hash::FxHashMap;
+
+use crate::bytes::Damaged;
+use crate::keys::DesignNumber;
+use crate::perform::{Performed, Room, perform};
+use crate::plan::{Got, Source};
+use crate::pool::Pool;
+use crate::schema::Schema;
+use crate::{feed, keys};
+
+/// Where a history departs from the design.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Departure {
+    /// from 0
+    pub transition: usize,
+    pub operation: String,
+    pub what: &'static str,
+}
+
+impl std::fmt::Display for Departure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "transition {} (`{}`): {}", self.transition, self.operation, self.what)
+    }
+}
+
+/// The truth that the walk has come to. Outbox entries are not part of it: they are closed by
+/// attempts, which leave no trace in the feed when they fail.
+#[derive(Default)]
+struct Walked {
+    values: FxHashMap<Vec<u8>, Vec<u8>>,
+}
+
+impl Source for Walked {
+    fn get(&self, key: &[u8]) -> Got<'_> {
+        match self.values.get(key) {
+            Some(value) => Got::Present(1, value),
+            None => Got::Absent,
+        }
+    }
+
+    fn stored(&self, _digest: &[u8]) -> Option<bool> {
+        Some(false)
+    }
+}
+
+/// Walks a history from its beginning: the entries of one design, in the order of the feed. Gives
+/// how many transitions it has.
+pub fn replay<'e>(
+    design: Design,
+    entries: impl IntoIterator<Item = &'e [u8]>,
+) -> Result<usize, Departure> {
+    let number = DesignNumber(0);
+    let departure = |transition, operation: &str, what| Departure {
+        transition,
+        operation: operation.to_string(),
+        what,
+    };
+    let schema = Schema::new(design, number).map_err(|_| departure(0, "", "no design to run"))?;
+    let pool = RefCell::new(Pool::new(schema.program.texts()));
+    let mut room = Room::default();
+    let mut walked = Walked::default();
+    let mut count = 0;
+    for entry in entries {
+        let Some(recorded) = entry.get(2..) else {
+            return Err(departure(count, "", "an entry that cannot be read"));
+        };
+        pool.borrow_mut().reset();
+        let damaged = |_: Damaged| departure(count, "", "an entry that cannot be read");
+        let asked = feed::take_asked(&schema, recorded, &mut pool.borrow_mut()).map_err(damaged)?;
+        let name = schema.design.operations[asked.operation.index()].name.clone();
+        let me = match &asked.principal {
+            Some(principal) => pool.borrow_mut().text(principal),
+            None => NULL,
+        };
+        let command = Command {
+            operation: asked.operation,
+            params: &asked.params,
+            memory: &asked.memory,
+            me,
+            now: asked.now,
+            answer: asked.answer,
+        };
+        let performed =
+            perform(&schema, &command, &pool, &walked, count as u64, &mut room).map_err(damaged)?;
+        let Performed::Done(done) = performed else {
+            return Err(departure(count, &name, "the design refuses this"));
+        };
+        if done.plan.feed.get(2..) != Some(recorded) {
+            return Err(departure(count, &name, "the design leaves another truth"));
+        }
+        for (key, value) in done.plan.writes {
+            if key.get(2) == Some(&(keys::Space::Outbox as u8)) {
+                continue;
+            }
+            match value {
+                Some(value) => walked.values.insert(key, value),
+                None => walked.values.remove(&key),
+            };
+        }
+        count += 1;
+    }
+    Ok(count)
+}
