@@ -1,0 +1,197 @@
+//! Small designs, each with a planted bug (marked `BUG`), and what the checker must say of it: the
+//! goal that breaks and the length of the shortest history that shows it, or the verdict on the
+//! failure that the author claims.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use model_checker::{FailureStatus, Options, Report, Trace, Verdict};
+
+#[derive(Debug, PartialEq, Eq)]
+enum Shows {
+    /// this goal breaks, after so many steps
+    Breaks(&'static str, usize),
+    /// it is never reached: so many steps, the last of which come back to where the cycle starts
+    Loops(&'static str, usize, usize),
+    /// it is never reached: after so many steps nothing happens any more
+    Stuck(&'static str, usize),
+    /// every goal holds: the twin of a bug
+    Holds,
+    /// without its protection the failure happens, after so many steps
+    LoadBearing(&'static str, usize),
+    Redundant(&'static str, &'static [&'static str]),
+    Vacuous(&'static str),
+    /// never seen, in these words
+    Unseen(&'static str),
+}
+use Shows::*;
+
+const PLANTED: &[(&str, &[Shows])] = &[
+    ("recovery_loops", &[Loops("unstuck", 3, 1)]),
+    ("fair_repair", &[Holds, LoadBearing("nobody mends it", 3)]),
+    ("no_repair", &[Stuck("unstuck", 1)]),
+    ("starvation", &[Loops("served", 3, 1)]),
+    ("vacuous_invariant", &[Vacuous("refund of nothing")]),
+    ("vacuous_guard", &[Vacuous("negative"), Unseen("add.sane refuses")]),
+    ("redundant_guard", &[Redundant("stale writer", &["commit.newer"])]),
+    ("clock_step", &[Breaks("no_steal", 3)]),
+    ("lost_reply", &[Breaks("charged_once", 2)]),
+    ("lost_update", &[Breaks("every_save_counts", 4)]),
+    ("duplicate_spend", &[Breaks("spent_once", 2)]),
+    ("stale_after_pause", &[Breaks("advances", 4)]),
+    ("crash_forgets", &[Breaks("run_once", 3)]),
+    ("orphan", &[Stuck("free", 1)]),
+    ("late_after_release", &[Breaks("sound", 4)]),
+    ("use_after_cancel", &[Breaks("not_both", 2)]),
+    ("counter_drift", &[Breaks("one_sold", 4)]),
+    ("off_by_one", &[Breaks("limit", 3)]),
+    ("aba", &[Breaks("not_mixed", 4)]),
+    ("outbox_missing", &[Stuck("told", 1)]),
+    // Paid, called, decided, unsure; again, called, decided.
+    ("effect_key_missing", &[Breaks("charged_once", 7)]),
+    ("unknown_is_failure", &[Breaks("charged_once", 7)]),
+    ("reconcile_missing", &[Stuck("settled", 2)]),
+    ("lease_boundary", &[Breaks("no_steal", 3)]),
+    ("renew_unfenced", &[Breaks("own_lease", 2)]),
+    ("message_lost", &[Stuck("equal", 2)]),
+    ("message_doubled", &[Breaks("one_each", 4)]),
+    ("split_brain", &[Breaks("one_leader", 2)]),
+    ("cache_stale", &[Breaks("never_below", 3)]),
+    ("cache_evicted", &[Breaks("once", 3)]),
+    ("delete_referenced", &[Breaks("no_dangling", 3)]),
+    ("unwitnessed_step", &[Unseen("user[unlock] accepted")]),
+    ("unwitnessed_refusal", &[Unseen("shut.quiet refuses")]),
+    ("impossible_path", &[Unseen("protocol main")]),
+    ("without_fresh", &[Holds, LoadBearing("opened twice", 3)]),
+    ("without_exists", &[Holds, LoadBearing("never opened", 1)]),
+    ("without_assignment", &[Holds, LoadBearing("epoch not advanced", 3)]),
+    ("collection_full", &[Stuck("served", 3)]),
+    ("half_transfer", &[Stuck("nothing_on_the_way", 1)]),
+    ("regress_on_tick", &[Breaks("promise_holds", 4)]),
+    ("two_names_one_record", &[Breaks("nothing_from_nothing", 1)]),
+];
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/planted")
+}
+
+fn check(name: &str) -> Result<Report, String> {
+    let path = folder().join(format!("{name}.design"));
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("no text: {error}"))?;
+    let compiled = design::compile(name, &text, &design::NoCatalog);
+    let Some(design) = compiled.design.filter(|_| compiled.diagnostics.is_empty()) else {
+        return Err(format!("it does not compile: {:?}", compiled.diagnostics));
+    };
+    model_checker::check(&design, &Options::default(), &mut |_| ())
+        .map_err(|problem| problem.to_string())
+}
+
+fn violated<'r>(report: &'r Report, goal: &str) -> Result<&'r Trace, String> {
+    let held = report.goal(goal).ok_or_else(|| format!("no goal `{goal}`"))?;
+    match &held.verdict {
+        Verdict::Violated(trace) => Ok(trace),
+        other => Err(format!("`{goal}` is {}", name_of(other))),
+    }
+}
+
+fn name_of(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Proved => "proved".into(),
+        Verdict::Violated(trace) => format!("violated in {}", told(trace)),
+        Verdict::Unknown(why) => format!("unknown: {why}"),
+    }
+}
+
+fn told(trace: &Trace) -> String {
+    let steps: Vec<String> = trace
+        .steps
+        .iter()
+        .map(|step| match &step.fault {
+            Some(fault) => format!("{} ({fault})", step.name),
+            None => step.name.clone(),
+        })
+        .collect();
+    format!("{} steps: {}, cycle {:?}", steps.len(), steps.join(", "), trace.cycle_start)
+}
+
+fn length(trace: &Trace, steps: usize, cycle: Option<usize>) -> Result<(), String> {
+    if trace.steps.len() == steps && trace.cycle_start == cycle {
+        return Ok(());
+    }
+    Err(format!("expected {steps} steps, cycle {cycle:?}; got {}", told(trace)))
+}
+
+fn holds(report: &Report, shows: &Shows) -> Result<(), String> {
+    match shows {
+        Breaks(goal, steps) | Stuck(goal, steps) => length(violated(report, goal)?, *steps, None),
+        Loops(goal, steps, cycle) => length(violated(report, goal)?, *steps, Some(*cycle)),
+        Holds => match report.goals.iter().find(|goal| goal.verdict != Verdict::Proved) {
+            Some(goal) => Err(format!("`{}` is {}", goal.name, name_of(&goal.verdict))),
+            None => Ok(()),
+        },
+        Unseen(what) => {
+            if report.unwitnessed.iter().any(|seen| seen.contains(what)) {
+                return Ok(());
+            }
+            Err(format!("`{what}` is not among {:?}", report.unwitnessed))
+        }
+        LoadBearing(title, _) | Redundant(title, _) | Vacuous(title) => {
+            let failure = report.failure(title).ok_or_else(|| format!("no failure `{title}`"))?;
+            match (shows, &failure.status) {
+                (LoadBearing(_, steps), FailureStatus::LoadBearing(trace)) => {
+                    length(trace, *steps, trace.cycle_start)
+                }
+                (Redundant(_, cover), FailureStatus::Redundant { covered_by })
+                    if covered_by == cover =>
+                {
+                    Ok(())
+                }
+                (Vacuous(_), FailureStatus::Vacuous { .. }) => Ok(()),
+                (_, other) => Err(format!("expected {shows:?}, got {other:?}")),
+            }
+        }
+    }
+}
+
+#[test]
+fn every_planted_bug_is_found_by_its_shortest_history() {
+    let mut wrong = Vec::new();
+    for (name, expected) in PLANTED {
+        match check(name) {
+            Err(problem) => wrong.push(format!("{name}: {problem}")),
+            Ok(report) => wrong.extend(
+                expected
+                    .iter()
+                    .filter_map(|shows| holds(&report, shows).err())
+                    .map(|problem| format!("{name}: {problem}")),
+            ),
+        }
+    }
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_design_with_a_bug_is_never_fine() {
+    for (name, expected) in PLANTED {
+        if expected.contains(&Holds) {
+            continue;
+        }
+        let report = check(name).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+        assert!(!report.ok(), "{name} is said to be fine");
+    }
+}
+
+#[test]
+fn the_table_and_the_folder_are_the_same() {
+    let table: BTreeSet<String> = PLANTED.iter().map(|(name, _)| (*name).to_string()).collect();
+    assert_eq!(table.len(), PLANTED.len(), "each stands once");
+    let files = std::fs::read_dir(folder()).expect("the folder is there");
+    let files: BTreeSet<String> = files
+        .map(|file| file.expect("it can be read").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "design"))
+        .map(|path| path.file_stem().expect("it has a name").to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(table, files);
+    let bugs = PLANTED.iter().filter(|(_, expected)| !expected.contains(&Holds)).count();
+    assert!(bugs >= 30, "only {bugs} designs with a bug");
+}
