@@ -11,6 +11,7 @@ use crate::exit::Exit;
 pub const ERROR: Style = AnsiColor::BrightRed.on_default().bold();
 pub const HELP: Style = AnsiColor::BrightCyan.on_default().bold();
 pub const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub const ODD: Style = AnsiColor::Yellow.on_default().bold();
 pub const STRONG: Style = Style::new().bold();
 
 pub struct Output {

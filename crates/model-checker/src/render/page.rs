@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::page_trace::trace;
 use super::traces;
-use super::words::{bytes, clean, length, reasons, seconds, size, status, verdict};
+use super::words::{assumed, bytes, clean, length, reasons, seconds, size, status, verdict};
 use crate::{Report, Verdict};
 
 const STYLE: &str = include_str!("page.css");
@@ -122,7 +122,7 @@ fn world(out: &mut String, report: &Report) {
         ("symmetry", &world.symmetry, true),
         ("ranked", &world.normalised, true),
         ("cut", &world.cut, true),
-        ("assumed", &world.fairness, true),
+        ("assumed", assumed(report), true),
         ("note", &world.notes, true),
         ("explored", &explored, false),
     ] {

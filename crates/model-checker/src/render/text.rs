@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::paint::Paint;
 use super::text_trace::trace;
-use super::words::{bytes, clean, length, reasons, seconds, size, status, verdict};
+use super::words::{assumed, bytes, clean, length, reasons, seconds, size, status, verdict};
 use super::{Shown, traces};
 use crate::{FailureVerdict, Report, Verdict};
 
@@ -83,7 +83,7 @@ fn world(out: &mut String, report: &Report, paint: Paint) {
     row("symmetry", &world.symmetry, "; ");
     row("ranked", &world.normalised, "; ");
     row("cut", &world.cut, &below);
-    row("assumed", &world.fairness, &below);
+    row("assumed", assumed(report), &below);
     row("note", &world.notes, &below);
 }
 

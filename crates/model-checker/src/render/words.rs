@@ -1,6 +1,8 @@
 //! Small words that every form of a report uses.
 
-use crate::{ArmResult, FailureStatus, FailureVerdict, Report, Trace, Verdict};
+use design::model::Goal;
+
+use crate::{ArmResult, FailureStatus, FailureVerdict, GoalVerdict, Report, Trace, Verdict};
 
 /// A text of the design without what would move a cursor or change a colour.
 pub(super) fn clean(text: &str) -> String {
@@ -83,6 +85,12 @@ pub(super) fn verdict(report: &Report) -> &'static str {
     } else {
         "not proved"
     }
+}
+
+/// What `recovers` assumes; of no interest where nothing is to recover.
+pub(super) fn assumed(report: &Report) -> &[String] {
+    let recovers = |goal: &GoalVerdict| matches!(goal.goal, Goal::Recovery(_));
+    if report.goals.iter().any(recovers) { &report.world.fairness } else { &[] }
 }
 
 /// What is behind that word, in a few more.

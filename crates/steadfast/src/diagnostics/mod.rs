@@ -69,7 +69,7 @@ mod tests {
         let warning = Diagnostic::warning("W0801", Span::default(), "x");
         let said =
             |list: &[Diagnostic]| summary("a.design", list).lines().next().map(str::to_owned);
-        assert_eq!(said(&[error.clone()]).unwrap(), "a.design: 1 error");
+        assert_eq!(said(std::slice::from_ref(&error)).unwrap(), "a.design: 1 error");
         assert_eq!(
             said(&[error.clone(), error, warning]).unwrap(),
             "a.design: 2 errors, 1 warning"

@@ -37,6 +37,17 @@ fn a_budget_that_runs_out_is_neither_yes_nor_no() {
 }
 
 #[test]
+fn a_design_without_a_world_is_neither_yes_nor_no() {
+    let text = SOUND.replace("check { door: 1  keeper: 1 }\n", "");
+    let folder = folder_with("no-world", "door.design", &text);
+    run_in(&folder, &["check", "door.design"])
+        .exits(3)
+        .says("warning[W0701]")
+        .says("door.design: not explored (1 subject, 2 steps, 1 goal)");
+    run_in(&folder, &["check", "door.design", "--compile-only"]).exits(0);
+}
+
+#[test]
 fn of_several_designs_each_is_judged_and_the_worst_decides() {
     let folder = folder_with("several", "bad.design", "design Bad \"x\"\nstep\n");
     fs::write(folder.join("broken.design"), broken()).unwrap();

@@ -10,7 +10,7 @@ use crate::catalog::Embedded;
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::load::{Loaded, load};
-use crate::output::{GOOD, Output};
+use crate::output::{GOOD, ODD, Output};
 use crate::problem::Problem;
 use crate::progress::Meter;
 
@@ -23,8 +23,17 @@ pub struct Outcome {
 struct Read {
     loaded: Loaded,
     compiled: Compiled,
-    /// none: it does not compile, or was not to be explored
-    explored: Option<Result<Report, String>>,
+    explored: Explored,
+}
+
+enum Explored {
+    Report(Box<Report>),
+    /// the small world cannot be laid out
+    Cannot(String),
+    /// the design has no `check`, so there is no world to explore
+    NoWorld,
+    /// it does not compile, or was not to be explored
+    Not,
 }
 
 impl Outcome {
@@ -32,8 +41,8 @@ impl Outcome {
         let read = load(word).map(|loaded| {
             let compiled = design::compile(&loaded.name, &loaded.text, &Embedded);
             let explored = match (&compiled.design, options) {
-                (Some(design), Some(options)) => Some(explore(word, design, options)),
-                _ => None,
+                (Some(design), Some(options)) => explore(word, design, options),
+                _ => Explored::Not,
             };
             Read { loaded, compiled, explored }
         });
@@ -41,13 +50,15 @@ impl Outcome {
     }
 
     pub fn exit(&self) -> Exit {
-        match &self.read {
-            Ok(read) if read.compiled.has_errors() => Exit::Wrong,
-            Ok(Read { explored: Some(Ok(report)), .. }) if report.ok() => Exit::Yes,
-            Ok(Read { explored: Some(Ok(report)), .. }) if report.unknown() => Exit::Unknown,
-            Ok(Read { explored: Some(Ok(_)), .. }) => Exit::No,
-            Ok(Read { explored: None, .. }) => Exit::Yes,
-            Ok(Read { explored: Some(Err(_)), .. }) | Err(_) => Exit::Wrong,
+        let Ok(read) = &self.read else { return Exit::Wrong };
+        match &read.explored {
+            _ if read.compiled.has_errors() => Exit::Wrong,
+            Explored::Report(report) if report.ok() => Exit::Yes,
+            Explored::Report(report) if report.unknown() => Exit::Unknown,
+            Explored::Report(_) => Exit::No,
+            Explored::Cannot(_) => Exit::Wrong,
+            Explored::NoWorld => Exit::Unknown,
+            Explored::Not => Exit::Yes,
         }
     }
 
@@ -61,8 +72,10 @@ impl Outcome {
     /// What was explored, with its design.
     pub fn report(&self) -> Option<(&Design, &Report)> {
         let read = self.read.as_ref().ok()?;
-        let report = read.explored.as_ref()?.as_ref().ok()?;
-        Some((read.compiled.design.as_ref()?, report))
+        match &read.explored {
+            Explored::Report(report) => Some((read.compiled.design.as_ref()?, report)),
+            _ => None,
+        }
     }
 
     pub fn checked(&self) -> Option<Checked<'_>> {
@@ -81,20 +94,23 @@ impl Outcome {
         let name = &read.loaded.name;
         diagnostics::tell(output, name, &read.compiled.diagnostics, &read.compiled.sources);
         match (&read.explored, &read.compiled.design) {
-            (Some(Ok(report)), _) => {
+            (Explored::Report(report), _) => {
                 output.print(&render::text(&self.word, report, which, Paint::Ansi));
                 if several {
                     output.print("\n");
                 }
             }
-            (Some(Err(why)), _) => {
+            (Explored::Cannot(why), _) => {
                 let help = "`steadfast check --compile-only` does not explore it";
                 Problem::new(format!("`{name}` cannot be explored: {why}")).help(help).show(output);
             }
-            (None, Some(design)) => {
+            (Explored::NoWorld, Some(design)) => {
+                output.print(&format!("{name}: {ODD}not explored{ODD:#} ({})\n", contents(design)));
+            }
+            (_, Some(design)) => {
                 output.print(&format!("{name}: {GOOD}compiles{GOOD:#} ({})\n", contents(design)));
             }
-            (None, None) => {}
+            (_, None) => {}
         }
     }
 
@@ -111,9 +127,10 @@ impl Outcome {
             }
         };
         let (report, problem) = match &read.explored {
-            Some(Ok(report)) => (Some(render::json(report)), None),
-            Some(Err(why)) => (None, Some(why)),
-            None => (None, None),
+            Explored::Report(report) => (Some(render::json(report)), None),
+            Explored::Cannot(why) => (None, Some(why.as_str())),
+            Explored::NoWorld => (None, Some("there is no `check`, so nothing was explored")),
+            Explored::Not => (None, None),
         };
         json!({
             "name": self.word,
@@ -135,19 +152,26 @@ impl Outcome {
         let formatted = syntax::format(&read.loaded.text).text == read.loaded.text;
         let formatted = if formatted { "yes" } else { "no" };
         let verdict = match &read.explored {
-            Some(Ok(report)) => render::golden(report),
-            Some(Err(why)) => format!("not explored: {why}\n"),
-            None => "does not compile\n".to_string(),
+            Explored::Report(report) => render::golden(report),
+            Explored::Cannot(why) => format!("not explored: {why}\n"),
+            Explored::NoWorld => "not explored: there is no `check`\n".to_string(),
+            Explored::Not => "does not compile\n".to_string(),
         };
         format!("formatted {formatted}\n{verdict}")
     }
 }
 
-fn explore(word: &str, design: &Design, options: &Options) -> Result<Report, String> {
+fn explore(word: &str, design: &Design, options: &Options) -> Explored {
+    if !design.world.written {
+        return Explored::NoWorld;
+    }
     let mut meter = Meter::new(word);
     let report = model_checker::check(design, options, &mut |progress| meter.show(progress));
     meter.clear();
-    report.map_err(|error| error.to_string())
+    match report {
+        Ok(report) => Explored::Report(Box::new(report)),
+        Err(error) => Explored::Cannot(error.to_string()),
+    }
 }
 
 /// `2 subjects, 3 steps, 1 repair`
