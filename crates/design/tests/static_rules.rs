@@ -246,6 +246,24 @@ fn a_log_is_read_in_slices() {
 }
 
 #[test]
+fn nothing_is_given_twice() {
+    check("define p(x: int, x: int) = x", &["E0202"]);
+    check("view W(n: int, n: int) = count S", &["E0202"]);
+    check("step a[go(s: S, s: S)] { T.n := 1 }", &["E0202"]);
+    body("T := { n: 1, n: 2 }", &["E0202"]);
+    body("new K(p, \"k\") { cost: 1, cost: 2 }", &["E0202"]);
+    body("emit Seen { x: 1, x: 2 }", &["E0202"]);
+}
+
+#[test]
+fn a_limit_is_of_the_type_of_what_is_measured() {
+    check("failure \"f\" { measured by count(S where n > 3) above 10 }", &[]);
+    check("failure \"f\" { measured by sum(n of S) above 1s }", &["E0301"]);
+    check("failure \"f\" { measured by 3 above 1 + 1 }", &["E0310"]);
+    check("failure \"f\" { measured by true above false }", &["E0302"]);
+}
+
+#[test]
 fn the_kinds_of_a_design_are_as_written() {
     let text = format!(
         "{HEAD}repair b[mend(s: S) {{ x: T.n = 3 }}] after 1s every 30s batch 7 {{ T.n := 0 }}\n"

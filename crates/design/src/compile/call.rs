@@ -334,9 +334,11 @@ impl Compiler {
             let item = self.defines[at].clone();
             let mut frame = Frame::new(Mode::Guard, None);
             frame.expanding.push(at);
-            let mut params = Vec::new();
-            for param in &item.params {
-                self.not_reserved(&param.name);
+            let mut params: Vec<(String, Type)> = Vec::new();
+            for (place, param) in item.params.iter().enumerate() {
+                let known = item.params[..place].iter();
+                let earlier = known.rev().find(|known| known.name.text == param.name.text);
+                self.free("parameter", &param.name, earlier.map(|known| known.span));
                 let ty = self.type_of(&param.ty, &param.name.text);
                 frame.bind(&param.name.text, ty.clone());
                 params.push((param.name.text.clone(), ty));

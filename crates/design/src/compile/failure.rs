@@ -71,6 +71,11 @@ impl Compiler {
                 let value = self.expr(&mut frame, value, None);
                 let above = self.expr(&mut frame, above, Some(&value.ty));
                 let limit = fold(&above);
+                if !matches!(value.ty, Type::Error)
+                    && self.demand(above.clone(), value.ty.required()).is_none()
+                {
+                    return None;
+                }
                 if value.ty != Type::Error && !value.ty.is_ordered() {
                     let ty = self.type_name(&value.ty);
                     self.report(

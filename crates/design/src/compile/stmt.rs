@@ -207,6 +207,14 @@ impl Compiler {
             let truth: Vec<AttrId> =
                 having.into_iter().filter(|attr| is_truth(&owner, *attr)).collect();
             match truth.as_slice() {
+                [attr] if named.contains(attr) => self.report(
+                    Diagnostic::error(
+                        "E0202",
+                        field.name.span,
+                        format!("`{}` is given twice", field.name.text),
+                    )
+                    .help("leave one of them out"),
+                ),
                 [attr] => {
                     named.push(*attr);
                     let ty = owner.attributes[attr.index()].ty.clone();
