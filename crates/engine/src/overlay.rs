@@ -108,6 +108,9 @@ impl Overlay {
     }
 
     /// Adds what was found; `words` are its own, or the defaults of one that is `Virtual`.
+    // inlined, so that the tuple stays in registers: through memory it stalls for longer than
+    // all the rest takes
+    #[inline(always)]
     pub fn add(
         &mut self,
         (subject, state, key, principal): (SubjectId, Option<StateId>, Word, Word),
@@ -172,20 +175,17 @@ impl Overlay {
 
     /// Its words, to be changed.
     pub fn touch(&mut self, index: usize) -> Result<&mut [Word], Fault> {
-        let entry = self.entries[index];
+        let entry = &mut self.entries[index];
         match entry.status {
             Status::Absent | Status::Deleted => return Err(self.missing(index)),
             Status::Same | Status::Virtual => {
                 let from = range(entry.current, entry.width);
-                let current = self.words.len() as u32;
-                self.words.extend_from_within(from);
-                let entry = &mut self.entries[index];
-                entry.current = current;
+                entry.current = self.words.len() as u32;
                 entry.status = Status::Changed;
+                self.words.extend_from_within(from);
             }
             Status::Changed => {}
         }
-        let entry = &mut self.entries[index];
         entry.uncounted = true;
         entry.blank = false;
         self.unsettled = true;
