@@ -15,6 +15,8 @@ pub(crate) struct Arm<'a> {
     /// numbers of invariants that speak of transitions
     pub(crate) transitions: Vec<u32>,
     pub(crate) watch: Option<&'a Watch>,
+    /// one of several independent worlds: something may happen in another one
+    pub(crate) island: bool,
     /// stop as soon as something is violated
     pub(crate) one_is_enough: bool,
 }
@@ -201,6 +203,21 @@ impl Space for Arm<'_> {
             }
         }
         worker.still.fill(None);
+        for goal in if self.island { &self.transitions[..] } else { &[] } {
+            let view = View { machine, words: &worker.worker.before, now: NOW };
+            let goal_id = Goal::Invariant(*goal);
+            let holds =
+                engine::holds(&machine.program, goal_id, &view, Some(&view), &mut worker.scratch);
+            if holds != Ok(true) {
+                worker.found.violated(Violation {
+                    goal: *goal,
+                    depth: at.depth,
+                    turn: at.turn,
+                    state: at.id,
+                    next: None,
+                });
+            }
+        }
         let mut listener = Listener {
             arm: self,
             place: at,

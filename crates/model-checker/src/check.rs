@@ -4,6 +4,7 @@ use design::model::{Design, Goal};
 
 use crate::arm::NEVER;
 use crate::failures::Judge;
+use crate::islands::reduce;
 use crate::protocols;
 use crate::report::WitnessKind;
 use crate::run::{Outcome, Run, Wanted};
@@ -17,7 +18,30 @@ pub fn check(
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, WorldError> {
-    let design = in_ticks(design);
+    let whole = in_ticks(design);
+    let (design, notes) = if options.symmetry && !whole.world.symmetry_off {
+        reduce(&whole)
+    } else {
+        (whole.clone(), Vec::new())
+    };
+    let report = explore(&design, &notes, options, progress)?;
+    // What one of several independent worlds cannot tell, all of them together must.
+    let untold = report.goals.iter().any(|goal| {
+        matches!((&goal.goal, &goal.verdict), (Goal::Recovery(_), Verdict::Unknown(_)))
+    });
+    if !notes.is_empty() && report.base.closed && untold {
+        return explore(&whole, &[], options, progress);
+    }
+    Ok(report)
+}
+
+fn explore(
+    design: &Design,
+    notes: &[String],
+    options: &Options,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Report, WorldError> {
+    let island = !notes.is_empty();
     let wanted = Wanted {
         name: "as written".into(),
         protections: &[],
@@ -25,8 +49,9 @@ pub fn check(
         witnesses: options.witnesses || options.failures,
         one_is_enough: false,
         symmetric: true,
+        island,
     };
-    let base = Run::new(&design, &wanted, options, progress)?;
+    let base = Run::new(design, &wanted, options, progress)?;
     let mut goals = Vec::new();
     for (at, goal) in design.invariants.iter().enumerate() {
         let goal_id = Goal::Invariant(at as u32);
@@ -45,7 +70,7 @@ pub fn check(
                     symmetric: false,
                     ..wanted
                 };
-                Some(Run::new(&design, &wanted, options, progress)?)
+                Some(Run::new(design, &wanted, options, progress)?)
             }
         };
         let run = apart.as_ref().unwrap_or(&base);
@@ -57,16 +82,18 @@ pub fn check(
     }
     let mut failures = Vec::new();
     if options.failures {
-        let judge = Judge { design: &design, options, base: &base };
+        let judge = Judge { design, options, base: &base, island };
         for failure in &design.failures {
             judge.failure(failure, progress, &mut failures)?;
         }
     }
     let (witnesses, unwitnessed) =
         if options.witnesses { witnesses(&base) } else { (vec![], vec![]) };
+    let mut world = summary(&base.machine, &base.found.beyond, &base.barred);
+    world.symmetry.extend_from_slice(notes);
     Ok(Report {
         design: design.name.clone(),
-        world: summary(&base.machine, &base.found.beyond, &base.barred),
+        world,
         base: base.result(),
         goals,
         failures,

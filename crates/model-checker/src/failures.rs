@@ -16,6 +16,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) design: &'a Design,
     pub(crate) options: &'a Options,
     pub(crate) base: &'a Run,
+    /// the design is one of several independent worlds
+    pub(crate) island: bool,
 }
 
 /// `claim.free`, `repair reclaim`, …
@@ -101,6 +103,7 @@ impl Judge<'_> {
             witnesses: false,
             one_is_enough: true,
             symmetric,
+            island: self.island,
         };
         Run::new(self.design, &wanted, self.options, progress)
     }
@@ -188,6 +191,7 @@ impl Judge<'_> {
             witnesses: false,
             one_is_enough: true,
             symmetric: true,
+            island: false,
         };
         let run = Run::new(&design, &wanted, self.options, progress)?;
         let empty = matches!(run.outcome(Goal::Invariant(number)), Outcome::Holds);

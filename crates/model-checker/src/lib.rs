@@ -8,6 +8,7 @@ mod arm;
 mod check;
 mod explain;
 mod failures;
+mod islands;
 mod machine;
 mod names;
 mod options;

@@ -115,8 +115,21 @@ pub(crate) enum Recovery {
     Unknown,
 }
 
+/// Does the goal come to hold for good? That is more than `recovers` asks, and what it takes for
+/// the goals of several independent records to hold at once.
+pub(crate) fn settles(machine: &Machine, explored: &Explored, goal: u32) -> bool {
+    let failing: FxHashMap<u32, ()> =
+        failing(machine, explored, goal).into_iter().map(|id| (id, ())).collect();
+    let Some(graph) = graph(machine, explored, explored.ids().collect()) else { return false };
+    parts(&graph).iter().all(|part| {
+        !part.iter().any(|at| failing.contains_key(&graph.states[*at as usize]))
+            || fair(&graph, part).is_none()
+    })
+}
+
 pub(crate) fn recover(machine: &Machine, explored: &Explored, goal: u32) -> Recovery {
-    let Some(graph) = graph(machine, explored, goal) else { return Recovery::Unknown };
+    let states = failing(machine, explored, goal);
+    let Some(graph) = graph(machine, explored, states) else { return Recovery::Unknown };
     let mut best: Option<(usize, Vec<u32>, bool)> = None;
     for part in parts(&graph) {
         if let Some((cycle, dead_end)) = fair(&graph, &part) {
@@ -156,8 +169,8 @@ fn failing(machine: &Machine, explored: &Explored, goal: u32) -> Vec<u32> {
         .collect()
 }
 
-fn graph(machine: &Machine, explored: &Explored, goal: u32) -> Option<Graph> {
-    let states = failing(machine, explored, goal);
+/// The transitions of recovery between these states.
+fn graph(machine: &Machine, explored: &Explored, states: Vec<u32>) -> Option<Graph> {
     let index: FxHashMap<u32, u32> =
         states.iter().enumerate().map(|(at, id)| (*id, at as u32)).collect();
     let mut graph = Graph { states, ..Graph::default() };

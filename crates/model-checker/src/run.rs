@@ -4,7 +4,7 @@ use design::model::{Design, Goal, Protection};
 
 use crate::arm::{Arm, Findings, Violation};
 use crate::machine::Machine;
-use crate::recover::{Recovery, recover};
+use crate::recover::{Recovery, recover, settles};
 use crate::search::{Explored, Limits, explore};
 use crate::witness::Watch;
 use crate::{ArmResult, Options, Progress, Trace, WorldError, explain};
@@ -17,6 +17,8 @@ pub(crate) struct Run {
     pub(crate) name: String,
     /// sorts that ranks did not do for
     pub(crate) barred: Vec<usize>,
+    /// one of several independent worlds
+    pub(crate) island: bool,
 }
 
 /// What to explore, and for what.
@@ -28,6 +30,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) witnesses: bool,
     pub(crate) one_is_enough: bool,
     pub(crate) symmetric: bool,
+    /// the design is one of several independent worlds
+    pub(crate) island: bool,
 }
 
 /// What became of a goal in one arm.
@@ -56,6 +60,7 @@ impl Run {
                 states: wanted.invariants.iter().copied().filter(|at| !uses_old(at)).collect(),
                 transitions: wanted.invariants.iter().copied().filter(uses_old).collect(),
                 watch: watch.as_ref(),
+                island: wanted.island,
                 one_is_enough: wanted.one_is_enough,
             };
             let limits = Limits {
@@ -79,7 +84,8 @@ impl Run {
                 continue;
             }
             let name = wanted.name.clone();
-            return Ok(Run { machine, explored, found, watch, name, barred });
+            let island = wanted.island;
+            return Ok(Run { machine, explored, found, watch, name, barred, island });
         }
     }
 
@@ -128,6 +134,9 @@ impl Run {
         }
         let name = &self.machine.design.recoveries[at as usize].name;
         match recover(&self.machine, &self.explored, at) {
+            Recovery::Holds if self.island && !settles(&self.machine, &self.explored, at) => {
+                Outcome::Unknown("each record recovers, perhaps not all at once".into())
+            }
             Recovery::Holds => Outcome::Holds,
             Recovery::Unknown => Outcome::Unknown("a state that was not explored".into()),
             Recovery::Fails { cycle, dead_end: true } => Outcome::Fails(explain::trace(

@@ -1,24 +1,462 @@
 //! Things that can only be told apart are interchangeable: of the states that differ by a
 //! permutation of them, the least is kept.
 
-use engine::Word;
+use design::model::{ExprKind, OperationKind, SubjectId, Type};
+use engine::{NULL, Word};
+use rustc_hash::FxHashMap;
 
+use super::calls::sort_blocks;
 use super::{Machine, Worker};
+use crate::visit;
+use crate::world::flow::PlaceOf;
+use crate::world::plan::SlotName;
+use crate::world::slots::Kind;
 
-pub(crate) struct Symmetry {}
+/// More permutations than this are not tried.
+const PERMUTATIONS_MAX: usize = 1_000;
+
+/// Things that are interchangeable.
+#[derive(Clone, Copy, Debug)]
+enum Alike {
+    /// the opaque values of a sort
+    Values { sort: usize, len: usize },
+    /// the principals of an actor
+    Principals { first: usize, len: usize },
+}
+
+impl Alike {
+    fn len(self) -> usize {
+        match self {
+            Alike::Values { len, .. } | Alike::Principals { len, .. } => len,
+        }
+    }
+}
+
+/// One way to exchange them, worked out for every slot.
+struct Permutation {
+    /// where the value of each slot goes
+    to: Vec<u32>,
+    /// what each value of a sort becomes
+    values: FxHashMap<u32, Vec<Word>>,
+    principals: Vec<Word>,
+    keys: Vec<Vec<Word>>,
+    calls: Vec<Word>,
+}
+
+pub(crate) struct Symmetry {
+    permutations: Vec<Permutation>,
+}
 
 impl Symmetry {
-    pub(super) fn of(_machine: &Machine) -> (Option<Symmetry>, Vec<String>) {
-        (None, Vec::new())
+    pub(super) fn of(machine: &Machine) -> (Option<Symmetry>, Vec<String>) {
+        let mut notes = Vec::new();
+        let mut chosen = Vec::new();
+        let mut product = 1_usize;
+        for (alike, name) in candidates(machine) {
+            let ways = (1..=alike.len()).product::<usize>();
+            if product.saturating_mul(ways) > PERMUTATIONS_MAX {
+                notes.push(format!("{name}: interchangeable, but too many to exchange"));
+                continue;
+            }
+            product *= ways;
+            notes.push(format!("{name}: {} interchangeable", alike.len()));
+            chosen.push(alike);
+        }
+        if chosen.is_empty() {
+            return (None, notes);
+        }
+        let numbers = numbers(machine);
+        let mut permutations = Vec::new();
+        let mut orders: Vec<Vec<Vec<usize>>> = vec![Vec::new()];
+        for alike in &chosen {
+            let ways = ways(alike.len());
+            orders = orders
+                .iter()
+                .flat_map(|head| {
+                    ways.iter().map(move |way| {
+                        let mut order = head.clone();
+                        order.push(way.clone());
+                        order
+                    })
+                })
+                .collect();
+        }
+        for order in orders {
+            let same = order.iter().all(|way| way.iter().enumerate().all(|(at, to)| at == *to));
+            if !same {
+                permutations.push(Permutation::of(machine, &chosen, &order, &numbers));
+            }
+        }
+        (Some(Symmetry { permutations }), notes)
     }
 
+    /// The least packed form among all permutations; `best` holds that of `words` already.
     pub(super) fn least(
         &self,
-        _machine: &Machine,
-        _words: &[Word],
-        _packed: &mut [u64],
-        _best: &mut [u64],
-        _worker: &mut Worker,
+        machine: &Machine,
+        words: &[Word],
+        packed: &mut [u64],
+        best: &mut [u64],
+        worker: &mut Worker,
     ) {
+        let mut moved = std::mem::take(&mut worker.words);
+        for permutation in &self.permutations {
+            moved.clear();
+            moved.resize(words.len(), 0);
+            permutation.apply(machine, words, &mut moved);
+            if machine.plan.slots.pack(&moved, packed).is_ok() && *packed < *best {
+                best.copy_from_slice(packed);
+            }
+        }
+        worker.words = moved;
+    }
+}
+
+fn candidates(machine: &Machine) -> Vec<(Alike, String)> {
+    let design = &machine.design;
+    let mut list = Vec::new();
+    for (number, sort) in machine.universe.sorts.list.iter().enumerate() {
+        if sort.symmetric {
+            let len = sort.opaque_len as usize;
+            list.push((Alike::Values { sort: number, len }, sort.name.clone()));
+        }
+    }
+    for (index, actor) in design.actors.iter().enumerate() {
+        let (first, count) = machine.universe.of_actor[index];
+        if actor.continues.is_some() || actor.is_world || count < 2 {
+            continue;
+        }
+        // An effect is always made by the first of them.
+        let told_apart = design.operations.iter().any(|operation| {
+            let mut mentions = false;
+            visit::of_operation(operation, &mut |expr| {
+                visit::deep(expr, &mut |expr| mentions |= matches!(expr.kind, ExprKind::Me));
+            });
+            let root = crate::world::universe::root_actor(design, operation.actor);
+            mentions
+                && root.index() == index
+                && matches!(operation.kind, OperationKind::Effect(_))
+        });
+        if !told_apart {
+            let alike = Alike::Principals { first: first as usize, len: count as usize };
+            list.push((alike, actor.name.clone()));
+        }
+    }
+    list
+}
+
+/// Every order of so many things.
+fn ways(len: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for at in 0..len {
+        all = all
+            .iter()
+            .flat_map(|order: &Vec<usize>| {
+                (0..=order.len()).map(move |place| {
+                    let mut longer = order.clone();
+                    longer.insert(place, at);
+                    longer
+                })
+            })
+            .collect();
+    }
+    all
+}
+
+type Numbers = FxHashMap<(u32, Word, Vec<Word>), Word>;
+
+/// The number of each call, by what it is.
+fn numbers(machine: &Machine) -> Numbers {
+    machine
+        .instances
+        .iter()
+        .enumerate()
+        .map(|(at, call)| ((call.operation.0, call.me, call.params.to_vec()), at as Word))
+        .collect()
+}
+
+impl Permutation {
+    fn of(
+        machine: &Machine,
+        chosen: &[Alike],
+        order: &[Vec<usize>],
+        numbers: &Numbers,
+    ) -> Permutation {
+        let universe = &machine.universe;
+        let mut permutation = Permutation {
+            to: (0..machine.plan.names.len() as u32).collect(),
+            values: FxHashMap::default(),
+            principals: (0..universe.principals.len() as Word).collect(),
+            keys: vec![Vec::new(); machine.design.subjects.len()],
+            calls: Vec::new(),
+        };
+        for (alike, way) in chosen.iter().zip(order) {
+            match alike {
+                Alike::Values { sort, .. } => {
+                    let way = way.iter().map(|to| *to as Word).collect();
+                    permutation.values.insert(*sort as u32, way);
+                }
+                Alike::Principals { first, .. } => {
+                    for (at, to) in way.iter().enumerate() {
+                        permutation.principals[first + at] = (first + to) as Word;
+                    }
+                }
+            }
+        }
+        for index in 0..machine.design.subjects.len() {
+            permutation.exchange_keys(machine, SubjectId::of(index));
+        }
+        for call in &machine.instances {
+            let operation = &machine.design.operations[call.operation.index()];
+            let mut params = Vec::new();
+            let mut at = 0;
+            for param in &operation.params {
+                let width = engine::width_of(&param.ty) as usize;
+                let sort = universe.sorts.local(call.operation, param.local);
+                params.extend(permutation.value(machine, &param.ty, sort, &call.params[at..at + width]));
+                at += width;
+            }
+            let me = permutation.principals[call.me as usize];
+            let number = numbers
+                .get(&(call.operation.0, me, params.clone()))
+                // Where it does not matter who calls, always the same one does.
+                .or_else(|| numbers.get(&(call.operation.0, call.me, params)));
+            permutation.calls.push(number.copied().unwrap_or(0));
+        }
+        permutation.exchange_slots(machine);
+        permutation
+    }
+
+    /// One word of a certain kind.
+    fn word(&self, machine: &Machine, kind: Kind, word: Word) -> Word {
+        if word == NULL {
+            return word;
+        }
+        match kind {
+            Kind::Plain => word,
+            Kind::Principal => self.principals.get(word as usize).copied().unwrap_or(word),
+            Kind::Ref(subject) => {
+                self.keys[subject as usize].get(word as usize).copied().unwrap_or(word)
+            }
+            Kind::Opaque(sort) => {
+                let first = machine.universe.sorts.list[sort as usize].opaque_first;
+                let way = self.values.get(&sort);
+                let to = way.and_then(|way| way.get(word.wrapping_sub(first) as usize));
+                to.map_or(word, |to| first + to)
+            }
+            Kind::Call => {
+                if word == 0 { 0 } else { self.calls[word as usize - 1] + 1 }
+            }
+        }
+    }
+
+    fn kind(ty: &Type, sort: Option<usize>) -> Kind {
+        match ty.required() {
+            Type::Ref(subject) => Kind::Ref(subject.0),
+            Type::Actor => Kind::Principal,
+            Type::Text
+            | Type::Bytes
+            | Type::Json
+            | Type::Document
+            | Type::Point
+            | Type::Digest(_) => sort.map_or(Kind::Plain, |sort| Kind::Opaque(sort as u32)),
+            _ => Kind::Plain,
+        }
+    }
+
+    /// The words of an argument.
+    fn value(&self, machine: &Machine, ty: &Type, sort: Option<usize>, words: &[Word]) -> Vec<Word> {
+        let mut moved = words.to_vec();
+        let len = words[0].max(0) as usize;
+        match ty.required() {
+            Type::Set { of, .. } | Type::List { of, .. } => {
+                let kind = Permutation::kind(of, sort);
+                for word in moved.iter_mut().skip(1).take(len) {
+                    *word = self.word(machine, kind, *word);
+                }
+                if matches!(ty.required(), Type::Set { .. }) {
+                    moved[1..=len].sort_unstable();
+                }
+            }
+            Type::Map { .. } => {}
+            ty => moved[0] = self.word(machine, Permutation::kind(ty, sort), words[0]),
+        }
+        moved
+    }
+
+    fn exchange_keys(&mut self, machine: &Machine, subject: SubjectId) {
+        let keys = &machine.universe.keys[subject.index()];
+        if !self.keys[subject.index()].is_empty() || keys.len == 0 {
+            return;
+        }
+        let held = &machine.design.subjects[subject.index()];
+        for key in &held.keys {
+            if let Some(of) = key.ty.subject()
+                && of != subject
+            {
+                self.exchange_keys(machine, of);
+            }
+        }
+        let moved = (0..keys.len)
+            .map(|handle| {
+                let parts: Vec<Word> = held
+                    .keys
+                    .iter()
+                    .enumerate()
+                    .zip(keys.parts(handle))
+                    .map(|((at, key), word)| {
+                        let sort = machine.universe.sorts.place(PlaceOf::Key(subject, at as u32));
+                        self.word(machine, Permutation::kind(&key.ty, sort), *word)
+                    })
+                    .collect();
+                keys.handle(&parts)
+            })
+            .collect();
+        self.keys[subject.index()] = moved;
+    }
+
+    fn exchange_slots(&mut self, machine: &Machine) {
+        let plan = &machine.plan;
+        let mut to = std::mem::take(&mut self.to);
+        let mut block = |from: u32, at: u32, len: u32| {
+            for slot in 0..len {
+                to[(from + slot) as usize] = at + slot;
+            }
+        };
+        for (subject, record) in plan.records.iter().enumerate() {
+            for (key, moved) in self.keys[subject].iter().enumerate() {
+                let slot = |key: u32| record.first + record.stride * key;
+                block(slot(key as u32), slot(*moved as u32), record.stride);
+            }
+        }
+        for plan in plan.effects.iter().flatten() {
+            for (key, words) in plan.keys.iter().enumerate() {
+                let moved: Vec<Word> = words
+                    .iter()
+                    .zip(&plan.kinds)
+                    .map(|(word, kind)| self.word(machine, *kind, *word))
+                    .collect();
+                let moved = plan.index.get(&moved).copied().unwrap_or(key as u32);
+                block(plan.entry(key), plan.entry(moved as usize), plan.stride);
+            }
+        }
+        for cache in &plan.caches {
+            let (first, count) = cache.principals;
+            for key in 0..cache.keys {
+                for principal in first..first + count {
+                    let moved_key = self.keys[cache.subject.index()][key as usize];
+                    let moved = self.principals[principal as usize];
+                    block(
+                        cache.slot(key as usize, principal as usize),
+                        cache.slot(moved_key as usize, moved as usize),
+                        cache.stride,
+                    );
+                }
+            }
+        }
+        for (first, sort) in plan.blobs.iter().flatten() {
+            if let crate::world::sorts::SortDomain::Finite(values) =
+                &machine.universe.sorts.list[*sort].domain
+            {
+                for (at, word) in values.iter().enumerate() {
+                    let moved = self.word(machine, Kind::Opaque(*sort as u32), *word);
+                    let moved = values.iter().position(|held| *held == moved).unwrap_or(at);
+                    block(first + at as u32, first + moved as u32, 1);
+                }
+            }
+        }
+        for (at, name) in plan.names.iter().enumerate() {
+            let SlotName::Memory { principal, field, record, stale } = name else { continue };
+            let actor = machine.universe.principals[*principal as usize].actor;
+            let held = &plan.memory[actor.index()][field.index()];
+            let (first_principal, _) = machine.universe.of_actor[actor.index()];
+            let of = machine.design.actors[actor.index()].memory[field.index()].of;
+            let record = match (of, record) {
+                (Some(of), Some(record)) => self.keys[of.index()][*record as usize] as u32,
+                _ => 0,
+            };
+            let principal = self.principals[*principal as usize] as u32 - first_principal;
+            let first = if *stale { held.stale.unwrap_or(held.first) } else { held.first };
+            block(at as u32, first + principal * held.records + record, 1);
+        }
+        self.to = to;
+    }
+
+    fn apply(&self, machine: &Machine, words: &[Word], moved: &mut [Word]) {
+        let plan = &machine.plan;
+        for (at, slot) in plan.slots.list.iter().enumerate() {
+            let unused = slot.room.is_some_and(|(len, needed)| words[len as usize] < needed);
+            let word = words[at];
+            moved[self.to[at] as usize] =
+                if unused { word } else { self.word(machine, slot.kind, word) };
+        }
+        // An absent record holds what it holds, whatever that is called.
+        for record in plan.records.iter().zip(&machine.universe.keys) {
+            let (record, keys) = record;
+            for key in 0..keys.len {
+                if let Some(present) = record.present(key)
+                    && moved[present as usize] == 0
+                {
+                    for slot in record.words(key) {
+                        moved[slot] = plan.slots.blank(slot as u32);
+                    }
+                }
+            }
+        }
+        for plan in plan.effects.iter().flatten() {
+            for key in 0..plan.keys.len() {
+                if moved[plan.entry(key) as usize] == 0 {
+                    for slot in plan.args(key) {
+                        moved[slot] = machine.plan.slots.blank(slot as u32);
+                    }
+                }
+                if moved[plan.world(key) as usize] == 0 {
+                    for slot in plan.world_args(key) {
+                        moved[slot] = machine.plan.slots.blank(slot as u32);
+                    }
+                }
+            }
+        }
+        for cache in &plan.caches {
+            let copies = cache.keys * cache.principals.1;
+            for copy in 0..copies {
+                let slot = cache.first + copy * cache.stride;
+                if moved[slot as usize] == 0 {
+                    for at in slot + 1..=slot + cache.width {
+                        moved[at as usize] = plan.slots.blank(at);
+                    }
+                }
+            }
+        }
+        for message in &plan.messages {
+            for at in 0..message.count {
+                let slot = message.first + message.stride * at;
+                if moved[slot as usize] == 0 {
+                    for at in slot + 1..slot + message.stride {
+                        moved[at as usize] = plan.slots.blank(at);
+                    }
+                }
+            }
+        }
+        for (slot, width) in &plan.sorted {
+            let len = moved[*slot as usize];
+            if len <= 1 {
+                continue;
+            }
+            let (from, width) = (*slot as usize + 1, *width as usize);
+            let mut elements: Vec<Vec<Word>> = moved[from..from + len as usize * width]
+                .chunks(width)
+                .map(<[Word]>::to_vec)
+                .collect();
+            elements.sort_unstable();
+            for (at, word) in elements.into_iter().flatten().enumerate() {
+                moved[from + at] = word;
+            }
+        }
+        let calls = &plan.calls;
+        sort_blocks(moved, calls.first, calls.stride, calls.count, &mut |_| {});
+        for message in &plan.messages {
+            sort_blocks(moved, message.first, message.stride, message.count, &mut |_| {});
+        }
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct EffectPlan {
     pub(crate) width: u32,
     /// the values that `ok(answer)` may bind
     pub(crate) answers: Vec<Word>,
+    /// what each part of a key is
+    pub(crate) kinds: Vec<Kind>,
 }
 
 impl EffectPlan {
@@ -144,6 +146,21 @@ pub(crate) fn plan(
         }
         _ => vec![engine::NULL],
     };
+    let mut kinds = Vec::new();
+    for part in parts {
+        let place = match &part.kind {
+            ExprKind::Local(local) => Some(PlaceOf::Local(Scope::Operation(operation.0), *local)),
+            ExprKind::Attr { base, attr } => {
+                base.ty.subject().map(|subject| PlaceOf::Attr(subject, *attr))
+            }
+            ExprKind::KeyPart { base, part } => {
+                base.ty.subject().map(|subject| PlaceOf::Key(subject, *part))
+            }
+            _ => None,
+        };
+        let sort = place.and_then(|place| maker.universe.sorts.place(place));
+        kinds.push(maker.codec(&part.ty, sort, &what)?.1);
+    }
     let first = maker.plan.slots.list.len() as u32;
     let unknowns = u64::from(maker.settings.unknowns) + 1;
     for (at, key) in keys.iter().enumerate() {
@@ -173,7 +190,7 @@ pub(crate) fn plan(
     }
     let width = maker.program.params(operation).width;
     let index = keys.iter().enumerate().map(|(at, key)| (key.clone(), at as u32)).collect();
-    Ok(EffectPlan { keys, index, first, stride: 5 - 1 + 2 * width, width, answers })
+    Ok(EffectPlan { keys, index, first, stride: 4 + 2 * width, width, answers, kinds })
 }
 
 /// Slots for the arguments of a call; what the key says already takes no room.
@@ -190,12 +207,13 @@ fn arguments(
         let known = parts
             .iter()
             .position(|part| matches!(part.kind, ExprKind::Local(local) if local == param.local));
-        if let Some(part) = known {
-            maker.slot(name, Codec::Range { low: key[part], count: 1 }, false, Kind::Plain);
-            continue;
-        }
         let place = PlaceOf::Local(Scope::Operation(operation.0), param.local);
         let what = || format!("{}.{}", held.name, param.name);
+        if let Some(part) = known {
+            let (_, kind) = maker.codec(&param.ty, maker.universe.sorts.place(place), &what)?;
+            maker.slot(name, Codec::Range { low: key[part], count: 1 }, false, kind);
+            continue;
+        }
         maker.value(name, &param.ty, (place, None), &what)?;
     }
     Ok(())

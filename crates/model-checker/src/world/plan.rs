@@ -152,8 +152,10 @@ pub(crate) struct Plan {
     pub(crate) cut: Option<u32>,
     /// first slot and sort of each blob's digests
     pub(crate) blobs: Vec<Option<(u32, usize)>>,
-    /// everything from here on is out of sight of invariants
+    /// slots that hold a time
     pub(crate) times: Vec<u32>,
+    /// sets and maps, which are kept sorted: the slot of the length, and the words of an element
+    pub(crate) sorted: Vec<(u32, u32)>,
 }
 
 /// How to make slots for values of a type.
@@ -236,6 +238,9 @@ impl Maker<'_> {
         };
         let count = u64::from(max) + 1;
         let first = self.slot(name, Codec::Range { low: 0, count }, nullable, Kind::Plain);
+        if !matches!(ty.required(), Type::List { .. }) {
+            self.plan.sorted.push((first, 1 + u32::from(value.is_some())));
+        }
         for at in 0..max {
             let room = Some((first, Word::from(at) + 1));
             let (codec, kind) = self.codec(of, sort, what)?;

@@ -1,0 +1,116 @@
+//! Records that never meet: where no step, no goal and no reference reaches from one key to
+//! another, each key is a world of its own, all of them alike, and one stands for all.
+
+use design::model::{
+    Design, Domain, Expr, ExprKind, Invariant, OperationKind, StmtKind, SubjectId, Type, Values,
+};
+
+use crate::visit;
+use crate::world::flow::{Flow, PlaceOf};
+use crate::world::sorts::message_targets;
+
+/// The same design with one key of each such kind, and what was left out, in words.
+pub(crate) fn reduce(design: &Design) -> (Design, Vec<String>) {
+    let mut reduced = design.clone();
+    let mut notes = Vec::new();
+    for (index, subject) in design.subjects.iter().enumerate() {
+        for (part, key) in subject.keys.iter().enumerate() {
+            let Some(Values::Opaque(count)) =
+                design.world.keys.get(index).and_then(|parts| parts.get(part))
+            else {
+                continue;
+            };
+            let opaque = matches!(key.ty, Type::Text | Type::Bytes);
+            if *count < 2 || !opaque || !apart(design, SubjectId::of(index), part as u32) {
+                continue;
+            }
+            reduced.world.keys[index][part] = Values::Opaque(1);
+            notes.push(format!(
+                "{}: {count}, independent of each other: one stands for all",
+                key.name
+            ));
+        }
+    }
+    (reduced, notes)
+}
+
+/// Do records with different values of this part of their key never meet?
+fn apart(design: &Design, subject: SubjectId, part: u32) -> bool {
+    let whole = |id: usize| times(design, SubjectId::of(id), subject) == 1;
+    if !(0..design.subjects.len()).all(whole) {
+        return false;
+    }
+    let mut flow = Flow::of(design);
+    let node = flow.node(PlaceOf::Key(subject, part));
+    let alone = flow
+        .class(node)
+        .places
+        .iter()
+        .all(|place| *place == PlaceOf::Key(subject, part) || matches!(place, PlaceOf::Inner(_)));
+    let attributes = design.subjects.iter().flat_map(|held| &held.attributes);
+    let memory = design.actors.iter().flat_map(|actor| &actor.memory);
+    alone
+        && !message_targets(design).contains(&true)
+        && attributes.into_iter().all(|attribute| !refers(&attribute.ty))
+        && memory.into_iter().all(|held| held.of.is_some() && !refers(&held.ty))
+        && design.operations.iter().all(|operation| {
+            let references =
+                operation.params.iter().filter(|param| refers(&param.ty)).collect::<Vec<_>>();
+            let plain = references.len() == 1 && references[0].ty.subject().is_some();
+            let mut makes = false;
+            for body in visit::bodies(operation) {
+                visit::statements(body, &mut |stmt| {
+                    makes |= matches!(stmt.kind, StmtKind::New { .. });
+                });
+            }
+            let answers = match &operation.kind {
+                OperationKind::Effect(effect) => {
+                    let answer = effect.on_ok.param.map(|local| &operation.locals[local.index()].ty);
+                    answer.is_some_and(refers)
+                }
+                _ => false,
+            };
+            plain && !makes && !answers
+        })
+        && design.invariants.iter().chain(&design.recoveries).all(local)
+}
+
+/// How often the key of `subject` holds that of `of`.
+fn times(design: &Design, subject: SubjectId, of: SubjectId) -> usize {
+    if subject == of {
+        return 1;
+    }
+    let keys = &design.subjects[subject.index()].keys;
+    keys.iter().filter_map(|key| key.ty.subject()).map(|held| times(design, held, of)).sum()
+}
+
+fn refers(ty: &Type) -> bool {
+    match ty.required() {
+        // The store of contents is one for all.
+        Type::Ref(_) | Type::Digest(_) => true,
+        Type::List { of, .. } | Type::Set { of, .. } => refers(of),
+        Type::Map { key, value, .. } => refers(key) || refers(value),
+        _ => false,
+    }
+}
+
+/// Does the goal speak of every record by itself?
+fn local(goal: &Invariant) -> bool {
+    let ExprKind::Quantifier { all: true, domain, filter, body, .. } = &goal.body.kind else {
+        return false;
+    };
+    let ranges = |expr: &Expr| {
+        let mut ranges = false;
+        visit::deep(expr, &mut |expr| {
+            if let ExprKind::Quantifier { domain, .. } | ExprKind::Aggregate { domain, .. } =
+                &expr.kind
+            {
+                ranges |= matches!(**domain, Domain::All(_) | Domain::World(_));
+            }
+        });
+        ranges
+    };
+    matches!(**domain, Domain::All(_))
+        && !ranges(body)
+        && !filter.as_ref().is_some_and(|filter| ranges(filter))
+}
