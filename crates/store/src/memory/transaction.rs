@@ -9,6 +9,7 @@ use crate::commit::Write;
 use crate::contract::Version;
 use crate::key::{Key, KeyRange};
 use crate::local::{Transaction, Visit};
+use crate::merge::merge_scan;
 
 /// What it writes is kept beside the state until it commits.
 pub struct MemoryTransaction<'a> {
@@ -40,22 +41,16 @@ impl Transaction for MemoryTransaction<'_> {
     }
 
     fn scan(&self, range: &KeyRange, reverse: bool, visit: &mut Visit<'_>) {
-        let mut merged: BTreeMap<&[u8], (Version, &[u8])> = BTreeMap::new();
-        for (key, record) in self.state.records.range::<[u8], _>(bounds(range)) {
-            merged.insert(key, (record.version, &record.value));
+        let own = Version(self.position());
+        let bounds = bounds(range);
+        let records = self.state.records.range::<[u8], _>(bounds);
+        let records = records.map(|(key, record)| (&**key, record.version, &*record.value));
+        let written = self.written.range::<[u8], _>(bounds);
+        let written = written.map(|(key, value)| (&**key, value.as_deref()));
+        match reverse {
+            false => merge_scan(records, written, own, reverse, visit),
+            true => merge_scan(records.rev(), written.rev(), own, reverse, visit),
         }
-        for (key, value) in self.written.range::<[u8], _>(bounds(range)) {
-            match value {
-                Some(value) => merged.insert(key, (Version(self.position()), value)),
-                None => merged.remove(&**key),
-            };
-        }
-        let mut step =
-            |(key, (version, value)): (&[u8], (Version, &[u8]))| visit(key, version, value);
-        let _stopped = match reverse {
-            false => merged.into_iter().try_for_each(&mut step),
-            true => merged.into_iter().rev().try_for_each(&mut step),
-        };
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) {

@@ -53,6 +53,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer { package: "explain", uses: &["design"], tests_use: &["syntax"], never: RUNNING },
     Layer { package: "store", uses: &[], tests_use: &[], never: RUNNING },
+    Layer { package: "store-embedded", uses: &["store"], tests_use: &[], never: RUNNING },
     Layer {
         package: "runtime",
         uses: &["design", "engine", "store"],

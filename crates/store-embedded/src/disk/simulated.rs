@@ -1,0 +1,302 @@
+//! A disk in memory that forgets what was not synced, and fails when told to.
+
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use store::Seeded;
+
+use super::{Disk, DiskFile};
+
+/// A power cut keeps or loses what was not synced in pieces of this length.
+const SECTOR_BYTES: usize = 512;
+
+/// What goes wrong, each counted in operations of its kind from now on.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    /// The power is cut before this operation that changes anything: it and all later ones fail.
+    pub crash_at: Option<u64>,
+    /// This write stores only a part and fails.
+    pub short_write_at: Option<u64>,
+    /// This sync fails, and what it should have made durable is lost.
+    pub failed_sync_at: Option<u64>,
+    /// So many bytes fit on the disk.
+    pub capacity_bytes: Option<u64>,
+}
+
+/// Clones share one disk.
+#[derive(Clone, Debug, Default)]
+pub struct SimulatedDisk(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    faults: Faults,
+    operations: u64,
+    writes: u64,
+    syncs: u64,
+    crashed: bool,
+    files: BTreeMap<u64, File>,
+    names: BTreeMap<PathBuf, u64>,
+    durable_names: BTreeMap<PathBuf, u64>,
+    /// Changes of names that no sync has made durable, oldest first.
+    renames: Vec<(PathBuf, Option<u64>)>,
+    locks: BTreeSet<PathBuf>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct File {
+    current: Vec<u8>,
+    durable: Vec<u8>,
+    dirty: BTreeSet<usize>,
+}
+
+impl SimulatedDisk {
+    pub fn new() -> Self {
+        SimulatedDisk::default()
+    }
+
+    /// Counts anew from here.
+    pub fn set_faults(&self, faults: Faults) {
+        let mut state = self.state();
+        (state.operations, state.writes, state.syncs) = (0, 0, 0);
+        state.faults = faults;
+    }
+
+    pub fn has_crashed(&self) -> bool {
+        self.state().crashed
+    }
+
+    /// What the disk holds when the power comes back: everything that was synced, and of the rest
+    /// whatever chance decides.
+    pub fn after_power_cut(&self, seeded: &mut Seeded) -> SimulatedDisk {
+        let mut state = self.state();
+        state.crashed = true;
+        let mut names = state.durable_names.clone();
+        let kept = seeded.below(state.renames.len() as u64 + 1) as usize;
+        for (path, file) in &state.renames[..kept] {
+            match file {
+                Some(file) => names.insert(path.clone(), *file),
+                None => names.remove(path),
+            };
+        }
+        let mut after = State { names: names.clone(), durable_names: names, ..State::default() };
+        for file in after.names.values() {
+            let content = state.files[file].after_power_cut(seeded);
+            after.files.insert(*file, content);
+        }
+        SimulatedDisk(Arc::new(Mutex::new(after)))
+    }
+
+    /// Flips one bit of a file that is not empty, wherever chance decides, and says where.
+    pub fn flip_bit(&self, seeded: &mut Seeded, which: impl Fn(&Path) -> bool) -> Option<String> {
+        let mut state = self.state();
+        let paths: Vec<PathBuf> = state.names.keys().filter(|p| which(p)).cloned().collect();
+        let path = paths.get(seeded.below(paths.len() as u64) as usize)?;
+        let file = state.names[path];
+        let file = state.files.get_mut(&file)?;
+        let at = seeded.below(file.current.len() as u64) as usize;
+        let bit = 1 << seeded.below(8);
+        *file.current.get_mut(at)? ^= bit;
+        if let Some(byte) = file.durable.get_mut(at) {
+            *byte ^= bit;
+        }
+        Some(format!("{} at {at}", path.display()))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn file(&self, number: u64) -> Box<dyn DiskFile> {
+        Box::new(SimulatedFile { disk: self.clone(), number })
+    }
+}
+
+impl File {
+    fn after_power_cut(&self, seeded: &mut Seeded) -> File {
+        let mut content = self.durable.clone();
+        for sector in &self.dirty {
+            let start = sector * SECTOR_BYTES;
+            let end = (start + SECTOR_BYTES).min(self.current.len());
+            if start < end && seeded.percent(50) {
+                content.resize(content.len().max(end), 0);
+                content[start..end].copy_from_slice(&self.current[start..end]);
+            }
+        }
+        File { current: content.clone(), durable: content, dirty: BTreeSet::new() }
+    }
+
+    fn write(&mut self, offset: usize, bytes: &[u8]) {
+        let end = offset + bytes.len();
+        self.current.resize(self.current.len().max(end), 0);
+        self.current[offset..end].copy_from_slice(bytes);
+        self.dirty.extend(offset / SECTOR_BYTES..end.div_ceil(SECTOR_BYTES));
+    }
+}
+
+impl State {
+    /// Counts an operation that changes something, and cuts the power if its time has come.
+    fn change(&mut self) -> io::Result<()> {
+        self.operations += 1;
+        if self.faults.crash_at.is_some_and(|at| self.operations >= at) {
+            self.crashed = true;
+        }
+        self.alive()
+    }
+
+    fn alive(&self) -> io::Result<()> {
+        if self.crashed { Err(io::Error::other("the power was cut")) } else { Ok(()) }
+    }
+
+    fn name(&mut self, path: &Path, file: Option<u64>) {
+        match file {
+            Some(file) => self.names.insert(path.to_path_buf(), file),
+            None => self.names.remove(path),
+        };
+        self.renames.push((path.to_path_buf(), file));
+    }
+
+    fn found(&self, path: &Path) -> io::Result<u64> {
+        self.names.get(path).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn bytes(&self) -> u64 {
+        self.names.values().map(|file| self.files[file].current.len() as u64).sum()
+    }
+}
+
+impl Disk for SimulatedDisk {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let mut state = self.state();
+        state.change()?;
+        let number = state.files.keys().next_back().map_or(0, |last| last + 1);
+        state.files.insert(number, File::default());
+        state.name(path, Some(number));
+        Ok(self.file(number))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let state = self.state();
+        state.alive()?;
+        let number = state.found(path)?;
+        Ok(self.file(number))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        state.change()?;
+        let number = state.found(from)?;
+        state.name(to, Some(number));
+        state.name(from, None);
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        state.change()?;
+        state.found(path)?;
+        state.name(path, None);
+        Ok(())
+    }
+
+    fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
+        let state = self.state();
+        state.alive()?;
+        let below = state.names.keys().filter_map(|path| path.strip_prefix(directory).ok());
+        let name = |path: &Path| Some(path.iter().next()?.to_string_lossy().into_owned());
+        Ok(below.filter_map(name).collect::<BTreeSet<String>>().into_iter().collect())
+    }
+
+    fn create_directory(&self, _: &Path) -> io::Result<()> {
+        self.state().alive()
+    }
+
+    fn sync_directory(&self, _: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        state.change()?;
+        state.durable_names = state.names.clone();
+        state.renames.clear();
+        Ok(())
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Any + Send + Sync>>> {
+        let mut state = self.state();
+        state.alive()?;
+        let free = state.locks.insert(path.to_path_buf());
+        Ok(free.then(|| Box::new(Lock { disk: self.clone(), path: path.to_path_buf() }) as _))
+    }
+}
+
+struct Lock {
+    disk: SimulatedDisk,
+    path: PathBuf,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        self.disk.state().locks.remove(&self.path);
+    }
+}
+
+#[derive(Debug)]
+struct SimulatedFile {
+    disk: SimulatedDisk,
+    number: u64,
+}
+
+impl DiskFile for SimulatedFile {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut state = self.disk.state();
+        state.change()?;
+        state.writes += 1;
+        let grows = (offset + bytes.len() as u64)
+            .saturating_sub(state.files[&self.number].current.len() as u64);
+        if state.faults.capacity_bytes.is_some_and(|max| grows > 0 && state.bytes() + grows > max) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let short = state.faults.short_write_at == Some(state.writes);
+        let written = if short { &bytes[..bytes.len() / 2] } else { bytes };
+        let file = state.files.get_mut(&self.number).ok_or(io::ErrorKind::NotFound)?;
+        file.write(offset as usize, written);
+        if short { Err(io::Error::other("only a part was written")) } else { Ok(()) }
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let state = self.disk.state();
+        state.alive()?;
+        let content = &state.files[&self.number].current;
+        let start = (offset as usize).min(content.len());
+        let read = buffer.len().min(content.len() - start);
+        buffer[..read].copy_from_slice(&content[start..start + read]);
+        Ok(read)
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        let state = self.disk.state();
+        state.alive()?;
+        Ok(state.files[&self.number].current.len() as u64)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let mut state = self.disk.state();
+        state.change()?;
+        state.syncs += 1;
+        let failed = state.faults.failed_sync_at == Some(state.syncs);
+        let file = state.files.get_mut(&self.number).ok_or(io::ErrorKind::NotFound)?;
+        if failed {
+            // As real systems do: the pages count as clean, and no later sync will write them.
+            file.dirty.clear();
+            return Err(io::Error::other("the sync failed"));
+        }
+        let dirty = std::mem::take(&mut file.dirty);
+        file.durable.resize(file.current.len(), 0);
+        for sector in dirty {
+            let start = sector * SECTOR_BYTES;
+            let end = (start + SECTOR_BYTES).min(file.current.len());
+            file.durable[start..end].copy_from_slice(&file.current[start..end]);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,380 @@
+//! The store itself: opened, used through the contract, closed.
+
+use std::any::Any;
+use std::future::ready;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::{self, JoinHandle};
+
+use bytes::Bytes;
+use store::{
+    Blobs, Commit, Cursor, Decision, Description, Error as StoreError, Expected, FeedPage, Key,
+    Limits, LocalStore, Page, Partition, Pending, Progress, Record, Scan, Store, Ticket,
+    Transaction, Write,
+};
+
+use crate::backup;
+use crate::blobs::EmbeddedBlobs;
+use crate::committer;
+use crate::core::{Core, Phase};
+use crate::disk::{Disk, RealDisk};
+use crate::error::{Error, Result};
+use crate::housekeeping::{self, Housekeeping};
+use crate::options::{KEY_BYTES_MAX, Options, SCAN_RECORDS_MAX};
+use crate::recovery::{Recovered, recover};
+use crate::segment::{HEADER_BYTES, Segment, UNFINISHED};
+use crate::shared::{Shared, at, lock};
+use crate::snapshot;
+
+/// A store in a directory of its own.
+#[derive(Debug)]
+pub struct Embedded {
+    shared: Arc<Shared>,
+    blobs: EmbeddedBlobs,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    lock: Mutex<Option<Box<dyn Any + Send + Sync>>>,
+    cut_bytes: u64,
+}
+
+/// What an operator may want to see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statistics {
+    pub records: u64,
+    /// Of keys and values.
+    pub record_bytes: u64,
+    /// Written to the log since the store was opened.
+    pub log_bytes: u64,
+    /// The newest snapshot holds everything up to here.
+    pub snapshot_position: u64,
+    /// Of a batch that was never acknowledged, cut off when the store was opened.
+    pub cut_bytes: u64,
+}
+
+impl Embedded {
+    /// Opens the store in a directory, and makes one where there is none.
+    pub fn open(directory: impl Into<PathBuf>, options: Options) -> Result<Self> {
+        Embedded::open_on(Arc::new(RealDisk), directory, options)
+    }
+
+    /// Opens a store on a disk of one's own.
+    pub fn open_on(
+        disk: Arc<dyn Disk>,
+        directory: impl Into<PathBuf>,
+        options: Options,
+    ) -> Result<Self> {
+        let directory = directory.into();
+        disk.create_directory(&directory).map_err(Error::io("create", &directory))?;
+        let lock_path = directory.join("lock");
+        let held = disk.lock(&lock_path).map_err(Error::io("lock", &lock_path))?;
+        let held = held.ok_or_else(|| Error::Locked(directory.clone()))?;
+        let recovered = recover(&*disk, &directory)?;
+        remove_left_over(&*disk, &directory, &recovered)?;
+        let blobs = EmbeddedBlobs::open(Arc::clone(&disk), &directory)?;
+        let cut_bytes = recovered.cut_bytes;
+        let shared = Arc::new(share(disk, directory, options, recovered)?);
+        let spawn = |name: &str, run: fn(&Shared)| {
+            let shared = Arc::clone(&shared);
+            let thread = thread::Builder::new().name(name.into());
+            thread.spawn(move || run(&shared)).map_err(Error::io("serve", Path::new(name)))
+        };
+        let threads = vec![
+            spawn("store-committer", committer::run)?,
+            spawn("store-segments", housekeeping::prepare_segments)?,
+            spawn("store-snapshots", housekeeping::write_snapshots)?,
+        ];
+        let (threads, lock) = (Mutex::new(threads), Mutex::new(Some(held)));
+        Ok(Embedded { shared, blobs, threads, lock, cut_bytes })
+    }
+
+    /// Writes a snapshot now, and removes the part of the log that is not needed any more.
+    pub fn snapshot(&self) -> Result<()> {
+        snapshot::take(&self.shared)
+    }
+
+    /// Copies the store into an empty directory while it serves. The copy holds every commit that
+    /// was answered before the call.
+    pub fn backup(&self, to: impl AsRef<Path>) -> Result<()> {
+        backup::write(&self.shared, to.as_ref())
+    }
+
+    pub fn statistics(&self) -> Statistics {
+        let snapshot_position = lock(&self.shared.housekeeping).snapshot_position;
+        let core = self.shared.core();
+        Statistics {
+            records: core.map.len() as u64,
+            record_bytes: core.map.bytes(),
+            log_bytes: core.log_bytes,
+            snapshot_position,
+            cut_bytes: self.cut_bytes,
+        }
+    }
+
+    fn close_now(&self) -> store::Result<()> {
+        let mut core = self.shared.core();
+        if core.phase == Phase::Open {
+            core.phase = Phase::Closing;
+        }
+        drop(core);
+        self.shared.work.notify_all();
+        self.shared.room.notify_all();
+        self.shared.chores.notify_all();
+        for thread in lock(&self.threads).drain(..) {
+            // A thread that panicked has nothing left to finish.
+            let _ = thread.join();
+        }
+        let mut core = self.shared.core();
+        let outcome = match &core.phase {
+            Phase::Poisoned(why) => Err(StoreError::Poisoned(why.clone())),
+            _ => Ok(()),
+        };
+        core.phase = Phase::Closed;
+        drop(core);
+        self.shared.progress.fail(StoreError::Closed);
+        lock(&self.lock).take();
+        outcome
+    }
+
+    /// The records under these keys, and the position that must be durable before they are shown.
+    fn read_now(
+        &self,
+        keys: &[Key],
+        at_least: Option<Cursor>,
+    ) -> store::Result<(Vec<Option<Record>>, u64)> {
+        let core = self.readable(at_least)?;
+        let mut seen = 0;
+        let records = keys.iter().map(|key| match core.map.get(key) {
+            Some((version, value)) => {
+                seen = seen.max(version.0);
+                Some(Record { version, value: Bytes::copy_from_slice(value) })
+            }
+            None => {
+                // It may have been deleted by the newest commit.
+                seen = core.position;
+                None
+            }
+        });
+        let records = records.collect();
+        Ok((records, seen))
+    }
+
+    fn scan_now(&self, scan: &Scan) -> store::Result<(Page, u64)> {
+        let core = self.readable(scan.at_least)?;
+        let limit = scan.limit.min(SCAN_RECORDS_MAX);
+        let mut page = Page::default();
+        let mut records = core.map.range(&scan.range);
+        loop {
+            let next = if scan.reverse { records.next_back() } else { records.next() };
+            let Some((key, version, value)) = next else { break };
+            page.more = page.records.len() == limit;
+            if page.more {
+                break;
+            }
+            let record = Record { version, value: Bytes::copy_from_slice(value) };
+            page.records.push((key.into(), record));
+        }
+        Ok((page, core.position))
+    }
+
+    fn readable(&self, at_least: Option<Cursor>) -> store::Result<std::sync::MutexGuard<'_, Core>> {
+        let core = self.shared.core();
+        if matches!(core.phase, Phase::Closing | Phase::Closed) {
+            return Err(StoreError::Closed);
+        }
+        match at_least {
+            Some(cursor) if !cursor.is_within(at(core.position)) => Err(StoreError::Ahead(cursor)),
+            _ => Ok(core),
+        }
+    }
+
+    /// Answers with a ticket, and the key that conflicts. The conflict counts when the ticket does.
+    fn commit_now(&self, commit: &Commit) -> store::Result<(Ticket, Option<Key>)> {
+        commit.validate(&self.limits())?;
+        let mut conflict = None;
+        let ticket = self.shared.transact(&mut |transaction| {
+            let broken = commit.checks.iter().find(|check| {
+                let found = transaction.get(&check.key).map(|(version, _)| version);
+                match check.expected {
+                    Expected::Absent => found.is_some(),
+                    Expected::Version(version) => found != Some(version),
+                }
+            });
+            if let Some(check) = broken {
+                conflict = Some(check.key.clone());
+                return Decision::Abandon;
+            }
+            for write in &commit.writes {
+                match write {
+                    Write::Put(key, value) => transaction.put(key, value),
+                    Write::Delete(key) => transaction.delete(key),
+                }
+            }
+            commit.feed.iter().for_each(|entry| transaction.feed(entry));
+            Decision::Commit
+        })?;
+        Ok((ticket, conflict))
+    }
+}
+
+fn remove_left_over(disk: &dyn Disk, directory: &Path, recovered: &Recovered) -> Result<()> {
+    let names = disk.list(directory).map_err(Error::io("list", directory))?;
+    let left_over = names.into_iter().filter(|name| {
+        let segment = Segment::number(name).is_some_and(|n| recovered.left_over.contains(&n));
+        let snapshot = snapshot::position(name).is_some_and(|p| p < recovered.snapshot_position);
+        name.ends_with(UNFINISHED) || segment || snapshot
+    });
+    for name in left_over {
+        let path = directory.join(name);
+        disk.remove(&path).map_err(Error::io("remove", &path))?;
+    }
+    disk.sync_directory(directory).map_err(Error::io("sync", directory))
+}
+
+fn share(
+    disk: Arc<dyn Disk>,
+    directory: PathBuf,
+    options: Options,
+    mut recovered: Recovered,
+) -> Result<Shared> {
+    let (segment, offset) = match recovered.tail.take() {
+        // What was recovered may be in no more than the system's cache.
+        Some((segment, offset)) => {
+            segment.file.sync().map_err(Error::io("sync", &segment.path))?;
+            (segment, offset)
+        }
+        None => {
+            let bytes = options.segment_bytes();
+            let segment = Arc::new(Segment::prepare(&*disk, &directory, 1, bytes, None)?);
+            recovered.feed.begin(Arc::clone(&segment), recovered.position + 1);
+            (segment, HEADER_BYTES as u64)
+        }
+    };
+    let mut core = Core::new(recovered.map, recovered.position, segment, offset);
+    core.next = recovered.ready;
+    let housekeeping = Housekeeping {
+        snapshot_position: recovered.snapshot_position,
+        snapshot_bytes: recovered.snapshot_bytes,
+        ..Housekeeping::default()
+    };
+    Ok(Shared {
+        disk,
+        directory,
+        options,
+        progress: Arc::new(Progress::new(recovered.position)),
+        core: Mutex::new(core),
+        work: Condvar::new(),
+        room: Condvar::new(),
+        chores: Condvar::new(),
+        feed: Mutex::new(recovered.feed),
+        housekeeping: Mutex::new(housekeeping),
+    })
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        // Whoever wants to know how it went calls `close`.
+        let _ = self.close_now();
+    }
+}
+
+impl Store for Embedded {
+    fn read<'a>(
+        &'a self,
+        keys: &'a [Key],
+        at_least: Option<Cursor>,
+    ) -> Pending<'a, Vec<Option<Record>>> {
+        Box::pin(async move {
+            let (records, seen) = self.read_now(keys, at_least)?;
+            self.shared.progress.wait_for(seen).await?;
+            Ok(records)
+        })
+    }
+
+    fn scan(&self, scan: Scan) -> Pending<'_, Page> {
+        Box::pin(async move {
+            let (page, seen) = self.scan_now(&scan)?;
+            self.shared.progress.wait_for(seen).await?;
+            Ok(page)
+        })
+    }
+
+    fn commit(&self, commit: Commit) -> Pending<'_, Cursor> {
+        Box::pin(async move {
+            let (ticket, conflict) = self.commit_now(&commit)?;
+            ticket.durable().await?;
+            conflict.map_or_else(|| Ok(ticket.cursor()), |key| Err(StoreError::Conflict(key)))
+        })
+    }
+
+    fn feed(&self, from: Cursor, limit: usize) -> Pending<'_, FeedPage> {
+        let checked = self.readable(Some(from)).map(drop);
+        Box::pin(ready(checked.and_then(|()| self.shared.read_feed(from.position(), limit))))
+    }
+
+    fn changed(&self, after: Cursor) -> Pending<'_, Cursor> {
+        let news = self.shared.progress.wait_for(after.position() + 1);
+        Box::pin(async move {
+            news.await?;
+            Ok(at(self.shared.progress.durable()))
+        })
+    }
+
+    fn head(&self, _: Partition) -> Pending<'_, Cursor> {
+        Box::pin(ready(Ok(at(self.shared.progress.durable()))))
+    }
+
+    fn trim(&self, below: Cursor) -> Pending<'_, Cursor> {
+        Box::pin(async move {
+            drop(self.readable(Some(below))?);
+            let mut housekeeping = lock(&self.shared.housekeeping);
+            housekeeping.trimmed = housekeeping.trimmed.max(below.position());
+            housekeeping::remove_segments(&self.shared, &mut housekeeping)?;
+            let floor = lock(&self.shared.feed).floor();
+            Ok(at(floor))
+        })
+    }
+
+    fn blobs(&self) -> &dyn Blobs {
+        &self.blobs
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            key_bytes_max: KEY_BYTES_MAX.min(self.shared.options.commit_bytes_max),
+            value_bytes_max: self.shared.options.commit_bytes_max,
+            commit_bytes_max: self.shared.options.commit_bytes_max,
+            scan_records_max: SCAN_RECORDS_MAX,
+        }
+    }
+
+    fn describe(&self) -> Description {
+        Description {
+            name: "embedded",
+            ordering: "all commits are in one order, that of the log".into(),
+            durability: "every commit is written to the log and synced before it is answered; \
+                         reads wait until what they saw is synced"
+                .into(),
+            partitions: 1,
+        }
+    }
+
+    fn local(&self) -> Option<&dyn LocalStore> {
+        Some(self)
+    }
+
+    fn close(&self) -> Pending<'_, ()> {
+        Box::pin(async move { self.close_now() })
+    }
+}
+
+impl LocalStore for Embedded {
+    fn transact(
+        &self,
+        run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
+    ) -> store::Result<Ticket> {
+        self.shared.transact(run)
+    }
+
+    fn progress(&self) -> &Arc<Progress> {
+        &self.shared.progress
+    }
+}

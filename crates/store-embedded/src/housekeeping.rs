@@ -1,0 +1,112 @@
+//! What happens beside the commits: segments made ready, snapshots written, files removed.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use crate::core::Phase;
+use crate::error::{Error, Result};
+use crate::segment::{Segment, UNFINISHED};
+use crate::shared::{Shared, lock};
+use crate::snapshot;
+
+/// After the disk was full, room is looked for this often.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+/// So many old segments are kept to be used again.
+const OLD_MAX: usize = 2;
+
+#[derive(Debug, Default)]
+pub struct Housekeeping {
+    /// The newest snapshot holds every commit up to here.
+    pub snapshot_position: u64,
+    pub snapshot_bytes: u64,
+    /// `log_bytes` when it was begun.
+    pub snapshot_at_log_bytes: u64,
+    /// The feed need not go back further.
+    pub trimmed: u64,
+    /// Old segments, to be used again.
+    pub old: Vec<Segment>,
+}
+
+/// Keeps one segment ready ahead of the log. Runs until the store is closed.
+pub fn prepare_segments(shared: &Shared) {
+    let mut core = shared.core();
+    while core.phase == Phase::Open {
+        if core.next.is_some() {
+            core = shared.chores.wait(core).unwrap_or_else(PoisonError::into_inner);
+            continue;
+        }
+        let number = core.segment.number + 1;
+        drop(core);
+        let old = lock(&shared.housekeeping).old.pop();
+        let bytes = shared.options.segment_bytes();
+        let prepared = Segment::prepare(&*shared.disk, &shared.directory, number, bytes, old);
+        core = shared.core();
+        match prepared {
+            Ok(segment) => {
+                core.next = Some(Arc::new(segment));
+                core.full = None;
+            }
+            // Whatever the reason, there is no room to promise; it is tried again.
+            Err(error) => core.full = Some(error.to_string()),
+        }
+        shared.room.notify_all();
+        if core.full.is_some() {
+            let woken = shared.chores.wait_timeout(core, LOOK_AGAIN);
+            core = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// Writes a snapshot whenever the log has grown enough. Runs until the store is closed.
+pub fn write_snapshots(shared: &Shared) {
+    let mut core = shared.core();
+    while core.phase == Phase::Open {
+        let log_bytes = core.log_bytes;
+        drop(core);
+        let due = {
+            let housekeeping = lock(&shared.housekeeping);
+            let grown = log_bytes - housekeeping.snapshot_at_log_bytes;
+            grown >= shared.options.snapshot_after_bytes.max(housekeeping.snapshot_bytes)
+        };
+        // A snapshot that fails leaves the old one and the log, from which nothing is removed. It
+        // is tried again when the log has grown by another segment.
+        let failed = due && snapshot::take(shared).is_err();
+        core = shared.core();
+        if core.phase == Phase::Open && (!due || failed) {
+            core = shared.chores.wait(core).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Removes the segments that neither recovery nor the feed needs.
+pub fn remove_segments(shared: &Shared, housekeeping: &mut Housekeeping) -> Result<()> {
+    loop {
+        let retired = {
+            let mut feed = lock(&shared.feed);
+            let Some((_, last)) = feed.oldest() else { return Ok(()) };
+            let covered = last <= housekeeping.snapshot_position;
+            let kept = feed.bytes_until(housekeeping.snapshot_position);
+            let wanted = kept <= shared.options.feed_retention_bytes;
+            if !covered || wanted && last > housekeeping.trimmed {
+                return Ok(());
+            }
+            feed.retire()
+        };
+        let Some(retired) = retired else { return Ok(()) };
+        let path = retired.path.clone();
+        let reusable = Arc::try_unwrap(retired).ok().filter(|_| housekeeping.old.len() < OLD_MAX);
+        match reusable {
+            Some(mut segment) => {
+                let mut aside = path.clone().into_os_string();
+                aside.push(UNFINISHED);
+                shared.disk.rename(&path, aside.as_ref()).map_err(Error::io("rename", &path))?;
+                segment.path = aside.into();
+                housekeeping.old.push(segment);
+            }
+            // Whoever still reads it keeps it open until done.
+            None => shared.disk.remove(&path).map_err(Error::io("remove", &path))?,
+        }
+        let directory = &shared.directory;
+        shared.disk.sync_directory(directory).map_err(Error::io("sync", directory))?;
+    }
+}

@@ -1,0 +1,41 @@
+//! The embedded store: the default, and made for production.
+//!
+//! All records are held in memory, in order. Every commit goes to a log and is synced before it is
+//! answered; commits that come while a sync is under way share the next one. Snapshots bound the
+//! log and are written while commits go on. One process at a time opens a directory.
+//!
+//! ```no_run
+//! use store::{Commit, Store, block_on};
+//! use store_embedded::{Embedded, Options};
+//!
+//! let store = Embedded::open("data", Options::default())?;
+//! block_on(store.commit(Commit::new().absent("seat/1").put("seat/1", "taken")))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod backup;
+mod base64;
+mod blobs;
+mod committer;
+mod core;
+pub mod disk;
+mod embedded;
+mod encoding;
+mod error;
+mod export;
+mod feed;
+mod frame;
+mod housekeeping;
+mod map;
+mod options;
+mod recovery;
+mod segment;
+mod shared;
+mod snapshot;
+mod transaction;
+
+pub use backup::{Verified, restore, verify};
+pub use embedded::{Embedded, Statistics};
+pub use error::{Error, Result};
+pub use export::{Exported, export, import};
+pub use options::Options;

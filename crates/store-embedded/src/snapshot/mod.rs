@@ -1,0 +1,67 @@
+//! Snapshots: all records in one file, so that the log before them is not needed to recover.
+//!
+//! A snapshot is written while commits go on, a few records at a time, so the records in it are not
+//! all of one moment. That does no harm: it says from which position on the log must be read over
+//! it, each record carries its version, and the log never takes a record back to an older one. It
+//! counts only when the log is durable up to where its writing ended.
+
+mod read;
+mod write;
+
+use std::path::Path;
+
+pub use self::read::{Loaded, load};
+pub use self::write::write;
+use crate::error::{Error, Result};
+use crate::housekeeping::remove_segments;
+use crate::segment::UNFINISHED;
+use crate::shared::{Shared, lock};
+
+const PREFIX: &str = "snapshot-";
+
+pub fn name(position: u64) -> String {
+    format!("{PREFIX}{position:016x}")
+}
+
+/// The position in the name of a snapshot's file.
+pub fn position(name: &str) -> Option<u64> {
+    let digits = name.strip_prefix(PREFIX)?;
+    (digits.len() == 16).then(|| u64::from_str_radix(digits, 16).ok()).flatten()
+}
+
+/// Writes a snapshot and removes what is not needed any more.
+pub fn take(shared: &Shared) -> Result<()> {
+    let mut housekeeping = lock(&shared.housekeeping);
+    let log_bytes = shared.core().log_bytes;
+    let written = write(shared, &shared.directory)?;
+    housekeeping.snapshot_position = written.position;
+    housekeeping.snapshot_bytes = written.bytes;
+    housekeeping.snapshot_at_log_bytes = log_bytes;
+    remove_older(shared, &shared.directory, written.position)?;
+    remove_segments(shared, &mut housekeeping)
+}
+
+fn remove_older(shared: &Shared, directory: &Path, newest: u64) -> Result<()> {
+    let names = shared.disk.list(directory).map_err(Error::io("list", directory))?;
+    for name in names {
+        if position(&name).is_some_and(|position| position < newest) {
+            let path = directory.join(name);
+            shared.disk.remove(&path).map_err(Error::io("remove", &path))?;
+        }
+    }
+    shared.disk.sync_directory(directory).map_err(Error::io("sync", directory))
+}
+
+/// The name of a file while it is being written.
+fn unfinished(name: &str) -> String {
+    format!("{name}{UNFINISHED}")
+}
+
+/// Blocks and the end of the file begin with these bytes.
+const BLOCK: u32 = 0x6b6c_6253;
+const END: u32 = 0x646e_6553;
+const MAGIC: [u8; 8] = *b"SFsnap\r\n";
+/// Magic, format, position.
+const HEADER_BYTES: usize = 24;
+/// Kind, checksum, length.
+const BLOCK_HEADER_BYTES: usize = 12;

@@ -1,0 +1,147 @@
+//! Writing a snapshot.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use store::block_on;
+
+use super::{BLOCK, BLOCK_HEADER_BYTES, END, MAGIC, name, unfinished};
+use crate::core::Phase;
+use crate::disk::DiskFile;
+use crate::encoding::encode_number;
+use crate::error::{Error, Result};
+use crate::segment::FORMAT;
+use crate::shared::Shared;
+
+/// So many records, or so many bytes, are copied while commits wait.
+const RECORDS_AT_ONCE: usize = 128;
+const BYTES_AT_ONCE: usize = 32 << 10;
+/// A block is written when it has grown to this.
+const BLOCK_BYTES: usize = 128 << 10;
+/// The file is synced every so many bytes, so that a sync of the log never waits for much.
+const SYNC_BYTES: u64 = 1 << 20;
+/// After each sync it rests this many times as long as the sync took, and leaves the disk to the
+/// log.
+const REST: u32 = 1;
+const REST_MAX: Duration = Duration::from_millis(50);
+
+/// A snapshot that is durable.
+#[derive(Clone, Copy, Debug)]
+pub struct Written {
+    /// It holds every commit up to here.
+    pub position: u64,
+    pub bytes: u64,
+}
+
+/// Writes a snapshot of the newest state into a directory, while commits go on.
+pub fn write(shared: &Shared, directory: &Path) -> Result<Written> {
+    let position = shared.core().position;
+    let path = directory.join(unfinished(&name(position)));
+    let file = shared.disk.create(&path).map_err(Error::io("create", &path))?;
+    let mut output = Output { file: &*file, path: &path, offset: 0, synced: 0 };
+    let written = write_all(shared, &mut output, position);
+    if written.is_err() {
+        // What was written is of no use, whether it can be removed or not.
+        let _ = shared.disk.remove(&path);
+    }
+    written?;
+    let bytes = output.offset;
+    let finished = directory.join(name(position));
+    shared.disk.rename(&path, &finished).map_err(Error::io("rename", &path))?;
+    shared.disk.sync_directory(directory).map_err(Error::io("sync", directory))?;
+    Ok(Written { position, bytes })
+}
+
+fn write_all(shared: &Shared, output: &mut Output<'_>, position: u64) -> Result<()> {
+    let mut header = MAGIC.to_vec();
+    header.extend_from_slice(&FORMAT.to_le_bytes());
+    header.extend_from_slice(&position.to_le_bytes());
+    let checksum = crc32c::crc32c(&header);
+    header.extend_from_slice(&checksum.to_le_bytes());
+    output.write(&header)?;
+    let mut block = Vec::with_capacity(BLOCK_BYTES + BYTES_AT_ONCE);
+    let mut after: Option<Vec<u8>> = None;
+    let mut records = 0;
+    loop {
+        let copied = copy_records(shared, &mut after, &mut block)?;
+        records += copied as u64;
+        if block.len() >= BLOCK_BYTES || copied == 0 && !block.is_empty() {
+            output.block(BLOCK, &block)?;
+            block.clear();
+        }
+        if copied == 0 {
+            break;
+        }
+    }
+    let end = shared.core().position;
+    let durable = block_on(shared.progress.wait_for(end));
+    durable.map_err(|e| Error::io("finish", output.path)(std::io::Error::other(e)))?;
+    block.extend_from_slice(&end.to_le_bytes());
+    block.extend_from_slice(&records.to_le_bytes());
+    output.block(END, &block)?;
+    output.file.sync().map_err(Error::io("sync", output.path))
+}
+
+/// Copies some records after a key, and remembers the last.
+fn copy_records(
+    shared: &Shared,
+    after: &mut Option<Vec<u8>>,
+    block: &mut Vec<u8>,
+) -> Result<usize> {
+    let core = shared.core();
+    if let Phase::Poisoned(why) = &core.phase {
+        let failed = std::io::Error::other(why.clone());
+        return Err(Error::io("snapshot", &shared.directory)(failed));
+    }
+    let start = block.len();
+    let mut copied = 0;
+    let mut last = None;
+    for (key, version, value) in core.map.after(after.as_deref()).take(RECORDS_AT_ONCE) {
+        encode_number(block, key.len() as u64);
+        encode_number(block, value.len() as u64);
+        block.extend_from_slice(&version.0.to_le_bytes());
+        block.extend_from_slice(key);
+        block.extend_from_slice(value);
+        copied += 1;
+        last = Some(key);
+        if block.len() - start >= BYTES_AT_ONCE {
+            break;
+        }
+    }
+    if let Some(last) = last {
+        let after = after.get_or_insert_default();
+        after.clear();
+        after.extend_from_slice(last);
+    }
+    Ok(copied)
+}
+
+struct Output<'a> {
+    file: &'a dyn DiskFile,
+    path: &'a Path,
+    offset: u64,
+    synced: u64,
+}
+
+impl Output<'_> {
+    fn block(&mut self, kind: u32, content: &[u8]) -> Result<()> {
+        let mut header = [0; BLOCK_HEADER_BYTES];
+        header[..4].copy_from_slice(&kind.to_le_bytes());
+        header[4..8].copy_from_slice(&crc32c::crc32c(content).to_le_bytes());
+        header[8..].copy_from_slice(&(content.len() as u32).to_le_bytes());
+        self.write(&header)?;
+        self.write(content)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_at(self.offset, bytes).map_err(Error::io("write", self.path))?;
+        self.offset += bytes.len() as u64;
+        if self.offset - self.synced >= SYNC_BYTES {
+            let begun = Instant::now();
+            self.file.sync().map_err(Error::io("sync", self.path))?;
+            self.synced = self.offset;
+            std::thread::sleep((begun.elapsed() * REST).min(REST_MAX));
+        }
+        Ok(())
+    }
+}
