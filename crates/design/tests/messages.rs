@@ -74,6 +74,30 @@ fn nearly_every_message_says_what_to_do() {
 }
 
 #[test]
+fn the_help_often_contains_the_fix() {
+    let head = "design D\nactor buyer\nsubject Seat(seat: text) {\n\
+        truth SeatState { status: FREE | SOLD = FREE, until: time?, price: decimal = 0 }\n}\n";
+    for (guard, help) in [
+        ("SeatState.satus = FREE", "did you mean `status`?"),
+        ("SeatState.status = SLOD", "did you mean `SOLD`?"),
+        ("SeatState.status = \"SOLD\"", "a constant is written without quotes"),
+        ("SeatState.until < 5m", "add the duration to a time: `now - ttl`"),
+        ("SeatState.until + 30 < now", "a duration has a unit: `30s`, `10m`"),
+        ("SeatState.until", "`SeatState.until present`, perhaps?"),
+        ("seat = \"a1\"", "compare a part of the record's key: `r.key`"),
+        ("SeatSate.status = FREE", "did you mean `SeatState`?"),
+        ("mx(1, 2) = 2", "did you mean `max`?"),
+        ("SeatState.price = null", "declare it as `decimal?` if it may be missing"),
+    ] {
+        let text =
+            format!("{head}step buyer[buy(seat: Seat) {{ x: {guard} }}] {{ seat.until := now }}\n");
+        let compiled = common::compiled(&text);
+        let said: Vec<&String> = compiled.diagnostics.iter().flat_map(|d| &d.help).collect();
+        assert_eq!(said, [help], "{guard}");
+    }
+}
+
+#[test]
 fn a_place_is_inside_its_text() {
     for snippet in snippets() {
         let compiled = common::compiled(&snippet.text);

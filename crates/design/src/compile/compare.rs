@@ -47,6 +47,9 @@ impl Compiler {
                 (Type::Ref(_), Type::Text) | (Type::Text, Type::Ref(_)) => {
                     problem = problem.help("compare a part of the record's key: `r.key`");
                 }
+                (Type::Enum(_), Type::Text) | (Type::Text, Type::Enum(_)) => {
+                    problem = problem.help("a constant is written without quotes");
+                }
                 _ => problem = problem.help("both sides have one type"),
             }
             self.report(problem);

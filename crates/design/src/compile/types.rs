@@ -89,7 +89,7 @@ impl Compiler {
         let Some(max) = max else {
             let text = self.text(span);
             self.report(
-                Diagnostic::error("E0309", span, "a collection in truth has a bound")
+                Diagnostic::error("E0309", span, "a collection has a bound")
                     .help(format!("say how many there may be: `{text} max 16`")),
             );
             return 1;
