@@ -8,6 +8,7 @@ mod draw;
 mod facts;
 mod hot;
 mod markdown;
+mod realize;
 mod sheet;
 mod spell;
 mod types;
@@ -17,5 +18,9 @@ pub use derive::{
 };
 pub use draw::{Drawing, Label, Machine, Transition, drawings, machines, together};
 pub use hot::{HotKey, WayOut};
-pub use markdown::markdown;
+pub use markdown::{markdown, realization};
+pub use realize::{
+    CommitForm, Engine, Expected, KeyForm, Line, Part, Realization, Realized, Record, Size,
+    WriteForm, WriteKind, realize,
+};
 pub use sheet::{Sheet, sheet};

@@ -1,8 +1,11 @@
 //! The sheet for people.
 
 mod operation;
+mod realization;
 
 use crate::sheet::{Goal, Sheet};
+
+pub use realization::realization;
 
 /// The whole sheet.
 pub fn markdown(sheet: &Sheet) -> String {

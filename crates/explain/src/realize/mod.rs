@@ -1,0 +1,123 @@
+//! What each engine is asked to do for each operation: what is read, what must still be so, and
+//! everything that one commit writes.
+//!
+//! A store holds opaque keys and bytes, laid out by the runtime. The step is evaluated between the
+//! reads and the commit; the commit carries the version of everything that the guard looked at, so
+//! a guard that no longer holds cannot commit on any engine.
+
+mod bytes;
+mod commit;
+mod counters;
+mod dynamodb;
+mod embedded;
+mod etcd;
+mod key;
+mod postgres;
+
+use design::model::{Design, OperationKind};
+use serde::Serialize;
+
+use crate::derive::units;
+use crate::facts::Facts;
+
+pub use bytes::Size;
+pub use commit::{CommitForm, Expected, Record, WriteForm, WriteKind};
+pub use key::{KeyForm, Part};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    Embedded,
+    Postgres,
+    Etcd,
+    Dynamodb,
+}
+
+impl Engine {
+    pub const ALL: [Engine; 4] =
+        [Engine::Embedded, Engine::Postgres, Engine::Etcd, Engine::Dynamodb];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Embedded => "embedded",
+            Engine::Postgres => "postgres",
+            Engine::Etcd => "etcd",
+            Engine::Dynamodb => "dynamodb",
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Realization {
+    pub engine: Engine,
+    /// made once, before anything is stored
+    pub layout: Vec<String>,
+    /// what an operator should know
+    pub notes: Vec<String>,
+    pub operations: Vec<Realized>,
+    /// where the design is too large for the engine
+    pub misfits: Vec<String>,
+}
+
+/// One operation on one engine. Names in braces stand for what is known only when it runs:
+/// `{seat.key}`, `{seat.version}`, `{seat.value}`.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Realized {
+    pub operation: String,
+    /// in rounds: what a round reads is known after the one before
+    pub reads: Vec<Line>,
+    pub commit: Vec<Line>,
+    pub form: CommitForm,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Line {
+    /// only then; none: always
+    pub when: Option<String>,
+    pub text: String,
+}
+
+impl Line {
+    fn always(text: impl Into<String>) -> Line {
+        Line { when: None, text: text.into() }
+    }
+}
+
+pub fn realize(design: &Design, engine: Engine) -> Realization {
+    let mut operations = Vec::new();
+    let mut misfits = Vec::new();
+    for unit in units(design) {
+        // A call to the world outside reads its entry; only its answers commit.
+        if matches!(unit.operation.kind, OperationKind::Effect(_)) && unit.answer.is_none() {
+            continue;
+        }
+        let facts = Facts::of(&unit);
+        let form = commit::form(&unit, &facts);
+        misfits.extend(match engine {
+            Engine::Dynamodb => dynamodb::misfits(&form),
+            Engine::Etcd => etcd::misfits(&form),
+            Engine::Embedded | Engine::Postgres => Vec::new(),
+        });
+        let (reads, commit) = match engine {
+            Engine::Embedded => (embedded::reads(&form), embedded::commit(&form)),
+            Engine::Postgres => (postgres::reads(&form), postgres::commit(&form)),
+            Engine::Etcd => (etcd::reads(&form), etcd::commit(&form)),
+            Engine::Dynamodb => (dynamodb::reads(&form), dynamodb::commit(&form)),
+        };
+        operations.push(Realized { operation: unit.name(), reads, commit, form });
+    }
+    let (layout, notes) = match engine {
+        Engine::Embedded => (Vec::new(), embedded::notes()),
+        Engine::Postgres => (postgres::layout(), postgres::notes()),
+        Engine::Etcd => (Vec::new(), etcd::notes()),
+        Engine::Dynamodb => (dynamodb::layout(), dynamodb::notes()),
+    };
+    Realization { engine, layout, notes, operations, misfits }
+}
+
+impl Realization {
+    pub fn to_json(&self) -> String {
+        let value = serde_json::json!({ "format": "steadfast-realization/1", "realization": self });
+        format!("{value:#}\n")
+    }
+}

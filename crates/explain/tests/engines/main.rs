@@ -1,0 +1,112 @@
+//! What `explain` prints for an engine, carried out on the engine: each commit once with everything
+//! as it was read, and once for each record that changed in between. Then nothing at all may happen.
+//!
+//! The servers are started here, on free ports of the loopback, and stopped again. What is missing
+//! on the machine is installed; where that is impossible, the test fails and says so.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod cases;
+mod dynamodb;
+mod encoding;
+mod etcd;
+mod http;
+mod postgres;
+mod server;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cases::{Binding, Case};
+use explain::{Engine, Realized, realize};
+
+/// An engine that runs.
+trait Running {
+    /// Writes these records, whatever was there.
+    fn seed(&mut self, records: &[(Vec<u8>, Vec<u8>)]);
+    /// The versions that a reader is told; nothing for what is absent.
+    fn versions(&mut self, keys: &[Vec<u8>]) -> BTreeMap<Vec<u8>, String>;
+    /// The printed reads, carried out: the values that were found.
+    fn read(&mut self, realized: &Realized, binding: &Binding) -> BTreeSet<Vec<u8>>;
+    /// The printed commit: was it accepted?
+    fn commit(&mut self, realized: &Realized, binding: &Binding) -> bool;
+    /// Every record of one design, with its version.
+    fn dump(&mut self, design: u16) -> BTreeMap<Vec<u8>, (String, Vec<u8>)>;
+    fn feed_length(&mut self) -> usize;
+}
+
+/// Runs every kind of commit that the catalog has; how many were tried.
+fn carry_out(engine: Engine, running: &mut dyn Running) -> usize {
+    let mut seen = BTreeSet::new();
+    let mut number = 0;
+    let mut tried = 0;
+    for found in support::designs() {
+        let realization = realize(&found.design, engine);
+        assert_eq!(realization.misfits, [""; 0], "{}", found.name);
+        for realized in &realization.operations {
+            if realized.commit.is_empty() || !seen.insert(cases::signature(&realized.form)) {
+                continue;
+            }
+            for case in cases::cases(&realized.form) {
+                number += 1;
+                tried += 1;
+                let place = format!("{} {} {case:?}", found.name, realized.operation);
+                one(running, realized, case, number, &place);
+            }
+        }
+    }
+    println!("{} commits of {} kinds on {}", tried, seen.len(), engine.name());
+    tried
+}
+
+fn one(running: &mut dyn Running, realized: &Realized, case: Case, number: u16, place: &str) {
+    let form = &realized.form;
+    let seeds = cases::seeds(form, case, number);
+    running.seed(&seeds);
+    let keys: Vec<Vec<u8>> = form.reads.iter().map(|read| cases::key(&read.key, number)).collect();
+    let versions = running.versions(&keys);
+    let binding = Binding::new(form, case, number, &versions);
+    let read = running.read(realized, &binding);
+    let there = keys.iter().filter(|key| seeds.iter().any(|(seeded, _)| seeded == *key)).count();
+    assert_eq!(read.len(), there, "{place}: what was read");
+    if let Some(broken) = case.broken {
+        running.seed(&[(keys[broken].clone(), b"changed in between".to_vec())]);
+    }
+    let before = running.dump(number);
+    let fed = running.feed_length();
+    let accepted = running.commit(realized, &binding);
+    let after = running.dump(number);
+    if case.broken.is_some() {
+        assert!(!accepted, "{place}: accepted");
+        assert_eq!(before, after, "{place}: something was written");
+        assert_eq!(fed, running.feed_length(), "{place}: something was fed");
+        return;
+    }
+    assert!(accepted, "{place}: refused");
+    assert_eq!(fed + usize::from(form.feed.is_some()), running.feed_length(), "{place}: the feed");
+    let found: BTreeMap<Vec<u8>, Vec<u8>> =
+        after.iter().map(|(k, (_, v))| (k.clone(), v.clone())).collect();
+    assert_eq!(found, cases::expected_records(form, case, number), "{place}: what was written");
+    for (key, (version, _)) in &after {
+        let moved = before.get(key).is_none_or(|(old, _)| old != version);
+        assert_eq!(moved, cases::is_written(form, key, number), "{place}: a version");
+    }
+}
+
+#[test]
+fn on_postgres() {
+    let mut running = postgres::start();
+    assert!(carry_out(Engine::Postgres, &mut running) > 20);
+}
+
+#[test]
+fn on_etcd() {
+    let mut running = etcd::start();
+    assert!(carry_out(Engine::Etcd, &mut running) > 20);
+}
+
+#[test]
+fn on_dynamodb() {
+    let mut running = dynamodb::start();
+    assert!(carry_out(Engine::Dynamodb, &mut running) > 20);
+}
