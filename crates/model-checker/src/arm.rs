@@ -49,14 +49,32 @@ pub(crate) struct Findings {
     pub(crate) unranked: Option<usize>,
 }
 
+/// How many ways to break one goal are looked at, for the one with the fewest faults.
+const KEPT_MAX: usize = 16;
+
 pub(crate) const NEVER: u32 = u32::MAX;
 
 impl Findings {
+    /// Keeps the first few of the least depth, for each goal.
     fn violated(&mut self, violation: Violation) {
-        match self.violations.iter_mut().find(|held| held.goal == violation.goal) {
-            Some(held) if held.order() <= violation.order() => {}
-            Some(held) => *held = violation,
-            None => self.violations.push(violation),
+        let goal = violation.goal;
+        let depth = violation.order().0;
+        let own = |held: &Violation| held.goal == goal;
+        if self.violations.iter().any(|held| own(held) && held.order().0 < depth) {
+            return;
+        }
+        self.violations.retain(|held| !own(held) || held.order().0 == depth);
+        if self.violations.contains(&violation) {
+            return;
+        }
+        self.violations.push(violation);
+        if self.violations.iter().filter(|held| own(held)).count() > KEPT_MAX {
+            let last = (0..self.violations.len())
+                .filter(|at| own(&self.violations[*at]))
+                .max_by_key(|at| (self.violations[*at].order(), self.violations[*at].next.clone()));
+            if let Some(last) = last {
+                self.violations.remove(last);
+            }
         }
     }
 

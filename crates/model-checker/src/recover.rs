@@ -132,8 +132,15 @@ pub(crate) fn recover(machine: &Machine, explored: &Explored, goal: u32) -> Reco
     let Some(graph) = graph(machine, explored, states) else { return Recovery::Unknown };
     let mut best: Option<(usize, Vec<u32>, bool)> = None;
     for part in parts(&graph) {
-        if let Some((cycle, dead_end)) = fair(&graph, &part) {
-            let depth = explored.path(graph.states[cycle[0] as usize]).len();
+        if let Some((mut cycle, dead_end)) = fair(&graph, &part) {
+            // It is entered where it is nearest.
+            let depths: Vec<usize> = cycle
+                .iter()
+                .map(|at| explored.path(graph.states[*at as usize]).len())
+                .collect();
+            let nearest = (0..cycle.len()).min_by_key(|at| depths[*at]).unwrap_or(0);
+            cycle.rotate_left(nearest);
+            let depth = depths[nearest];
             if best.as_ref().is_none_or(|(held, cycle_held, _)| {
                 (depth, cycle.len()) < (*held, cycle_held.len())
             }) {

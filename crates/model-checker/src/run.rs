@@ -110,9 +110,16 @@ impl Run {
     }
 
     fn invariant(&self, at: u32) -> Outcome {
-        let violation = self.found.violations.iter().find(|held| held.goal == at);
-        match (violation, self.explored.stop) {
-            (Some(violation), _) => Outcome::Fails(self.violated(violation)),
+        // Of the shortest histories, one with as few faults as can be.
+        let violations = self.found.violations.iter().filter(|held| held.goal == at);
+        let trace = violations.map(|held| self.violated(held)).min_by_key(|trace| {
+            let faults = trace.steps.iter().filter(|step| step.fault.is_some()).count();
+            let plain: Vec<String> =
+                trace.steps.iter().map(|step| format!("{} {:?}", step.name, step.params)).collect();
+            (trace.steps.len(), faults, plain)
+        });
+        match (trace, self.explored.stop) {
+            (Some(trace), _) => Outcome::Fails(trace),
             (None, Some(stop)) => Outcome::Unknown(stop.to_string()),
             (None, None) => Outcome::Holds,
         }

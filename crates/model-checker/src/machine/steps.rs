@@ -1,6 +1,6 @@
 //! Calls from outside, and repairs.
 
-use design::model::Fault;
+use design::model::{Fault, OperationKind};
 use engine::{AnswerKind, Command, Outcome, Word};
 
 use super::apply::{ALL, Takes};
@@ -97,8 +97,15 @@ impl Machine {
                 self.undo(worker);
             }
         }
+        let keyed = matches!(
+            self.design.operations[instance.operation.index()].kind,
+            OperationKind::Step { keyed: true }
+        );
         if self.may(worker, Fault::Duplicate) {
-            if self.apply(worker, &instance.memory, instance.place, ALL)
+            if keyed {
+                // The second time, the outcome of the first is given again.
+                sink.struck(Fault::Duplicate);
+            } else if self.apply(worker, &instance.memory, instance.place, ALL)
                 && self.leave(worker, index)
             {
                 self.charge(worker, Fault::Duplicate);

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use design::model::{
     ActorId, ArithmeticOp, AssignOp, AttrId, Const, Design, Domain, Expr, ExprKind, LocalId,
     MemoryId, OperationId, OperationKind, StateId, Stmt, StmtKind, SubjectId, Target, Type,
+    Values,
 };
 use rustc_hash::FxHashMap;
 
@@ -239,6 +240,13 @@ impl<'a> Flow<'a> {
         Value { node: Some(node), owner: Owner::Free }
     }
 
+    /// A number of things, of which there are so many at most.
+    fn counted(&mut self, most: i64) -> Value {
+        let node = self.inner();
+        self.class(node).ranges.insert((0, most));
+        Value { node: Some(node), owner: Owner::Free }
+    }
+
     fn of_place(&mut self, place: PlaceOf, owner: Owner) -> Value {
         Value { node: Some(self.node(place)), owner }
     }
@@ -363,16 +371,28 @@ impl<'a> Flow<'a> {
                 if let Some(value) = value {
                     let value = self.value(scope, value);
                     self.measure(value);
+                    return self.computed();
                 }
-                self.computed()
+                match &**domain {
+                    Domain::All(of) | Domain::Children { child: of, .. } => {
+                        self.counted(records(self.design, *of))
+                    }
+                    Domain::Elements(expr) => self.counted(room(&expr.ty)),
+                    Domain::World(_) => self.computed(),
+                }
             }
-            ExprKind::Counter { base, .. } => {
+            ExprKind::Counter { base, counter } => {
                 self.value(scope, base);
-                self.computed()
+                let Some(subject) = base.ty.subject() else { return NOTHING };
+                let held = &self.design.subjects[subject.index()].counters[counter.index()];
+                match held.value {
+                    None => self.counted(records(self.design, held.child)),
+                    Some(_) => self.computed(),
+                }
             }
             ExprKind::Size(inner) => {
                 self.value(scope, inner);
-                self.computed()
+                self.counted(room(&inner.ty))
             }
             ExprKind::Negate(inner) => {
                 let value = self.value(scope, inner);
@@ -548,6 +568,32 @@ impl<'a> Flow<'a> {
                 }
             }
         }
+    }
+}
+
+/// How many records of a subject there can be.
+fn records(design: &Design, subject: SubjectId) -> i64 {
+    let held = &design.subjects[subject.index()];
+    let parts = held.keys.iter().enumerate().map(|(at, key)| {
+        let values = design.world.keys.get(subject.index()).and_then(|parts| parts.get(at));
+        match (values, &key.ty) {
+            (_, Type::Ref(of)) => records(design, *of),
+            (Some(Values::Opaque(count)), _) => i64::from(*count),
+            (Some(Values::Range(low, high)), _) => high - low + 1,
+            (Some(Values::Listed(list)), _) => list.len() as i64,
+            (_, Type::Enum(id)) => design.enumerations[id.index()].constants.len() as i64,
+            (_, Type::Actor) => design.world.actors.iter().map(|count| i64::from(*count)).sum(),
+            _ => 2,
+        }
+    });
+    parts.product()
+}
+
+/// How many elements a collection can have.
+fn room(ty: &Type) -> i64 {
+    match ty.required() {
+        Type::List { max, .. } | Type::Set { max, .. } | Type::Map { max, .. } => i64::from(*max),
+        _ => 0,
     }
 }
 

@@ -197,7 +197,8 @@ impl Maker<'_> {
                 (Codec::Time { low, high }, Kind::Plain)
             }
             _ => {
-                let sort = sort.ok_or_else(|| WorldError::NoDomain { what: what() })?;
+                // What nothing mentions never has a value.
+                let Some(sort) = sort else { return Ok((finite(&[]), Kind::Plain)) };
                 let held = &self.universe.sorts.list[sort];
                 let kind = if held.symmetric { Kind::Opaque(sort as u32) } else { Kind::Plain };
                 match &held.domain {
@@ -583,6 +584,7 @@ pub(crate) fn finite(values: &[Word]) -> Codec {
         (Some(&low), Some(&high)) if high - low + 1 == values.len() as Word => {
             Codec::Range { low, count: values.len() as u64 }
         }
+        (None, None) => Codec::Range { low: 0, count: 1 },
         _ => Codec::Listed(values.into_boxed_slice()),
     }
 }
