@@ -3,6 +3,7 @@
 //!
 //! Nothing is run here, and no hint is taken: two designs of one structure get one explanation.
 
+mod against;
 mod derive;
 mod draw;
 mod facts;
@@ -13,12 +14,13 @@ mod sheet;
 mod spell;
 mod types;
 
+pub use against::{Change, Difference, Follows, against};
 pub use derive::{
     Clause, Derivation, Fence, FenceKind, Kind, Mechanism, Shape, Touch, TouchKind, derive,
 };
 pub use draw::{Drawing, Label, Machine, Transition, drawings, machines, together};
 pub use hot::{HotKey, WayOut};
-pub use markdown::{markdown, realization};
+pub use markdown::{difference, markdown, realization};
 pub use realize::{
     CommitForm, Engine, Expected, KeyForm, Line, Part, Realization, Realized, Record, Size,
     WriteForm, WriteKind, realize,

@@ -1,10 +1,12 @@
 //! The sheet for people.
 
+mod difference;
 mod operation;
 mod realization;
 
 use crate::sheet::{Goal, Sheet};
 
+pub use difference::difference;
 pub use realization::realization;
 
 /// The whole sheet.

@@ -41,8 +41,12 @@ pub fn designs() -> Vec<Found> {
     found
 }
 
+/// One of the designs that tests change the text of: kept apart from the catalog, which goes on.
 pub fn design(name: &str) -> Found {
-    designs().into_iter().find(|found| found.name == name).unwrap_or_else(|| panic!("no {name}"))
+    let path = format!("{}/tests/data/designs/{name}.design", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let design = compiled(&text);
+    Found { name: name.into(), text, design }
 }
 
 /// Compiles a text that must be right.

@@ -1,0 +1,130 @@
+//! Two designs held against each other: one change of the text, one finding.
+
+mod support;
+
+use explain::{Difference, Follows, against, difference};
+use support::{changed, compiled, design, designs};
+
+fn tickets(from: &str, to: &str) -> Difference {
+    let text = design("tickets").text;
+    against(&compiled(&text), &compiled(&changed(&text, from, to)))
+}
+
+fn only_truth(found: &Difference) -> (&str, &str, Follows) {
+    assert_eq!(found.truth.len(), 1, "{found:#?}");
+    (&found.truth[0].on, &found.truth[0].text, found.truth[0].follows)
+}
+
+#[test]
+fn a_design_is_like_itself() {
+    for found in designs() {
+        let same = against(&found.design, &found.design);
+        assert!(same.is_empty() && same.follows == Follows::AsItIs, "{}: {same:#?}", found.name);
+        assert!(difference(&same).contains("Nothing changes"));
+    }
+}
+
+#[test]
+fn an_added_attribute_needs_a_default() {
+    let given = tickets(
+        "section: text }\n    truth SeatHold",
+        "section: text, row: int = 1 }\n    truth SeatHold",
+    );
+    let (on, text, follows) = only_truth(&given);
+    assert_eq!((on, follows), ("Seat.SeatInventoryState.row", Follows::ByRewriting));
+    assert_eq!(text, "is new: each record gets its default, 1");
+    let optional = tickets(
+        "section: text }\n    truth SeatHold",
+        "section: text, row: int? }\n    truth SeatHold",
+    );
+    assert_eq!(only_truth(&optional).2, Follows::ByRewriting);
+    let text = design("tickets").text;
+    let without = changed(
+        &text,
+        "section: text }\n    truth SeatHold",
+        "section: text, row: int }\n    truth SeatHold",
+    );
+    let without = changed(
+        &without,
+        "{ SeatInventoryState.section := section }",
+        "{\n    SeatInventoryState.section := section\n    SeatInventoryState.row := 1\n}",
+    );
+    let found = against(&compiled(&text), &compiled(&without));
+    assert_eq!(found.follows, Follows::Never);
+}
+
+#[test]
+fn a_removed_state_must_be_unused_and_an_added_one_comes_last() {
+    let more =
+        tickets("IN_PROGRESS | CONFIRMED | EXPIRED,", "IN_PROGRESS | CONFIRMED | EXPIRED | LOST,");
+    assert_eq!(only_truth(&more).2, Follows::AsItIs);
+    let moved =
+        tickets("IN_PROGRESS | CONFIRMED | EXPIRED,", "LOST | IN_PROGRESS | CONFIRMED | EXPIRED,");
+    assert_eq!(only_truth(&moved).2, Follows::ByRewriting);
+    let text = design("tickets").text;
+    let more = changed(
+        &text,
+        "IN_PROGRESS | CONFIRMED | EXPIRED,",
+        "IN_PROGRESS | CONFIRMED | EXPIRED | LOST,",
+    );
+    let less = against(&compiled(&more), &compiled(&text));
+    let (_, told, follows) = only_truth(&less);
+    assert_eq!(follows, Follows::IfUnused);
+    assert!(told.ends_with("no record may be LOST"), "{told}");
+}
+
+#[test]
+fn another_key_or_type_cannot_follow() {
+    let key = tickets("subject Booking(booking: text)", "subject Booking(booking: int)");
+    assert_eq!(key.follows, Follows::Never);
+    assert_eq!(key.truth[0].on, "Booking");
+    let text = design("tickets").text.replace("section: text", "section: bytes");
+    let ty = against(&design("tickets").design, &compiled(&text));
+    assert_eq!(ty.follows, Follows::Never);
+    assert_eq!(ty.truth[0].on, "Seat.SeatInventoryState.section");
+}
+
+#[test]
+fn callers_are_told_of_refusals_and_parameters() {
+    let found = tickets("    yours: BookingState.buyer = me\n", "");
+    let texts: Vec<&str> = found.clients.iter().map(|c| c.text.as_str()).collect();
+    assert_eq!(texts, ["is no longer refused by `yours`"]);
+    assert_eq!(found.follows, Follows::AsItIs);
+    let found = tickets("ttl: duration = 10m", "ttl: duration");
+    assert_eq!(found.clients[0].text, "`ttl` may no longer be left out");
+}
+
+#[test]
+fn what_waits_in_the_outbox_and_the_index_is_named() {
+    let text = design("payments").text;
+    let other = changed(&text, "every 30s", "every 60s");
+    let found = against(&compiled(&text), &compiled(&other));
+    assert_eq!(found.in_flight.len(), 1);
+    assert!(
+        found.in_flight[0].text.contains("every 30s and is after nothing, every 1m"),
+        "{found:#?}"
+    );
+    let first = "step merchant[create_intent(intent: new Intent, amount: decimal, currency: text)] {\n    PaymentIntentState.amount := amount\n    PaymentIntentState.currency := currency\n}\n";
+    let moved = format!("{}\n{first}", changed(&text, first, ""));
+    let found = against(&compiled(&text), &compiled(&moved));
+    assert_eq!(found.follows, Follows::ByRewriting);
+    assert!(
+        found
+            .in_flight
+            .iter()
+            .all(|change| change.text.contains("another place among the operations"))
+    );
+    assert_eq!(found.in_flight.len(), 2, "{found:#?}");
+}
+
+#[test]
+fn memory_of_another_type_is_worth_nothing() {
+    let text = design("I02").text;
+    let other = changed(
+        &text,
+        "my_epoch: int? of Resource",
+        "my_epoch: int? of Resource, again: int? of Resource",
+    );
+    let found = against(&compiled(&text), &compiled(&other));
+    assert_eq!(found.in_flight[0].on, "claimant.again");
+}
