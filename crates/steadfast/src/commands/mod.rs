@@ -2,6 +2,7 @@
 
 mod check;
 mod error;
+mod explain;
 mod fmt;
 mod list;
 mod new;
@@ -16,6 +17,7 @@ use crate::problem::Problem;
 #[derive(Subcommand)]
 pub enum Command {
     Check(check::Check),
+    Explain(explain::Explain),
     New(new::New),
     List(list::List),
     Show(show::Show),
@@ -30,6 +32,7 @@ impl Command {
     pub fn run(self, output: &mut Output) -> Answer {
         match self {
             Command::Check(command) => command.run(output),
+            Command::Explain(command) => command.run(output),
             Command::New(command) => command.run(output),
             Command::List(command) => command.run(output),
             Command::Show(command) => command.run(output),
