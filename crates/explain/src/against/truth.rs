@@ -65,13 +65,9 @@ fn subject(old: &Design, new: &Design, before: &Subject, after: &Subject, found:
     let name = |subject: &Subject, attribute: &Attribute| {
         format!("{}.{}", subject.states[attribute.state.index()].name, attribute.name)
     };
-    let (both, gone, added) = {
-        let before_list: Vec<(String, &Attribute)> =
-            before.attributes.iter().map(|a| (name(before, a), a)).collect();
-        let after_list: Vec<(String, &Attribute)> =
-            after.attributes.iter().map(|a| (name(after, a), a)).collect();
-        split(before_list, after_list)
-    };
+    let was: Vec<Named<'_>> = before.attributes.iter().map(|a| (name(before, a), a)).collect();
+    let is: Vec<Named<'_>> = after.attributes.iter().map(|a| (name(after, a), a)).collect();
+    let gone = was.iter().filter(|(path, _)| find(&is, path).is_none());
     for (path, _) in gone {
         found.add(
             format!("{}.{path}", before.name),
@@ -79,7 +75,7 @@ fn subject(old: &Design, new: &Design, before: &Subject, after: &Subject, found:
             "is gone: its values are dropped and cannot be had back",
         );
     }
-    for (path, attribute) in added {
+    for (path, attribute) in is.iter().filter(|(path, _)| find(&was, path).is_none()) {
         let on = format!("{}.{path}", before.name);
         match &attribute.default {
             Some(value) => {
@@ -97,7 +93,8 @@ fn subject(old: &Design, new: &Design, before: &Subject, after: &Subject, found:
             ),
         }
     }
-    for (path, a, b) in both {
+    for (path, a) in &was {
+        let Some(b) = find(&is, path) else { continue };
         attribute(old, new, &format!("{}.{path}", before.name), (before, a), (after, b), found);
     }
     counters(new, before, after, found);
@@ -105,23 +102,8 @@ fn subject(old: &Design, new: &Design, before: &Subject, after: &Subject, found:
 
 type Named<'a> = (String, &'a Attribute);
 
-fn split<'a>(
-    before: Vec<Named<'a>>,
-    after: Vec<Named<'a>>,
-) -> (Vec<(String, &'a Attribute, &'a Attribute)>, Vec<Named<'a>>, Vec<Named<'a>>) {
-    let mut both = Vec::new();
-    let mut gone = Vec::new();
-    for (path, attribute) in &before {
-        match after.iter().find(|(other, _)| other == path) {
-            Some((_, other)) => both.push((path.clone(), *attribute, *other)),
-            None => gone.push((path.clone(), *attribute)),
-        }
-    }
-    let added = after
-        .into_iter()
-        .filter(|(path, _)| !before.iter().any(|(other, _)| other == path))
-        .collect();
-    (both, gone, added)
+fn find<'a>(list: &[Named<'a>], path: &str) -> Option<&'a Attribute> {
+    list.iter().find(|(other, _)| other == path).map(|(_, attribute)| *attribute)
 }
 
 fn attribute(

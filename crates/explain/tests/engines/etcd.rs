@@ -12,6 +12,7 @@ use crate::Running;
 use crate::cases::Binding;
 use crate::encoding::from_base64;
 use crate::server::{self, Server};
+use crate::support::programs::program;
 
 pub struct Etcd {
     server: Server,
@@ -20,8 +21,8 @@ pub struct Etcd {
 }
 
 pub fn start() -> Etcd {
-    let etcd = server::program("etcd", &["/usr/sbin", "/usr/local/bin"], "etcd-server");
-    let etcdctl = server::program("etcdctl", &["/usr/sbin", "/usr/local/bin"], "etcd-client");
+    let etcd = program("etcd", &["/usr/sbin", "/usr/local/bin"], "etcd-server");
+    let etcdctl = program("etcdctl", &["/usr/sbin", "/usr/local/bin"], "etcd-client");
     let folder = server::folder("etcd");
     let port = server::free_port();
     let client = format!("http://127.0.0.1:{port}");

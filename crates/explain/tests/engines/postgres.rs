@@ -13,6 +13,7 @@ use crate::cases::Binding;
 use crate::encoding::{from_hex, hex};
 use crate::server::{self, Server};
 use crate::support;
+use crate::support::programs::program;
 
 const FOLDERS: &[&str] = &[
     "/usr/lib/postgresql/17/bin",
@@ -83,9 +84,9 @@ impl Drop for Session {
 }
 
 pub fn start() -> Postgres {
-    let initdb = server::program("initdb", FOLDERS, "postgresql");
-    let postgres = server::program("postgres", FOLDERS, "postgresql");
-    let psql = server::program("psql", FOLDERS, "postgresql-client");
+    let initdb = program("initdb", FOLDERS, "postgresql");
+    let postgres = program("postgres", FOLDERS, "postgresql");
+    let psql = program("psql", FOLDERS, "postgresql-client");
     let folder = server::folder("postgres");
     let data = folder.join("data");
     // The server refuses to run as root: its own user does, under the same process id.

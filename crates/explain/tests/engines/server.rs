@@ -49,31 +49,6 @@ pub fn start(mut command: Command, port: u16, folder: PathBuf) -> Server {
     server
 }
 
-/// A program by its name, from the path or from these folders; installed from a Debian package if
-/// it is nowhere.
-pub fn program(name: &str, folders: &[&str], package: &str) -> PathBuf {
-    if let Some(found) = find(name, folders) {
-        return found;
-    }
-    let script =
-        format!("apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y {package}");
-    let installed = Command::new("sh").args(["-c", &script]).output();
-    find(name, folders).unwrap_or_else(|| {
-        let why = match installed {
-            Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
-            Err(error) => error.to_string(),
-        };
-        panic!("`{name}` is needed and could not be installed (package `{package}`): {why}")
-    })
-}
-
-fn find(name: &str, folders: &[&str]) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::split_paths(&path).collect::<Vec<_>>();
-    let listed = folders.iter().map(PathBuf::from);
-    path.into_iter().chain(listed).map(|folder| folder.join(name)).find(|file| file.is_file())
-}
-
 /// Where tools that are fetched once are kept.
 pub fn cache() -> PathBuf {
     let home = std::env::var_os("HOME").map_or_else(std::env::temp_dir, PathBuf::from);

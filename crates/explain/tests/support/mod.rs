@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod programs;
+
 use std::path::{Path, PathBuf};
 
 use design::model::Design;
