@@ -1,16 +1,28 @@
 //! The thread that writes batches to the log, one sync for each, while the next one fills.
 
 use std::io;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use crate::core::{Phase, Taken};
+use crate::core::{Core, Phase, Taken};
 use crate::frame::{self, FRAME_BYTES};
 use crate::segment::Segment;
 use crate::shared::{Shared, lock};
 
+/// Those who were just answered may come again within this share of what a sync takes. Waiting for
+/// them makes one sync of two.
+const GATHER_SHARE: u32 = 10;
+const GATHER_MAX: Duration = Duration::from_micros(500);
+
 /// Runs until the store is closed or a write fails.
 pub fn run(shared: &Shared) {
-    while let Some(work) = next(shared) {
+    let mut gather = Gather::default();
+    while let Some(work) = next(shared, &gather) {
+        let begun = Instant::now();
+        let answered = match &work {
+            Work::Batch(taken) => taken.batch.count,
+            Work::Seal(..) => 0,
+        };
         let done = match work {
             Work::Batch(taken) => write_batch(shared, taken),
             Work::Seal(segment, offset) => write_seal(shared, &segment, offset),
@@ -19,6 +31,23 @@ pub fn run(shared: &Shared) {
             shared.poison(error.to_string());
             return;
         }
+        let patience = (begun.elapsed() / GATHER_SHARE).min(GATHER_MAX);
+        gather = Gather { answered, until: Some(Instant::now() + patience) };
+    }
+}
+
+/// How many were answered last, and how long they are waited for.
+#[derive(Default)]
+struct Gather {
+    answered: u32,
+    until: Option<Instant>,
+}
+
+impl Gather {
+    /// How much longer to wait, when so many commits are there.
+    fn left(&self, commits: u32, wanted: u32) -> Option<Duration> {
+        let left = self.until?.checked_duration_since(Instant::now())?;
+        (commits < wanted && !left.is_zero()).then_some(left)
     }
 }
 
@@ -28,47 +57,69 @@ enum Work {
 }
 
 /// Waits for work; nothing more comes when the store is closed.
-fn next(shared: &Shared) -> Option<Work> {
+fn next(shared: &Shared, gather: &Gather) -> Option<Work> {
     let mut core = shared.core();
+    // Those who came while the last batch was synced, and those it answered.
+    let all = core.commits().saturating_add(gather.answered).max(1);
     loop {
-        if core.has_batch() {
-            let taken = core.take();
-            drop(core);
-            shared.room.notify_all();
-            if taken.begins_segment {
-                lock(&shared.feed).begin(Arc::clone(&taken.segment), taken.batch.first);
-                shared.chores.notify_all();
+        let open = core.phase == Phase::Open;
+        let crowded = core.is_crowded(&shared.options);
+        let rest = if core.has_batch() {
+            match gather.left(core.commits(), all).filter(|_| open && !crowded) {
+                Some(left) => Some(left),
+                None => return Some(take(shared, core)),
             }
-            return Some(Work::Batch(taken));
-        }
-        let closing = core.phase != Phase::Open;
-        if closing
-            && core.unsealed
-            && let Some((segment, offset)) = core.take_seal()
-        {
-            return Some(Work::Seal(segment, offset));
-        }
-        if closing {
+        } else if !open {
+            if core.unsealed
+                && let Some((segment, offset)) = core.take_seal()
+            {
+                return Some(Work::Seal(segment, offset));
+            }
             return None;
-        }
-        core.committer_waits = true;
-        let rest = core.unsealed.then_some(shared.options.seal_after);
-        let Some(rest) = rest else {
-            core = shared.work.wait(core).unwrap_or_else(PoisonError::into_inner);
-            continue;
+        } else {
+            core.unsealed.then_some(shared.options.seal_after)
         };
-        let (woken, timeout) =
-            shared.work.wait_timeout(core, rest).unwrap_or_else(PoisonError::into_inner);
-        core = woken;
-        if timeout.timed_out()
+        let gathers = core.has_batch();
+        core.committer_waits = true;
+        core.commits_wanted = if gathers { all } else { 1 };
+        let timed_out;
+        (core, timed_out) = sleep(shared, core, rest);
+        core.committer_waits = false;
+        if timed_out
             && !core.has_batch()
             && core.unsealed
             && let Some((segment, offset)) = core.take_seal()
         {
-            core.committer_waits = false;
             return Some(Work::Seal(segment, offset));
         }
     }
+}
+
+/// Sleeps until woken, or for so long, and says whether that was it.
+fn sleep<'a>(
+    shared: &'a Shared,
+    core: MutexGuard<'a, Core>,
+    rest: Option<Duration>,
+) -> (MutexGuard<'a, Core>, bool) {
+    match rest {
+        None => (shared.work.wait(core).unwrap_or_else(PoisonError::into_inner), false),
+        Some(rest) => {
+            let woken = shared.work.wait_timeout(core, rest);
+            let (core, timeout) = woken.unwrap_or_else(PoisonError::into_inner);
+            (core, timeout.timed_out())
+        }
+    }
+}
+
+fn take(shared: &Shared, mut core: MutexGuard<'_, Core>) -> Work {
+    let taken = core.take();
+    drop(core);
+    shared.room.notify_all();
+    if taken.begins_segment {
+        lock(&shared.feed).begin(Arc::clone(&taken.segment), taken.batch.first);
+        shared.chores.notify_all();
+    }
+    Work::Batch(taken)
 }
 
 fn write_batch(shared: &Shared, taken: Taken) -> io::Result<()> {

@@ -39,8 +39,9 @@ pub struct Core {
     pub next: Option<Arc<Segment>>,
     /// Why there is none, when the disk has no room for it.
     pub full: Option<String>,
-    /// The committer sleeps and must be woken.
+    /// The committer sleeps, and must be woken when the batch has so many commits.
     pub committer_waits: bool,
+    pub commits_wanted: u32,
     /// Something was written since the last seal.
     pub unsealed: bool,
     /// Bytes of frames since the store was opened, and since the last snapshot began.
@@ -93,6 +94,7 @@ impl Core {
             next: None,
             full: None,
             committer_waits: false,
+            commits_wanted: 1,
             unsealed: false,
             log_bytes: 0,
         }
@@ -108,6 +110,11 @@ impl Core {
 
     pub fn has_batch(&self) -> bool {
         self.batch.count > 0
+    }
+
+    /// How many commits wait to be written.
+    pub fn commits(&self) -> u32 {
+        self.batch.count
     }
 
     /// No more may be added before the committer has taken what there is.

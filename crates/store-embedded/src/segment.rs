@@ -95,15 +95,19 @@ impl Segment {
 }
 
 /// Zeros from end to end, so that no later write needs room.
+///
+/// They are written page by page: a system that keeps a file in memory in pieces as large as the
+/// writes that made them would otherwise treat a commit of a few bytes as a piece of megabytes.
 fn fill(file: &dyn DiskFile, bytes: u64) -> std::io::Result<()> {
-    const PIECE: u64 = 1 << 20;
-    let zeros = vec![0; PIECE.min(bytes) as usize];
+    const PAGE: u64 = 4 << 10;
+    const SYNC: u64 = 8 << 20;
+    let zeros = [0; PAGE as usize];
     let mut offset = 0;
     while offset < bytes {
-        let piece = PIECE.min(bytes - offset);
+        let piece = PAGE.min(bytes - offset);
         file.write_at(offset, &zeros[..piece as usize])?;
         offset += piece;
-        if offset % (8 * PIECE) == 0 {
+        if offset.is_multiple_of(SYNC) {
             file.sync()?;
         }
     }

@@ -51,7 +51,7 @@ impl Shared {
         let (mut core, room) = self.with_room();
         core.is_open()?;
         let position = core.transact(&self.options, room, run)?;
-        if core.committer_waits && core.has_batch() {
+        if core.committer_waits && core.commits() >= core.commits_wanted {
             core.committer_waits = false;
             self.work.notify_one();
         }

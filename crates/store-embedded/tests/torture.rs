@@ -1,0 +1,152 @@
+//! A process under load is killed at random moments, again and again. Nothing that it acknowledged
+//! may be lost, and nothing may be applied twice.
+//!
+//! `STEADFAST_KILLS` sets how often; the default is small.
+
+mod place;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use place::Place;
+use store::{Cursor, Seeded, Store, block_on};
+use store_embedded::{Embedded, Options};
+
+const SEED: u64 = 7;
+
+/// The program that is killed is an example of this package, which cargo builds for the tests.
+fn program() -> PathBuf {
+    let mut path = std::env::current_exe().expect("the path of this test");
+    path.pop();
+    path.pop();
+    path.join("examples").join("torture")
+}
+
+/// What the killed processes have acknowledged.
+#[derive(Default)]
+struct Ledger {
+    /// The highest count of each client.
+    counts: BTreeMap<u64, u64>,
+    total: u64,
+    acknowledged: u64,
+    opened_at: Vec<u64>,
+}
+
+impl Ledger {
+    fn line(&mut self, line: &str) {
+        let numbers: Vec<&str> = line.split(' ').collect();
+        let number = |n: usize| numbers[n].parse::<u64>().expect("a number");
+        if numbers[0] == "open" {
+            self.opened_at.push(number(1));
+            return;
+        }
+        let count = self.counts.entry(number(0)).or_default();
+        assert!(number(1) > *count, "client {} counted to {} twice", numbers[0], numbers[1]);
+        *count = number(1);
+        self.total = self.total.max(number(2));
+        self.acknowledged += 1;
+    }
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_and_nothing_is_applied_twice() {
+    let kills = std::env::var("STEADFAST_KILLS").map_or(12, |n| n.parse().expect("a number"));
+    let place = Place::new("torture");
+    let mut seeded = Seeded::new(SEED);
+    let mut ledger = Ledger::default();
+    let mut recoveries_ms = Vec::new();
+    for _ in 0..kills {
+        let life = Duration::from_millis(5 + seeded.below(250));
+        recoveries_ms.push(live_and_die(place.path(), life, &mut ledger));
+        check(place.path(), &ledger);
+    }
+    recoveries_ms.sort_unstable();
+    let worst = recoveries_ms.last().copied().unwrap_or(0);
+    println!(
+        "seed {SEED}: {kills} kills, {} commits acknowledged, {} in the store, recovery {} ms in \
+         the middle and {worst} ms at worst",
+        ledger.acknowledged,
+        ledger.total,
+        recoveries_ms[recoveries_ms.len() / 2],
+    );
+    assert!(ledger.acknowledged > kills * 10, "only {} commits", ledger.acknowledged);
+}
+
+/// Runs the program for so long after it has opened the store, and kills it. Answers with how long
+/// it took to open.
+fn live_and_die(directory: &Path, life: Duration, ledger: &mut Ledger) -> u128 {
+    let begun = Instant::now();
+    let mut child = Command::new(program())
+        .arg("work")
+        .arg(directory)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the example is built with the tests");
+    let lines = BufReader::new(child.stdout.take().expect("an output")).lines();
+    let (sender, receiver) = mpsc::channel();
+    let reading = thread::spawn(move || {
+        // A last line that was cut short was not acknowledged to anyone.
+        lines.map_while(Result::ok).for_each(|line| drop(sender.send(line)));
+    });
+    let first = receiver.recv().expect("the store opens");
+    let opened = begun.elapsed().as_millis();
+    ledger.line(&first);
+    thread::sleep(life);
+    child.kill().expect("a child to kill");
+    child.wait().expect("a child that ended");
+    reading.join().expect("a reader");
+    // A line without its end may have been cut; all others are acknowledged.
+    receiver.iter().filter(|line| line.split(' ').count() == 3).for_each(|line| ledger.line(&line));
+    opened
+}
+
+/// The store holds all that was acknowledged, its counters agree, and its feed has each count once.
+fn check(directory: &Path, ledger: &Ledger) {
+    let store = Embedded::open(directory, Options::small()).expect("it opens after a kill");
+    let read = |key: String| {
+        let found = block_on(store.read(&[key.into()], None)).unwrap().remove(0);
+        found.map_or(0, |r| u64::from_le_bytes(r.value.as_ref().try_into().unwrap()))
+    };
+    let total = read("total".into());
+    let mut sum = 0;
+    for client in 0..8 {
+        let count = read(format!("client/{client}"));
+        let acknowledged = ledger.counts.get(&client).copied().unwrap_or(0);
+        assert!(count >= acknowledged, "client {client} lost {acknowledged}: {count}");
+        sum += count;
+    }
+    assert_eq!(sum, total, "a commit was applied in part or twice");
+    assert!(total >= ledger.total, "the total {} was lost: {total}", ledger.total);
+    let head = block_on(store.head(Default::default())).unwrap();
+    assert_eq!(head.position(), total, "every commit counts once");
+    check_feed(&store, head);
+}
+
+fn check_feed(store: &Embedded, head: Cursor) {
+    let mut from = Cursor::start(Default::default());
+    let mut last: BTreeMap<String, u64> = BTreeMap::new();
+    while from < head {
+        let page = match block_on(store.feed(from, 500)) {
+            Err(store::Error::BelowFloor(floor)) => {
+                from = floor;
+                continue;
+            }
+            page => page.unwrap(),
+        };
+        for commit in &page.commits {
+            assert_eq!(commit.cursor.position(), from.position() + 1, "a gap in the feed");
+            from = commit.cursor;
+            let text = String::from_utf8(commit.entries[0].to_vec()).unwrap();
+            let (client, count) = text.split_once(' ').unwrap();
+            let count = count.parse().unwrap();
+            let before = last.insert(client.to_owned(), count);
+            assert!(before.is_none_or(|before| before + 1 == count), "{text} after {before:?}");
+        }
+        from = page.next;
+    }
+}
