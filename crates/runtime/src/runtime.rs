@@ -13,7 +13,9 @@ use store::{Cursor, Decision, Partition, Store, Ticket, Transaction};
 use crate::alarm::Alarm;
 use crate::clock::{Clock, SystemClock};
 use crate::counters::Counters;
+use crate::hot::{HotKey, HotKeys};
 use crate::idempotency::{self, Outcome};
+use crate::keys::Space;
 use crate::perform::{Done, Performed, Room, perform};
 use crate::plan::{Got, Plan, Source};
 use crate::pool::Pool;
@@ -58,6 +60,7 @@ pub struct Runtime {
     pub(crate) settings: Settings,
     pub(crate) counters: Counters,
     pub(crate) views: Views,
+    hot: HotKeys,
     desks: Mutex<Vec<Desk>>,
     pub(crate) alarm: Alarm,
     /// outbox entries that are on their way, by operation and key
@@ -124,6 +127,7 @@ impl Runtime {
             settings,
             counters,
             views: Views::default(),
+            hot: HotKeys::default(),
             desks: Mutex::new(Vec::new()),
             alarm: Alarm::default(),
             in_flight: Mutex::default(),
@@ -245,6 +249,7 @@ impl Runtime {
         if let Some(at) = wake {
             self.alarm.ring(at);
         }
+        self.touch(&answer);
         let revision = ticket.cursor().to_string();
         let answer = match answer {
             None => Err(CallError::Damaged),
@@ -283,6 +288,36 @@ impl Runtime {
             self.counters.refused(id, &refused.clause);
         }
         Ok((ticket, answer))
+    }
+
+    /// Counts the records that a call changed, for the hottest keys.
+    fn touch(&self, answer: &Option<Result<Finished, CallError>>) {
+        if let Some(Ok(Finished::Done(done, _))) = answer {
+            for (key, _) in &done.plan.writes {
+                if key.get(2) == Some(&(Space::Record as u8)) {
+                    self.hot.touch(&key[3..]);
+                }
+            }
+        }
+    }
+
+    /// The records that are changed most, by subject and key, and how often any was.
+    pub fn hottest(&self, most: usize) -> (Vec<(String, Vec<Value>, HotKey)>, u64) {
+        let schema = &*self.schema;
+        let (hottest, total) = self.hot.hottest(most);
+        let mut pool = Pool::new(schema.program.texts());
+        let named = hottest.into_iter().filter_map(|hot| {
+            let (subject, parts) = hot.key.split_first_chunk::<2>()?;
+            let subject = design::model::SubjectId(u32::from(u16::from_be_bytes(*subject)));
+            let mut reader = crate::bytes::Reader::new(parts);
+            let handle =
+                crate::keys::read_key_parts(&mut reader, &schema.design, subject, &mut pool)
+                    .ok()?;
+            let mut key = Vec::new();
+            values::write_key(&schema.design, subject, handle, &pool, &mut key);
+            Some((schema.design.subjects[subject.index()].name.clone(), key, hot))
+        });
+        (named.collect(), total)
     }
 
     /// Within the transaction: replayed, refused, or done and planned.

@@ -160,3 +160,19 @@ fn a_store_that_holds_another_version_of_the_design_is_not_opened() {
     assert_eq!(store::block_on(second.runtime.feed(None, 10)).unwrap().0.len(), 1);
     assert!(store::block_on(first.runtime.feed(None, 10)).unwrap().0.is_empty());
 }
+
+#[test]
+fn the_hottest_key_is_known() {
+    let bench = bench(design("infra/I02"));
+    for n in 0..40 {
+        let resource = if n % 4 == 0 { format!("cold{n}") } else { "hot".to_string() };
+        let claim = ask("claimant", "claim", "ann").with("resource", resource).with("ttl", "1ms");
+        bench.call(claim).unwrap();
+        bench.clock.advance(10);
+    }
+    let (hottest, total) = bench.runtime.hottest(1);
+    assert_eq!(total, 40);
+    assert_eq!(hottest[0].0, "Resource");
+    assert_eq!(hottest[0].1, [json!("hot")]);
+    assert_eq!(hottest[0].2.count, 30);
+}
