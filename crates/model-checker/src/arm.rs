@@ -3,7 +3,7 @@
 use design::model::{Fault, Goal, OperationId};
 use engine::{Reason, Scratch};
 
-use crate::machine::{Machine, NOW, Sink, Step, View, Worker};
+use crate::machine::{Gather, Machine, NOW, Sink, Step, View, Worker};
 use crate::search::{Place, Space};
 use crate::witness::Watch;
 
@@ -19,6 +19,8 @@ pub(crate) struct Arm<'a> {
     pub(crate) island: bool,
     /// stop as soon as something is violated
     pub(crate) one_is_enough: bool,
+    /// for each goal about states: the bits it looks at, if they are few
+    pub(crate) looks: Vec<Option<Gather>>,
 }
 
 /// A goal does not hold: in a state, or of the transition that leads from it.
@@ -106,6 +108,8 @@ pub(crate) struct ArmWorker {
     pub(crate) found: Findings,
     /// for each goal about transitions: does it hold of one that changes nothing it sees?
     still: Vec<Option<bool>>,
+    /// for each goal about states, for each value of what it looks at: 1 holds, 2 does not
+    judged: Vec<Vec<u8>>,
 }
 
 struct Listener<'a, 'b> {
@@ -187,6 +191,11 @@ impl Space for Arm<'_> {
             scratch: Scratch::new(),
             found: Findings { witnessed: vec![NEVER; watched], ..Findings::default() },
             still: vec![None; self.transitions.len()],
+            judged: self
+                .looks
+                .iter()
+                .map(|look| look.as_ref().map_or(Vec::new(), |look| vec![0; 1 << look.bits]))
+                .collect(),
         }
     }
 
@@ -200,17 +209,26 @@ impl Space for Arm<'_> {
 
     fn expand(&self, worker: &mut ArmWorker, state: &[u64], at: Place, out: &mut Vec<u64>) {
         let machine = self.machine;
-        machine.load(&mut worker.worker, state);
-        for goal in &self.states {
-            let view = View { machine, words: &worker.worker.before, now: NOW };
-            let holds = engine::holds(
-                &machine.program,
-                Goal::Invariant(*goal),
-                &view,
-                None,
-                &mut worker.scratch,
-            );
-            if holds != Ok(true) {
+        let packed = self.transitions.is_empty() && machine.memo.is_some();
+        let mut loaded = false;
+        for (number, goal) in self.states.iter().enumerate() {
+            let look = self.looks[number].as_ref().map(|look| look.number(state));
+            let judged = look.map_or(0, |look| worker.judged[number][look]);
+            let holds = if judged == 0 {
+                if !loaded {
+                    machine.load(&mut worker.worker, state);
+                    loaded = true;
+                }
+                let view = View { machine, words: &worker.worker.before, now: NOW };
+                let goal = Goal::Invariant(*goal);
+                engine::holds(&machine.program, goal, &view, None, &mut worker.scratch) == Ok(true)
+            } else {
+                judged == 1
+            };
+            if let Some(look) = look {
+                worker.judged[number][look] = if holds { 1 } else { 2 };
+            }
+            if !holds {
                 worker.found.violated(Violation {
                     goal: *goal,
                     depth: at.depth,
@@ -219,6 +237,9 @@ impl Space for Arm<'_> {
                     next: None,
                 });
             }
+        }
+        if !packed && !loaded {
+            machine.load(&mut worker.worker, state);
         }
         worker.still.fill(None);
         for goal in if self.island { &self.transitions[..] } else { &[] } {
@@ -244,7 +265,12 @@ impl Space for Arm<'_> {
             still: &mut worker.still,
             out,
         };
-        machine.expand(&mut worker.worker, &mut listener, false);
+        match &machine.memo {
+            Some(memo) if packed => {
+                machine.expand_packed(memo, &mut worker.worker, state, &mut listener);
+            }
+            _ => machine.expand(&mut worker.worker, &mut listener, false),
+        }
     }
 
     fn enough(&self, workers: &mut [ArmWorker], _depth: u32) -> bool {

@@ -55,9 +55,16 @@ impl Run {
                 Machine::new(design, wanted.protections, options, wanted.symmetric, &barred)?;
             let watch = wanted.witnesses.then(|| Watch::of(&machine));
             let uses_old = |at: &u32| design.invariants[*at as usize].uses_old;
+            let states: Vec<u32> =
+                wanted.invariants.iter().copied().filter(|at| !uses_old(at)).collect();
+            let looks = states
+                .iter()
+                .map(|at| if options.memo { machine.goal_slots(*at) } else { None })
+                .collect();
             let arm = Arm {
                 machine: &machine,
-                states: wanted.invariants.iter().copied().filter(|at| !uses_old(at)).collect(),
+                states,
+                looks,
                 transitions: wanted.invariants.iter().copied().filter(uses_old).collect(),
                 watch: watch.as_ref(),
                 island: wanted.island,

@@ -80,13 +80,6 @@ impl Machine {
             self.emit(worker, sink, Move::Drop { call }, NOW);
         }
     }
-
-    /// How many calls are in flight.
-    pub(crate) fn in_flight(&self, words: &[Word]) -> usize {
-        (0..self.plan.calls.count)
-            .filter(|call| words[self.call_slot(*call) as usize] != 0)
-            .count()
-    }
 }
 
 /// Puts blocks of slots into one order, so that it does not matter which came first.

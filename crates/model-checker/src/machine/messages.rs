@@ -1,6 +1,6 @@
 //! Messages between places: delivered in any order, perhaps not at all, perhaps twice.
 
-use design::model::{Fault, OperationId};
+use design::model::Fault;
 use engine::{Outcome, Send, Word};
 
 use super::apply::ALL;
@@ -153,16 +153,6 @@ impl Machine {
                 Outcome::Need => {}
             }
         }
-    }
-
-    /// The messages on their way: which operation, and its words.
-    pub(crate) fn on_the_way<'a>(
-        &'a self,
-        words: &'a [Word],
-    ) -> impl Iterator<Item = (OperationId, &'a [Word])> {
-        self.plan.messages.iter().flat_map(move |plan| {
-            blocks(plan, words).map(move |block| (plan.operation, block))
-        })
     }
 }
 

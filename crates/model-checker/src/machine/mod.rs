@@ -6,6 +6,7 @@ mod calls;
 mod effects;
 mod faults;
 mod instances;
+mod memo;
 mod messages;
 mod moves;
 mod ranks;
@@ -14,10 +15,12 @@ mod symmetry;
 mod time;
 mod view;
 
-use design::model::{Design, Fault, OperationId, OperationKind, Protection, Type};
+use design::model::{Design, Fault, OperationId, OperationKind, Protection};
 use engine::{Program, Scratch, Word};
 
 pub(crate) use instances::{Instance, InstanceKind};
+pub(crate) use memo::{Gather, Memo};
+use memo::Recall;
 pub(crate) use moves::{How, Move};
 use ranks::Ranks;
 pub(crate) use symmetry::Symmetry;
@@ -40,14 +43,13 @@ pub(crate) struct Machine {
     pub(crate) settings: Settings,
     pub(crate) plan: Plan,
     pub(crate) instances: Vec<Instance>,
-    /// how many of the instances are calls that can be in flight; they come first
-    pub(crate) callable: usize,
     /// the values of key parts that name a place
     pub(crate) places: Vec<Word>,
     pub(crate) ranks: Ranks,
     pub(crate) symmetry: Option<Symmetry>,
     pub(crate) symmetry_notes: Vec<String>,
-    pub(crate) targets: Vec<bool>,
+    /// for machines whose steps can be looked up
+    pub(crate) memo: Option<Memo>,
     /// for each slot: do invariants see it?
     pub(crate) visible: Vec<bool>,
 }
@@ -68,6 +70,7 @@ pub(crate) struct Worker {
     pub(crate) scratch: Scratch,
     /// values, reused
     words: Vec<Word>,
+    recall: Recall,
 }
 
 /// One transition, as it is handed out.
@@ -145,18 +148,20 @@ impl Machine {
             settings,
             plan,
             instances,
-            callable,
             places,
             ranks,
             symmetry: None,
             symmetry_notes: Vec::new(),
-            targets,
+            memo: None,
             visible,
         };
         if symmetric && options.symmetry && !design.world.symmetry_off {
             let (symmetry, notes) = Symmetry::of(&machine);
             machine.symmetry = symmetry;
             machine.symmetry_notes = notes;
+        }
+        if options.memo {
+            machine.memo = Memo::of(&machine);
         }
         Ok(machine)
     }
@@ -173,6 +178,7 @@ impl Machine {
             memory: Vec::new(),
             scratch: Scratch::new(),
             words: Vec::new(),
+            recall: Recall::default(),
         }
     }
 
@@ -375,8 +381,3 @@ pub(crate) fn effects_of(design: &Design) -> impl Iterator<Item = OperationId> +
 
 /// What a `now` is in every state.
 pub(crate) const NOW: Word = BASE;
-
-/// Is it kept as one word?
-pub(crate) fn is_scalar(ty: &Type) -> bool {
-    !matches!(ty.required(), Type::List { .. } | Type::Set { .. } | Type::Map { .. })
-}

@@ -38,7 +38,13 @@ impl Machine {
         }
     }
 
-    fn step<S: Sink>(&self, worker: &mut Worker, sink: &mut S, index: u32, instance: &Instance) {
+    pub(super) fn step<S: Sink>(
+        &self,
+        worker: &mut Worker,
+        sink: &mut S,
+        index: u32,
+        instance: &Instance,
+    ) {
         self.remember(worker, instance);
         let operation = instance.operation;
         match self.run(worker, operation, instance.me, &instance.params, NOW, None) {
@@ -223,30 +229,39 @@ impl Machine {
 
     pub(super) fn repairs<S: Sink>(&self, worker: &mut Worker, sink: &mut S, recovery: bool) {
         for (index, instance) in self.instances.iter().enumerate() {
-            if instance.kind != InstanceKind::Repair {
-                continue;
+            if instance.kind == InstanceKind::Repair {
+                self.repair(worker, sink, index as u32, recovery);
             }
-            let index = index as u32;
-            self.remember(worker, instance);
-            let operation = instance.operation;
-            match self.run(worker, operation, instance.me, &instance.params, NOW, None) {
-                Outcome::Done => {
-                    let what = Move::Repair { instance: index, how: How::Plain };
-                    self.give(worker, sink, instance, ALL, what);
-                    if self.program.outbox_removed(operation)
-                        && worker.scratch.sends().next().is_some()
-                        && !recovery
-                    {
-                        let what = Move::Repair { instance: index, how: How::CallLost };
-                        self.give(worker, sink, instance, Takes { calls: false, ..ALL }, what);
-                    }
+        }
+    }
+
+    pub(super) fn repair<S: Sink>(
+        &self,
+        worker: &mut Worker,
+        sink: &mut S,
+        index: u32,
+        recovery: bool,
+    ) {
+        let instance = &self.instances[index as usize];
+        self.remember(worker, instance);
+        let operation = instance.operation;
+        match self.run(worker, operation, instance.me, &instance.params, NOW, None) {
+            Outcome::Done => {
+                let what = Move::Repair { instance: index, how: How::Plain };
+                self.give(worker, sink, instance, ALL, what);
+                if self.program.outbox_removed(operation)
+                    && worker.scratch.sends().next().is_some()
+                    && !recovery
+                {
+                    let what = Move::Repair { instance: index, how: How::CallLost };
+                    self.give(worker, sink, instance, Takes { calls: false, ..ALL }, what);
                 }
-                Outcome::Refused(refusal) => sink.refused(operation, refusal.reason),
-                Outcome::Need => {}
             }
-            if !recovery {
-                self.clock_steps(worker, sink, index, instance);
-            }
+            Outcome::Refused(refusal) => sink.refused(operation, refusal.reason),
+            Outcome::Need => {}
+        }
+        if !recovery {
+            self.clock_steps(worker, sink, index, instance);
         }
     }
 }

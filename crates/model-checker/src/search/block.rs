@@ -66,6 +66,7 @@ impl Block {
         let next = AtomicUsize::new(0);
         let work = |worker: &mut S::Worker| {
             let mut out = Vec::new();
+            let mut hashes = Vec::new();
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 if at >= self.used {
@@ -79,7 +80,7 @@ impl Block {
                         Place { id: ids[index], turn: turn + index as u64, depth: known.depth };
                     out.clear();
                     space.expand(worker, known.state(place.id), place, &mut out);
-                    sift(known, &out, place.id, &mut chunk);
+                    sift(known, &out, place.id, &mut hashes, &mut chunk);
                 }
             }
         };
@@ -150,14 +151,22 @@ impl Block {
     }
 }
 
-/// Keeps the successors that are not known yet.
-fn sift(known: &Explored, out: &[u64], parent: u32, chunk: &mut Chunk) {
+/// Keeps the successors that are not known yet. Where each would stand is looked up for all of
+/// them first: the memory is asked for many at once instead of one after the other.
+fn sift(known: &Explored, out: &[u64], parent: u32, hashes: &mut Vec<u64>, chunk: &mut Chunk) {
+    hashes.clear();
+    let mut heads = 0;
     for state in out.chunks_exact(known.width) {
-        chunk.transitions += 1;
         let hash = hash(state);
-        let number = shard_of(hash);
+        heads ^= known.shards[shard_of(hash)].table.head(hash);
+        hashes.push(hash);
+    }
+    std::hint::black_box(heads);
+    chunk.transitions += hashes.len() as u64;
+    for (state, hash) in out.chunks_exact(known.width).zip(&*hashes) {
+        let number = shard_of(*hash);
         let shard = &known.shards[number];
-        if shard.table.find(&shard.arena, state, hash).is_none() {
+        if shard.table.find(&shard.arena, state, *hash).is_none() {
             chunk.states[number].extend_from_slice(state);
             chunk.parents[number].push(parent);
         }

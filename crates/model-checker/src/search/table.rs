@@ -36,6 +36,12 @@ impl Table {
         Table { entries: vec![0; 64], mask: 63 }
     }
 
+    /// The entry where a state with this hash would stand.
+    #[inline]
+    pub(crate) fn head(&self, hash: u64) -> u32 {
+        self.entries[hash as usize & self.mask]
+    }
+
     #[inline]
     pub(crate) fn find(&self, arena: &Arena, state: &[u64], hash: u64) -> Option<usize> {
         let tag = tag(hash);

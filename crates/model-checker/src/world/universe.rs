@@ -257,10 +257,6 @@ impl Universe {
             other => vec![scalar(other)],
         }
     }
-
-    pub(crate) fn actor_of(&self, principal: Word) -> ActorId {
-        self.principals[principal as usize].actor
-    }
 }
 
 fn collection(elements: &[Word], width: usize) -> Vec<Word> {

@@ -31,3 +31,20 @@ pub fn checked(design: &Design, options: &Options) -> Report {
 pub fn faults(list: &[Fault]) -> Vec<FaultSetting> {
     list.iter().map(|fault| FaultSetting { fault: *fault, budget: None }).collect()
 }
+
+/// A repair of actor 1 on subject 0.
+pub fn support_repair(
+    name: &str,
+    guard: design::model::Expr,
+    body: Vec<design::model::StmtKind>,
+) -> design::model::Operation {
+    use design::model::{ActorId, OperationKind, SubjectId, Type};
+    let mut operation =
+        step(name, &[("thing", Type::Ref(SubjectId(0)), false)]).when("due", guard);
+    for kind in body {
+        operation = operation.does(kind);
+    }
+    operation.kind = OperationKind::Repair { after: None, every: None, batch: None };
+    operation.actor = ActorId(1);
+    operation
+}

@@ -1,0 +1,456 @@
+//! Outcomes of steps that read few bits, remembered: the engine is asked once for each value of
+//! what a step reads and writes.
+//!
+//! A step is a pure function of the records it names. Where these are the records of its
+//! parameters and their parents, the words it can read or write are known beforehand: its
+//! footprint. If that is a few bits, its outcome is looked up by them.
+
+use design::model::{
+    AttrId, Expr, ExprKind, LocalId, Operation, OperationKind, Stmt, StmtKind, SubjectId, Target,
+};
+use engine::{Outcome, Reason, Word};
+
+use super::{How, InstanceKind, Machine, Move, NOW, Sink, Step, Worker};
+use crate::visit;
+
+/// Footprints of more bits are not worth a table.
+const BITS_MAX: u32 = 14;
+
+/// Neighbouring bits of a packed state.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    word: u32,
+    shift: u32,
+    mask: u64,
+    to: u32,
+}
+
+/// Some slots of a packed state, gathered into one small number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gather {
+    stretches: Vec<Stretch>,
+    pub(crate) bits: u32,
+}
+
+impl Gather {
+    pub(crate) fn of(machine: &Machine, slots: &[u32]) -> Gather {
+        let mut gather = Gather::default();
+        let mut masks = vec![0_u64; machine.plan.slots.width()];
+        for slot in slots {
+            let (word, mask) = machine.plan.slots.mask(*slot);
+            masks[word] |= mask;
+        }
+        for (word, mask) in masks.into_iter().enumerate() {
+            let mut left = mask;
+            while left != 0 {
+                let shift = left.trailing_zeros();
+                let len = (left >> shift).trailing_ones();
+                let mask = if len == 64 { u64::MAX } else { (1 << len) - 1 };
+                let to = gather.bits;
+                gather.stretches.push(Stretch { word: word as u32, shift, mask, to });
+                gather.bits += len;
+                left &= !(mask << shift);
+            }
+        }
+        gather
+    }
+
+    #[inline]
+    pub(crate) fn number(&self, packed: &[u64]) -> usize {
+        let mut number = 0;
+        for stretch in &self.stretches {
+            let bits = (packed[stretch.word as usize] >> stretch.shift) & stretch.mask;
+            number |= bits << stretch.to;
+        }
+        number as usize
+    }
+}
+
+struct Footprint {
+    slots: Vec<u32>,
+    gather: Gather,
+}
+
+/// For each call whose outcome can be remembered, its footprint.
+pub(crate) struct Memo {
+    footprints: Vec<Option<Footprint>>,
+}
+
+#[derive(Clone, Debug)]
+enum Known {
+    Refused(Reason),
+    /// (word, bits that change, what they become)
+    Done(Vec<(u32, u64, u64)>),
+    /// it changes something else too, or leaves the small world
+    Other,
+}
+
+/// What one thread remembers.
+#[derive(Default)]
+pub(crate) struct Recall {
+    /// for each call, for each value of its footprint, a number plus one into `known`
+    tables: Vec<Vec<u32>>,
+    known: Vec<Known>,
+}
+
+impl Memo {
+    /// None where faults, symmetry and the like leave nothing to a step alone.
+    pub(super) fn of(machine: &Machine) -> Option<Memo> {
+        let plan = &machine.plan;
+        let alone = machine.settings.faults.is_empty()
+            && machine.symmetry.is_none()
+            && machine.ranks.is_empty()
+            && plan.effects.iter().all(Option::is_none)
+            && plan.messages.is_empty()
+            && plan.times.is_empty()
+            && plan.blobs.iter().all(Option::is_none)
+            && plan.caches.is_empty();
+        if !alone {
+            return None;
+        }
+        let footprints = machine
+            .instances
+            .iter()
+            .map(|instance| {
+                let operation = &machine.design.operations[instance.operation.index()];
+                let mut slots = Trail { machine, operation, params: &instance.params, slots: vec![] }
+                    .of_operation()?;
+                slots.sort_unstable();
+                slots.dedup();
+                let gather = Gather::of(machine, &slots);
+                (gather.bits <= BITS_MAX).then_some(Footprint { slots, gather })
+            })
+            .collect();
+        Some(Memo { footprints })
+    }
+}
+
+/// Follows what an operation can read and write.
+struct Trail<'a> {
+    machine: &'a Machine,
+    operation: &'a Operation,
+    params: &'a [Word],
+    slots: Vec<u32>,
+}
+
+impl Trail<'_> {
+    fn of_operation(mut self) -> Option<Vec<u32>> {
+        let operation = self.operation;
+        if !operation.memory.is_empty() || operation.params.iter().any(|param| param.new) {
+            return None;
+        }
+        for param in &operation.params {
+            if param.ty.subject().is_some() {
+                let (subject, key) = self.param(param.local)?;
+                self.present(subject, key);
+            }
+        }
+        for clause in &operation.guard {
+            self.reads(&clause.body)?;
+        }
+        self.body(&operation.body)?;
+        match &operation.kind {
+            OperationKind::Step { .. } | OperationKind::Repair { .. } => {}
+            OperationKind::Read { .. } | OperationKind::Effect(_) => return None,
+        }
+        Some(self.slots)
+    }
+
+    fn param(&self, local: LocalId) -> Option<(SubjectId, usize)> {
+        let at = self.operation.params.iter().position(|param| param.local == local)?;
+        let subject = self.operation.params[at].ty.subject()?;
+        let offsets = super::instances::offsets(self.operation);
+        let key = self.params[offsets[at]];
+        let known = key >= 0 && (key as usize) < self.machine.universe.keys[subject.index()].len;
+        known.then_some((subject, key as usize))
+    }
+
+    /// The record that an expression refers to, if that is known beforehand.
+    fn base(&self, expr: &Expr) -> Option<(SubjectId, usize)> {
+        match &expr.kind {
+            ExprKind::Local(local) => self.param(*local),
+            ExprKind::KeyPart { base, part } => {
+                let (subject, key) = self.base(base)?;
+                let of = expr.ty.subject()?;
+                let part = self.machine.universe.keys[subject.index()].part(key as Word, *part);
+                (part >= 0).then_some((of, part as usize))
+            }
+            _ => None,
+        }
+    }
+
+    fn present(&mut self, subject: SubjectId, key: usize) {
+        self.slots.extend(self.machine.plan.records[subject.index()].present(key));
+    }
+
+    fn attribute(&mut self, subject: SubjectId, key: usize, attr: AttrId) -> Option<()> {
+        let field = self.machine.program.layout(subject).attribute(attr)?;
+        let from = self.machine.plan.records[subject.index()].words(key).start;
+        self.present(subject, key);
+        self.slots.extend(field.range().map(|at| (from + at) as u32));
+        Some(())
+    }
+
+    fn reads(&mut self, expr: &Expr) -> Option<()> {
+        match &expr.kind {
+            ExprKind::Attr { base, attr } => {
+                let (subject, key) = self.base(base)?;
+                self.attribute(subject, key, *attr)
+            }
+            ExprKind::Counter { base, counter } => {
+                let (subject, key) = self.base(base)?;
+                let at = self.machine.program.layout(subject).counter(*counter);
+                let from = self.machine.plan.records[subject.index()].words(key).start as u32;
+                self.present(subject, key);
+                self.slots.push(from + at);
+                Some(())
+            }
+            ExprKind::Exists { base, cache: None } => {
+                let (subject, key) = self.base(base)?;
+                self.present(subject, key);
+                Some(())
+            }
+            ExprKind::Exists { .. }
+            | ExprKind::Memory(_)
+            | ExprKind::LogEnd { .. }
+            | ExprKind::LogStart { .. }
+            | ExprKind::LogSlice { .. }
+            | ExprKind::Stored(_)
+            | ExprKind::Quantifier { .. }
+            | ExprKind::Aggregate { .. }
+            | ExprKind::View { .. } => None,
+            _ => {
+                let mut fine = Some(());
+                visit::children(expr, &mut |child| fine = fine.and_then(|()| self.reads(child)));
+                fine
+            }
+        }
+    }
+
+    fn body(&mut self, body: &[Stmt]) -> Option<()> {
+        for stmt in body {
+            match &stmt.kind {
+                StmtKind::Assign { target: Target::Attr { base, attr }, value, .. } => {
+                    self.reads(value)?;
+                    let (subject, key) = self.base(base)?;
+                    self.attribute(subject, key, *attr)?;
+                    self.counted(subject, key);
+                }
+                StmtKind::Let { value, .. } => self.reads(value)?,
+                StmtKind::Emit { fields, .. } => {
+                    for (_, expr) in fields {
+                        self.reads(expr)?;
+                    }
+                }
+                StmtKind::If { condition, then, otherwise } => {
+                    self.reads(condition)?;
+                    self.body(then)?;
+                    self.body(otherwise)?;
+                }
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+
+    /// A change of this record may move counters of its parent.
+    fn counted(&mut self, subject: SubjectId, key: usize) {
+        let Some(parent) = self.machine.design.subjects[subject.index()].parent else { return };
+        let counters = &self.machine.design.subjects[parent.index()].counters;
+        if !counters.iter().any(|counter| counter.child == subject) {
+            return;
+        }
+        let plan = &self.machine.plan.records;
+        self.slots.extend(plan[subject.index()].words(key).map(|slot| slot as u32));
+        let above = self.machine.universe.keys[subject.index()].part(key as Word, 0);
+        if above >= 0 {
+            let from = plan[parent.index()].words(above as usize).start as u32;
+            let layout = self.machine.program.layout(parent);
+            for at in 0..counters.len() {
+                self.slots.push(from + layout.counter(design::model::CounterId::of(at)));
+            }
+            self.present(parent, above as usize);
+        }
+    }
+}
+
+impl Machine {
+    /// Like `expand`, for a machine with a memo: looks up what it can. `Step::before` and its kin
+    /// are not to be looked at.
+    pub(crate) fn expand_packed<S: Sink>(
+        &self,
+        memo: &Memo,
+        worker: &mut Worker,
+        state: &[u64],
+        sink: &mut S,
+    ) {
+        worker.packed.copy_from_slice(state);
+        if worker.recall.tables.is_empty() {
+            worker.recall.tables = memo
+                .footprints
+                .iter()
+                .map(|held| held.as_ref().map_or(Vec::new(), |f| vec![0; 1 << f.gather.bits]))
+                .collect();
+        }
+        let mut loaded = false;
+        for (index, footprint) in memo.footprints.iter().enumerate() {
+            let instance = &self.instances[index];
+            let known = footprint.as_ref().map(|footprint| {
+                let number = footprint.gather.number(&worker.packed);
+                let held = worker.recall.tables[index][number];
+                if held != 0 {
+                    return held - 1;
+                }
+                if !loaded {
+                    self.load(worker, state);
+                    loaded = true;
+                }
+                let known = self.ask(worker, index, footprint);
+                worker.recall.known.push(known);
+                let held = worker.recall.known.len() as u32;
+                worker.recall.tables[index][number] = held;
+                held - 1
+            });
+            let index = index as u32;
+            match known.map(|known| &worker.recall.known[known as usize]) {
+                Some(Known::Refused(reason)) => sink.refused(instance.operation, *reason),
+                Some(Known::Done(bits)) => {
+                    worker.next.copy_from_slice(&worker.packed);
+                    for (word, mask, value) in bits {
+                        let word = &mut worker.next[*word as usize];
+                        *word = (*word & !mask) | value;
+                    }
+                    let what = match instance.kind {
+                        InstanceKind::Repair => Move::Repair { instance: index, how: How::Plain },
+                        _ => Move::Call { instance: index, how: How::Plain },
+                    };
+                    let step = Step {
+                        what,
+                        before: &[],
+                        after: &[],
+                        now: NOW,
+                        next: &[],
+                        seen: true,
+                        packed: &worker.next,
+                    };
+                    sink.moved(self, &step);
+                }
+                Some(Known::Other) | None => {
+                    if !loaded {
+                        self.load(worker, state);
+                        loaded = true;
+                    }
+                    if instance.kind == InstanceKind::Repair {
+                        self.repair(worker, sink, index, false);
+                    } else {
+                        self.step(worker, sink, index, instance);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks the engine, and works out what it changes.
+    fn ask(&self, worker: &mut Worker, index: usize, footprint: &Footprint) -> Known {
+        let instance = &self.instances[index];
+        self.remember(worker, instance);
+        match self.run(worker, instance.operation, instance.me, &instance.params, NOW, None) {
+            Outcome::Refused(refusal) => Known::Refused(refusal.reason),
+            Outcome::Need => Known::Other,
+            Outcome::Done => {
+                let fits = self.apply(worker, &instance.memory, instance.place, super::apply::ALL)
+                    && worker.journal.iter().all(|slot| footprint.slots.binary_search(slot).is_ok());
+                let mut next = worker.packed.clone();
+                let packs = worker
+                    .journal
+                    .iter()
+                    .all(|slot| self.plan.slots.repack(*slot, &worker.after, &mut next).is_ok());
+                self.undo(worker);
+                if !fits || !packs {
+                    return Known::Other;
+                }
+                let mut bits: Vec<(u32, u64, u64)> = Vec::new();
+                for slot in &footprint.slots {
+                    let (word, mask) = self.plan.slots.mask(*slot);
+                    match bits.iter_mut().find(|(held, _, _)| *held == word as u32) {
+                        Some((_, held, _)) => *held |= mask,
+                        None => bits.push((word as u32, mask, 0)),
+                    }
+                }
+                for (word, mask, value) in &mut bits {
+                    *value = next[*word as usize] & *mask;
+                }
+                Known::Done(bits)
+            }
+        }
+    }
+
+    /// The slots that a goal about states looks at, if that is known beforehand: attributes of
+    /// records that a quantifier ranges over.
+    pub(crate) fn goal_slots(&self, goal: u32) -> Option<Gather> {
+        let body = &self.design.invariants[goal as usize].body;
+        let mut slots = Vec::new();
+        self.ranged(body, &mut Vec::new(), &mut slots)?;
+        slots.sort_unstable();
+        slots.dedup();
+        let gather = Gather::of(self, &slots);
+        (gather.bits <= 20).then_some(gather)
+    }
+
+    fn ranged(
+        &self,
+        expr: &Expr,
+        locals: &mut Vec<(LocalId, SubjectId)>,
+        slots: &mut Vec<u32>,
+    ) -> Option<()> {
+        match &expr.kind {
+            ExprKind::Attr { base, attr } => {
+                let ExprKind::Local(local) = base.kind else { return None };
+                let (_, subject) = locals.iter().find(|(held, _)| *held == local)?;
+                let field = self.program.layout(*subject).attribute(*attr)?;
+                let record = &self.plan.records[subject.index()];
+                for key in 0..self.universe.keys[subject.index()].len {
+                    slots.extend(record.present(key));
+                    let from = record.words(key).start;
+                    slots.extend(field.range().map(|at| (from + at) as u32));
+                }
+                Some(())
+            }
+            ExprKind::Quantifier { local, domain, .. }
+            | ExprKind::Aggregate { local, domain, .. } => {
+                let design::model::Domain::All(subject) = **domain else { return None };
+                locals.push((*local, subject));
+                let record = &self.plan.records[subject.index()];
+                for key in 0..self.universe.keys[subject.index()].len {
+                    slots.extend(record.present(key));
+                }
+                self.ranged_inside(expr, locals, slots)
+            }
+            ExprKind::Counter { .. }
+            | ExprKind::Exists { .. }
+            | ExprKind::Memory(_)
+            | ExprKind::LogEnd { .. }
+            | ExprKind::LogStart { .. }
+            | ExprKind::LogSlice { .. }
+            | ExprKind::Stored(_)
+            | ExprKind::WorldArg { .. }
+            | ExprKind::View { .. }
+            | ExprKind::Old(_)
+            | ExprKind::Now => None,
+            _ => self.ranged_inside(expr, locals, slots),
+        }
+    }
+
+    fn ranged_inside(
+        &self,
+        expr: &Expr,
+        locals: &mut Vec<(LocalId, SubjectId)>,
+        slots: &mut Vec<u32>,
+    ) -> Option<()> {
+        let mut fine = Some(());
+        visit::children(expr, &mut |child| {
+            fine = fine.and_then(|()| self.ranged(child, locals, slots));
+        });
+        fine
+    }
+}
