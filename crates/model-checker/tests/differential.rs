@@ -65,10 +65,16 @@ fn compare(design: &Design, expected: &Found) -> Result<(), String> {
     if violated != expected.violated {
         return Err(format!("violated {violated:?}, not {:?}", expected.violated));
     }
-    // Fewer states, the same verdicts, histories as short.
+    // Fewer states, the same verdicts, histories as short. Where one record stands for all, a step
+    // of another is not told.
     let symmetric = Options { symmetry: true, threads: 2, ..plain() };
     let (states, violated) = by_checker(design, &symmetric)?;
-    if states > expected.states || violated != expected.violated {
+    let alike = violated.len() == expected.violated.len()
+        && violated.iter().all(|(name, length)| {
+            let plainly = expected.violated.get(name);
+            plainly.is_some_and(|plainly| length == plainly || length + 1 == *plainly)
+        });
+    if states > expected.states || !alike {
         return Err(format!(
             "with symmetry: {states} of {} states, violated {violated:?}, not {:?}",
             expected.states, expected.violated
