@@ -27,6 +27,8 @@ pub enum Space {
     RepairDue = b't',
     /// stored outcomes by the time they are forgotten
     IdempotencyDue = b'j',
+    /// digests whose content is stored
+    Blob = b'b',
     /// what the runtime keeps of the design itself
     Meta = b'm',
 }

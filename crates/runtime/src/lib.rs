@@ -2,10 +2,12 @@
 //! committed, and only then is it answered.
 
 mod alarm;
+mod blobs;
 mod bytes;
 mod clock;
 mod codec;
 mod counters;
+mod ephemeral;
 mod feed;
 mod hot;
 mod idempotency;

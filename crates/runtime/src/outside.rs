@@ -179,7 +179,7 @@ impl Runtime {
         };
         let picked = Picked { effect, tail: tail.to_vec(), delivery: None };
         if !matches!(schema.design.operations[effect.index()].kind, OperationKind::Effect(_)) {
-            let source = Newest(transaction);
+            let source = Newest(transaction, schema.number);
             let number = transaction.position();
             let performed = perform(schema, &command, &desk.pool, &source, number, &mut desk.room)?;
             let mut plan = match performed {
@@ -311,7 +311,7 @@ impl Runtime {
             now,
             answer: Some((kind, word)),
         };
-        let source = Newest(transaction);
+        let source = Newest(transaction, schema.number);
         // the entry is closed before its handler runs, so that it may send the same key again
         let closing =
             Closing { inner: &source, key: outbox_key(schema, picked.effect, &picked.tail) };
@@ -437,7 +437,7 @@ fn delivery(
 ) -> Result<Delivery, Damaged> {
     let operation = &schema.design.operations[command.operation.index()];
     let OperationKind::Effect(effect) = &operation.kind else { return Err(Damaged) };
-    let source = Newest(transaction);
+    let source = Newest(transaction, schema.number);
     let mut loaded = Loaded::new(&desk.pool);
     let mut words = Vec::new();
     let called = loop {

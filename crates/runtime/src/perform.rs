@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use design::model::{MemoryUseId, OperationId, OperationKind, SubjectId};
+use design::model::{AttrId, MemoryUseId, OperationId, OperationKind, StateId, SubjectId};
 use engine::outbox::Entry as OutboxState;
 use engine::{Change, Command, Due, NULL, Need, Outcome, Refusal, Scratch, Word};
 
@@ -46,7 +46,17 @@ pub struct Done {
     /// records after the step
     pub changed: Vec<Seen>,
     pub memory: Vec<(MemoryUseId, Word)>,
+    pub soft: Vec<Soft>,
     pub now: Word,
+}
+
+/// A value of an ephemeral state.
+pub struct Soft {
+    pub subject: SubjectId,
+    pub key: Word,
+    pub state: StateId,
+    pub attr: AttrId,
+    pub words: Vec<Word>,
 }
 
 /// A record by its handle, valid with the call's pool.
@@ -186,6 +196,17 @@ fn commit_plan(
         return Ok(Performed::Later);
     }
     let memory: Vec<(MemoryUseId, Word)> = room.scratch.memory().collect();
+    let soft = room
+        .scratch
+        .ephemeral_writes()
+        .map(|write| Soft {
+            subject: write.subject,
+            key: write.key,
+            state: write.state,
+            attr: write.attr,
+            words: write.words.to_vec(),
+        })
+        .collect();
     // due times are asked of the truth as it is after the step
     for record in &changed {
         let Some(at) = loaded.find(record.subject, record.key) else { return Err(Damaged) };
@@ -200,7 +221,7 @@ fn commit_plan(
         let pool = loaded.pool.borrow();
         feed.finish(schema, command, now, &pool, &mut plan.feed);
     }
-    Ok(Performed::Done(Done { plan, changed, memory, now }))
+    Ok(Performed::Done(Done { plan, changed, memory, soft, now }))
 }
 
 fn appends(schema: &Schema, loaded: &Loaded<'_>, room: &Room, plan: &mut Plan) {
@@ -227,13 +248,17 @@ fn appends(schema: &Schema, loaded: &Loaded<'_>, room: &Room, plan: &mut Plan) {
     }
 }
 
-/// Entries that a log no longer keeps, because its start has moved past them.
+/// Entries that a log no longer keeps, because its start has moved past them or its record is gone.
 fn forgotten_entries(schema: &Schema, loaded: &Loaded<'_>, room: &Room, plan: &mut Plan) {
     for write in room.scratch.writes() {
-        let (Some(before), Change::Put(after)) = (write.before, write.change) else { continue };
+        let Some(before) = write.before else { continue };
         for (log, start) in &schema.subjects[write.subject.index()].logs {
             let Some(at) = loaded.find(write.subject, write.key) else { continue };
-            for offset in before[*start]..after[*start] {
+            let kept_from = match write.change {
+                Change::Put(after) => after[*start],
+                Change::Delete => before[*start + 1],
+            };
+            for offset in before[*start]..kept_from {
                 let mut key = Vec::new();
                 keys::log_entry(&mut key, &loaded.entries[at].stored_key, *log, offset);
                 plan.delete(key);

@@ -126,7 +126,7 @@ impl Runtime {
             now,
             answer: None,
         };
-        let source = Newest(transaction);
+        let source = Newest(transaction, schema.number);
         let number = transaction.position();
         let performed = perform(schema, &command, &desk.pool, &source, number, &mut desk.room)?;
         match performed {
@@ -163,7 +163,7 @@ impl Runtime {
         desk: &mut Desk,
     ) -> Result<Option<Word>, Damaged> {
         let schema = &*self.schema;
-        let source = Newest(transaction);
+        let source = Newest(transaction, schema.number);
         let mut loaded = Loaded::new(&desk.pool);
         let mut words = Vec::new();
         let later = now.saturating_add(self.settings.reexamine_ms);

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use design::model::{Design, OperationId, OperationKind};
+use design::model::{Design, OperationId, OperationKind, StateKind};
 use engine::idempotency::{Stored, Verdict, check};
 use engine::{Command, NULL, Word};
 use serde_json::{Map, Value};
@@ -13,9 +13,10 @@ use store::{Cursor, Decision, Partition, Store, Ticket, Transaction};
 use crate::alarm::Alarm;
 use crate::clock::{Clock, SystemClock};
 use crate::counters::Counters;
+use crate::ephemeral::{Ephemerals, TTL_MS};
 use crate::hot::{HotKey, HotKeys};
 use crate::idempotency::{self, Outcome};
-use crate::keys::Space;
+use crate::keys::{DesignNumber, Space};
 use crate::perform::{Done, Performed, Room, perform};
 use crate::plan::{Got, Plan, Source};
 use crate::pool::Pool;
@@ -24,7 +25,7 @@ use crate::request::{Arguments, Request, arguments, memory_name};
 use crate::result::{self, Tree};
 use crate::schema::Schema;
 use crate::views::Views;
-use crate::{json as values, registry};
+use crate::{blobs, json as values, keys, registry};
 
 /// Limits and habits, each with a default.
 #[derive(Clone, Debug)]
@@ -61,6 +62,7 @@ pub struct Runtime {
     pub(crate) counters: Counters,
     pub(crate) views: Views,
     hot: HotKeys,
+    ephemerals: Ephemerals,
     desks: Mutex<Vec<Desk>>,
     pub(crate) alarm: Alarm,
     /// outbox entries that are on their way, by operation and key
@@ -74,7 +76,7 @@ pub(crate) struct Desk {
 }
 
 /// The newest state of a store in this process.
-pub(crate) struct Newest<'t>(pub &'t dyn Transaction);
+pub(crate) struct Newest<'t>(pub &'t dyn Transaction, pub DesignNumber);
 
 impl Source for Newest<'_> {
     fn get(&self, key: &[u8]) -> Got<'_> {
@@ -84,9 +86,8 @@ impl Source for Newest<'_> {
         }
     }
 
-    /// Blobs are not part of a transaction; a design that asks for one is refused when it opens.
-    fn stored(&self, _digest: &[u8]) -> Option<bool> {
-        Some(false)
+    fn stored(&self, digest: &[u8]) -> Option<bool> {
+        Some(self.0.get(&blobs::mark(self.1, digest)).is_some())
     }
 }
 
@@ -128,6 +129,7 @@ impl Runtime {
             counters,
             views: Views::default(),
             hot: HotKeys::default(),
+            ephemerals: Ephemerals::default(),
             desks: Mutex::new(Vec::new()),
             alarm: Alarm::default(),
             in_flight: Mutex::default(),
@@ -250,6 +252,9 @@ impl Runtime {
             self.alarm.ring(at);
         }
         self.touch(&answer);
+        if let Some(Ok(Finished::Done(done, _))) = &answer {
+            self.keep_soft(done, now, desk);
+        }
         let revision = ticket.cursor().to_string();
         let answer = match answer {
             None => Err(CallError::Damaged),
@@ -290,6 +295,45 @@ impl Runtime {
         Ok((ticket, answer))
     }
 
+    /// Soft state is kept beside the commit.
+    fn keep_soft(&self, done: &Done, now: Word, desk: &Desk) {
+        let schema = &*self.schema;
+        let pool = desk.pool.borrow();
+        for soft in &done.soft {
+            let subject = &schema.design.subjects[soft.subject.index()];
+            let state = &subject.states[soft.state.index()];
+            let attribute = &subject.attributes[soft.attr.index()];
+            let ttl = match state.kind {
+                StateKind::Ephemeral { ttl } => ttl.unwrap_or(TTL_MS),
+                _ => TTL_MS,
+            };
+            let mut record = Vec::new();
+            keys::key_parts(&mut record, &schema.design, soft.subject, soft.key, &pool);
+            let value = values::write(&schema.design, &attribute.ty, &soft.words, &pool);
+            self.ephemerals.set(&state.name, &record, &attribute.name, value, now, ttl);
+        }
+    }
+
+    /// The soft state of a record; none: nothing is known, or no longer.
+    pub fn ephemeral(
+        &self,
+        subject: &str,
+        key: &[Value],
+        state: &str,
+    ) -> Result<Option<Value>, CallError> {
+        let schema = &*self.schema;
+        let Some(id) = schema.subject(subject) else {
+            let message = format!("`{}` has no subject `{subject}`", schema.design.name);
+            return Err(CallError::Unknown(message));
+        };
+        let mut pool = Pool::new(schema.program.texts());
+        let handle = values::read_key(&schema.design, id, &mut key.iter(), &mut pool)
+            .map_err(CallError::Bad)?;
+        let mut record = Vec::new();
+        keys::key_parts(&mut record, &schema.design, id, handle, &pool);
+        Ok(self.ephemerals.get(state, &record, self.clock.now_ms()))
+    }
+
     /// Counts the records that a call changed, for the hottest keys.
     fn touch(&self, answer: &Option<Result<Finished, CallError>>) {
         if let Some(Ok(Finished::Done(done, _))) = answer {
@@ -311,8 +355,7 @@ impl Runtime {
             let subject = design::model::SubjectId(u32::from(u16::from_be_bytes(*subject)));
             let mut reader = crate::bytes::Reader::new(parts);
             let handle =
-                crate::keys::read_key_parts(&mut reader, &schema.design, subject, &mut pool)
-                    .ok()?;
+                keys::read_key_parts(&mut reader, &schema.design, subject, &mut pool).ok()?;
             let mut key = Vec::new();
             values::write_key(&schema.design, subject, handle, &pool, &mut key);
             Some((schema.design.subjects[subject.index()].name.clone(), key, hot))
@@ -352,7 +395,7 @@ impl Runtime {
             now,
             answer: None,
         };
-        let source = Newest(transaction);
+        let source = Newest(transaction, self.schema.number);
         let number = transaction.position();
         let performed =
             perform(&self.schema, &command, &desk.pool, &source, number, &mut desk.room)?;

@@ -1,0 +1,72 @@
+//! Soft state: kept in memory until its time to live is over, never part of a commit.
+
+use std::sync::{Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+use serde_json::{Map, Value};
+
+/// What has no `ttl` of its own lives so long.
+pub const TTL_MS: i64 = 30_000;
+/// So many are kept; beyond, those that end first go first.
+const MOST: usize = 100_000;
+
+#[derive(Debug, Default)]
+pub struct Ephemerals {
+    state: Mutex<FxHashMap<(String, Vec<u8>), Kept>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    fields: Map<String, Value>,
+    until: i64,
+}
+
+impl Ephemerals {
+    /// Sets one value of a state of a record.
+    pub fn set(&self, state: &str, record: &[u8], name: &str, value: Value, now: i64, ttl_ms: i64) {
+        let mut kept = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MOST {
+            kept.retain(|_, kept| kept.until > now);
+            if kept.len() >= MOST {
+                let mut ends: Vec<i64> = kept.values().map(|kept| kept.until).collect();
+                ends.sort_unstable();
+                let cut = ends[ends.len() / 10];
+                kept.retain(|_, kept| kept.until > cut);
+            }
+        }
+        let entry = kept
+            .entry((state.to_string(), record.to_vec()))
+            .or_insert_with(|| Kept { fields: Map::new(), until: now });
+        if entry.until <= now {
+            entry.fields.clear();
+        }
+        entry.fields.insert(name.to_string(), value);
+        entry.until = now.saturating_add(ttl_ms);
+    }
+
+    /// What is known of a state of a record; none: nothing, or no longer.
+    pub fn get(&self, state: &str, record: &[u8], now: i64) -> Option<Value> {
+        let kept = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = kept.get(&(state.to_string(), record.to_vec()))?;
+        (entry.until > now).then(|| Value::Object(entry.fields.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn soft_state_ends_by_itself_and_starts_anew() {
+        let soft = Ephemerals::default();
+        soft.set("Cursor", b"r", "at", json!(3), 100, 50);
+        soft.set("Cursor", b"r", "by", json!("ann"), 120, 50);
+        assert_eq!(soft.get("Cursor", b"r", 169), Some(json!({ "at": 3, "by": "ann" })));
+        assert_eq!(soft.get("Cursor", b"r", 170), None);
+        assert_eq!(soft.get("Cursor", b"q", 100), None);
+        soft.set("Cursor", b"r", "by", json!("bob"), 200, 50);
+        assert_eq!(soft.get("Cursor", b"r", 201), Some(json!({ "by": "bob" })));
+    }
+}

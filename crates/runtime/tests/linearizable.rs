@@ -1,0 +1,64 @@
+//! Concurrent histories of calls, checked for linearizability: steps on one record and on two,
+//! and reads of one and of two. Stores that are wrong on purpose are found out.
+
+mod linear;
+mod support;
+
+use std::sync::Arc;
+
+use linear::{Fault, Linear, Wrong, record};
+use runtime::{Runtime, Settings};
+use store::linearizability::check;
+use store::{Memory, Store};
+use store_embedded::{Embedded, Options};
+
+fn runtime(store: Arc<dyn Store>) -> Runtime {
+    let design = support::compile("linear", linear::DESIGN);
+    Runtime::open(design, store, Settings::default()).unwrap()
+}
+
+#[test]
+fn histories_in_memory_are_linearizable() {
+    let mut operations = 0;
+    for seed in 0..24 {
+        let history = record(&runtime(Arc::new(Memory::new())), seed, 4, 500);
+        operations += history.len();
+        let judged = check(&Linear, &history);
+        assert!(judged.is_ok(), "seed {seed}: {judged:?}");
+    }
+    println!("seeds 0 to 23: {operations} operations");
+    assert!(operations >= 10_000, "{operations} operations");
+}
+
+#[test]
+fn histories_on_the_embedded_store_are_linearizable() {
+    for seed in 100..106 {
+        let name = format!("steadfast-linearizable-{}-{seed}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        let store = Embedded::open(&directory, Options::default()).unwrap();
+        let history = record(&runtime(Arc::new(store)), seed, 8, 800);
+        let overlaps = linear::overlaps(&history);
+        let judged = check(&Linear, &history);
+        assert!(judged.is_ok(), "seed {seed}: {judged:?}");
+        println!("seed {seed}: {} operations, {overlaps} of them overlapped", history.len());
+        assert!(overlaps > 100, "seed {seed}: only {overlaps} overlapped");
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+}
+
+#[test]
+fn a_stale_read_a_stale_guard_and_a_lost_update_are_found() {
+    for fault in [Fault::StaleRead, Fault::StaleGuard, Fault::LostUpdate] {
+        for seed in 0..8 {
+            let history = record(&runtime(Arc::new(Wrong::new(fault))), seed, 4, 500);
+            assert!(check(&Linear, &history).is_err(), "{fault:?} with seed {seed} was not found");
+        }
+    }
+}
+
+/// The recorder itself is not what makes histories wrong.
+#[test]
+fn the_same_store_without_a_fault_is_accepted() {
+    let history = record(&runtime(Arc::new(Wrong::new(Fault::None))), 0, 4, 500);
+    assert!(check(&Linear, &history).is_ok());
+}
