@@ -1,12 +1,13 @@
 //! `cargo xtask bench language`: what compiling costs by the line, and whether it grows linearly.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
 use super::design_text::design_text;
 use super::measure;
+use super::scratch::Scratch;
 use super::summary::Summary;
 use crate::table::Table;
 use crate::{cargo, repo};
@@ -41,7 +42,7 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
     }
     let root = repo::root()?;
     let compiler = cargo::release_example(&root, "design", "compile")?;
-    let folder = Scratch::new()?;
+    let folder = Scratch::new("language")?;
     let mut paths = Vec::new();
     for lines in LINES {
         let path = folder.0.join(format!("big_{lines}.design"));
@@ -116,24 +117,6 @@ fn report(sizes: &[Size]) -> bool {
     linear
 }
 
-/// A folder that is gone when the benchmark ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Self, String> {
-        let path = std::env::temp_dir().join(format!("steadfast-bench-{}", std::process::id()));
-        std::fs::create_dir_all(&path).map_err(|e| format!("no scratch folder: {e}"))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What is left behind lies in the system's temporary folder, where it does no harm.
-        drop(std::fs::remove_dir_all(&self.0));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,14 +145,5 @@ mod tests {
         assert_eq!(parse(line), Ok(expected));
         assert!(parse("{\"lines\":9}").unwrap_err().contains("`diagnostics`"));
         assert!(parse("fine").unwrap_err().contains("no JSON"));
-    }
-
-    #[test]
-    fn the_scratch_folder_goes_away() {
-        let scratch = Scratch::new().unwrap();
-        let path = scratch.0.clone();
-        assert!(path.is_dir());
-        drop(scratch);
-        assert!(!path.exists());
     }
 }

@@ -1,8 +1,10 @@
 //! Benchmarks. Each builds the release binaries that it measures and says whether its goal is met.
 
+mod checker;
 mod design_text;
 mod language;
 mod measure;
+mod scratch;
 mod summary;
 
 use crate::table::Table;
@@ -13,11 +15,18 @@ struct Benchmark {
     run: fn(&[&str]) -> crate::Answer,
 }
 
-const BENCHMARKS: &[Benchmark] = &[Benchmark {
-    name: "language",
-    about: "compile time of a generated design, by the line, and its growth",
-    run: language::run,
-}];
+const BENCHMARKS: &[Benchmark] = &[
+    Benchmark {
+        name: "language",
+        about: "compile time of a generated design, by the line, and its growth",
+        run: language::run,
+    },
+    Benchmark {
+        name: "checker",
+        about: "states by the second and bytes by the state, beside stateright; growth",
+        run: checker::run,
+    },
+];
 
 pub fn list() -> crate::Answer {
     let mut table = Table::new(&["benchmark", "what it measures"]);
