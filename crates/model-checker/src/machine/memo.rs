@@ -16,8 +16,11 @@ use crate::visit;
 /// Footprints of more bits are not worth a table.
 const BITS_MAX: u32 = 14;
 
+/// A footprint of more pieces than this is not worth a table either.
+const STRETCHES_MAX: usize = 6;
+
 /// Neighbouring bits of a packed state.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Stretch {
     word: u32,
     shift: u32,
@@ -30,6 +33,24 @@ struct Stretch {
 pub(crate) struct Gather {
     stretches: Vec<Stretch>,
     pub(crate) bits: u32,
+}
+
+/// The same, for few pieces, in one place.
+struct Near {
+    stretches: [Stretch; STRETCHES_MAX],
+    len: usize,
+}
+
+impl Near {
+    #[inline]
+    fn number(&self, packed: &[u64]) -> usize {
+        let mut number = 0;
+        for stretch in &self.stretches[..self.len] {
+            let bits = (packed[stretch.word as usize] >> stretch.shift) & stretch.mask;
+            number |= bits << stretch.to;
+        }
+        number as usize
+    }
 }
 
 impl Gather {
@@ -67,19 +88,25 @@ impl Gather {
 }
 
 struct Footprint {
+    near: Near,
+    /// where its part of the table begins
+    table: usize,
     slots: Vec<u32>,
-    gather: Gather,
 }
 
 /// For each call whose outcome can be remembered, its footprint.
 pub(crate) struct Memo {
     footprints: Vec<Option<Footprint>>,
+    /// how many values all footprints have together
+    len: usize,
 }
 
 #[derive(Clone, Debug)]
 enum Known {
     Refused(Reason),
-    /// (word, bits that change, what they become)
+    /// the word that changes, which of its bits, what they become
+    DoneIn(u32, u64, u64),
+    /// the same, for several words
     Done(Vec<(u32, u64, u64)>),
     /// it changes something else too, or leaves the small world
     Other,
@@ -89,7 +116,7 @@ enum Known {
 #[derive(Default)]
 pub(crate) struct Recall {
     /// for each call, for each value of its footprint, a number plus one into `known`
-    tables: Vec<Vec<u32>>,
+    table: Vec<u32>,
     known: Vec<Known>,
 }
 
@@ -108,6 +135,7 @@ impl Memo {
         if !alone {
             return None;
         }
+        let mut len = 0;
         let footprints = machine
             .instances
             .iter()
@@ -118,10 +146,18 @@ impl Memo {
                 slots.sort_unstable();
                 slots.dedup();
                 let gather = Gather::of(machine, &slots);
-                (gather.bits <= BITS_MAX).then_some(Footprint { slots, gather })
+                if gather.bits > BITS_MAX || gather.stretches.len() > STRETCHES_MAX {
+                    return None;
+                }
+                let mut near =
+                    Near { stretches: Default::default(), len: gather.stretches.len() };
+                near.stretches[..near.len].copy_from_slice(&gather.stretches);
+                let table = len;
+                len += 1 << gather.bits;
+                Some(Footprint { near, table, slots })
             })
             .collect();
-        Some(Memo { footprints })
+        Some(Memo { footprints, len })
     }
 }
 
@@ -285,19 +321,15 @@ impl Machine {
         sink: &mut S,
     ) {
         worker.packed.copy_from_slice(state);
-        if worker.recall.tables.is_empty() {
-            worker.recall.tables = memo
-                .footprints
-                .iter()
-                .map(|held| held.as_ref().map_or(Vec::new(), |f| vec![0; 1 << f.gather.bits]))
-                .collect();
+        if worker.recall.table.len() != memo.len {
+            worker.recall.table = vec![0; memo.len];
         }
         let mut loaded = false;
         for (index, footprint) in memo.footprints.iter().enumerate() {
             let instance = &self.instances[index];
             let known = footprint.as_ref().map(|footprint| {
-                let number = footprint.gather.number(&worker.packed);
-                let held = worker.recall.tables[index][number];
+                let number = footprint.table + footprint.near.number(&worker.packed);
+                let held = worker.recall.table[number];
                 if held != 0 {
                     return held - 1;
                 }
@@ -308,17 +340,26 @@ impl Machine {
                 let known = self.ask(worker, index, footprint);
                 worker.recall.known.push(known);
                 let held = worker.recall.known.len() as u32;
-                worker.recall.tables[index][number] = held;
+                worker.recall.table[number] = held;
                 held - 1
             });
             let index = index as u32;
             match known.map(|known| &worker.recall.known[known as usize]) {
                 Some(Known::Refused(reason)) => sink.refused(instance.operation, *reason),
-                Some(Known::Done(bits)) => {
-                    worker.next.copy_from_slice(&worker.packed);
-                    for (word, mask, value) in bits {
-                        let word = &mut worker.next[*word as usize];
+                Some(done @ (Known::Done(_) | Known::DoneIn(..))) => {
+                    for (next, word) in worker.next.iter_mut().zip(&worker.packed) {
+                        *next = *word;
+                    }
+                    let mut change = |word: u32, mask: u64, value: u64| {
+                        let word = &mut worker.next[word as usize];
                         *word = (*word & !mask) | value;
+                    };
+                    match done {
+                        Known::DoneIn(word, mask, value) => change(*word, *mask, *value),
+                        Known::Done(bits) => {
+                            bits.iter().for_each(|(word, mask, value)| change(*word, *mask, *value));
+                        }
+                        Known::Refused(_) | Known::Other => {}
                     }
                     let what = match instance.kind {
                         InstanceKind::Repair => Move::Repair { instance: index, how: How::Plain },
@@ -380,7 +421,10 @@ impl Machine {
                 for (word, mask, value) in &mut bits {
                     *value = next[*word as usize] & *mask;
                 }
-                Known::Done(bits)
+                match bits[..] {
+                    [(word, mask, value)] => Known::DoneIn(word, mask, value),
+                    _ => Known::Done(bits),
+                }
             }
         }
     }

@@ -218,8 +218,8 @@ pub(crate) fn explore<S: Space>(
                 known.stop = Some(Stop::Memory);
                 break;
             }
-            known.bytes_max = known.bytes_max.max(bytes);
             block.admit(&mut known.shards, threads);
+            known.bytes_max = known.bytes_max.max(known.bytes() + block.bytes() + overhead);
             if known.len() > limits.states {
                 known.stop = Some(Stop::States);
                 break;

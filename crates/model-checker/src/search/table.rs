@@ -26,6 +26,12 @@ pub(crate) fn hash(state: &[u64]) -> u64 {
     (product as u64) ^ ((product >> 64) as u64)
 }
 
+/// A state is a word or a few: comparing them here is cheaper than a call.
+#[inline]
+fn same(left: &[u64], right: &[u64]) -> bool {
+    left.iter().zip(right).all(|(left, right)| left == right)
+}
+
 #[inline]
 fn tag(hash: u64) -> u32 {
     ((hash >> 52) as u32) << INDEX_BITS
@@ -53,7 +59,7 @@ impl Table {
             }
             if entry & !INDEX_MASK == tag {
                 let index = (entry & INDEX_MASK) as usize - 1;
-                if arena.state(index) == state {
+                if same(arena.state(index), state) {
                     return Some(index);
                 }
             }
