@@ -87,7 +87,7 @@ design Wide "A step that writes very much"
 actor boss
 subject Team(team: text) { truth TeamState { members: set Member max 120 = {} } }
 subject Member(member: text) { truth MemberState { calls: int = 0 } }
-subject Archive(archive: text) { 
+subject Archive(archive: text) {
     truth ArchiveState {
         a: map int int max 4096 = {}, b: map int int max 4096 = {}, c: map int int max 4096 = {},
         d: map int int max 4096 = {}, e: map int int max 4096 = {}, f: map int int max 4096 = {},

@@ -26,26 +26,16 @@ impl Span {
 
     /// The smallest span that covers both; both lie in the same source.
     pub fn to(self, other: Span) -> Span {
-        Span {
-            file: self.file,
-            start: self.start.min(other.start),
-            end: self.end.max(other.end),
-        }
+        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
     /// The empty span right after this one.
     pub fn after(self) -> Span {
-        Span {
-            file: self.file,
-            start: self.end,
-            end: self.end,
-        }
+        Span { file: self.file, start: self.end, end: self.end }
     }
 
     pub fn text(self, source: &str) -> &str {
-        source
-            .get(self.start as usize..self.end as usize)
-            .unwrap_or("")
+        source.get(self.start as usize..self.end as usize).unwrap_or("")
     }
 }
 

@@ -110,9 +110,9 @@ fn clauses(unit: &Unit<'_>) -> Vec<Clause> {
     for param in &unit.operation.params {
         let Some(subject) = param.ty.subject() else { continue };
         if param.new {
-            clauses.push(implicit("fresh", format!("absent({})", param.name)));
+            clauses.push(implicit("fresh", format!("{} absent", param.name)));
         } else if !unit.design.subjects[subject.index()].implicit {
-            clauses.push(implicit("exists", format!("present({})", param.name)));
+            clauses.push(implicit("exists", format!("{} present", param.name)));
         }
     }
     clauses.extend(unit.operation.guard.iter().map(|clause| Clause {

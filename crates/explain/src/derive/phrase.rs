@@ -58,9 +58,8 @@ fn insert(unit: &Unit<'_>, facts: &Facts<'_>) -> String {
         let references = subject.keys.iter().filter(|key| key.ty.subject().is_some()).count();
         let spread = subject.keys.iter().any(|key| key.ty == Type::Int);
         phrase = match (references, spread) {
-            (2.., true) | (1, true) if references + 1 < subject.keys.len() => {
-                "bucketed relation index write"
-            }
+            (2.., true) => "bucketed relation index write",
+            (1, true) if subject.keys.len() > 2 => "bucketed relation index write",
             (2.., _) => "relation edge, made at most once",
             (1, _) => "child record under its parent",
             _ => phrase,

@@ -1,6 +1,7 @@
 //! What one operation mentions: the records it reaches, what it reads and writes of them, what its
 //! guard tests. Nothing is judged here.
 
+mod children;
 mod guard;
 mod possible;
 mod walk;
@@ -11,9 +12,9 @@ use design::model::*;
 
 use crate::spell::Scope;
 
+pub use children::children;
 pub use guard::{Test, TestKind};
 pub use possible::{Verdict, possible};
-pub use walk::children;
 
 /// What is derived as one: a step, a repair, a read, or one answer to an effect.
 #[derive(Clone, Copy)]

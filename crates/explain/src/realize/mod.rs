@@ -11,8 +11,10 @@ mod counters;
 mod dynamodb;
 mod embedded;
 mod etcd;
+mod kept;
 mod key;
 mod postgres;
+mod reached;
 
 use design::model::{Design, OperationKind};
 use serde::Serialize;

@@ -73,21 +73,19 @@ impl<'a> Scope<'a> {
             ExprKind::LogStart { base, log } => {
                 (WHOLE, format!("{}.start", self.state(base, *log)))
             }
-            ExprKind::LogSlice { base, log, from, limit } => (
-                WHOLE,
-                format!("{}[{}, {}]", self.state(base, *log), self.text(from), self.text(limit)),
-            ),
+            ExprKind::LogSlice { base, log, from, limit } => {
+                let (from, limit) = (self.text(from), self.text(limit));
+                (WHOLE, format!("slice({}, {from}, {limit})", self.state(base, *log)))
+            }
             ExprKind::Exists { base, cache } => {
                 let what = cache.map_or_else(|| self.text(base), |state| self.state(base, state));
-                (WHOLE, format!("present({what})"))
+                (4, format!("{what} present"))
             }
             ExprKind::Stored(digest) => (WHOLE, format!("stored({})", self.text(digest))),
             ExprKind::IsNull(inner) => (4, format!("{} = null", self.at(inner, 5))),
             ExprKind::Not(inner) => match &inner.kind {
                 ExprKind::IsNull(value) => (4, format!("{} != null", self.at(value, 5))),
-                ExprKind::Exists { .. } => {
-                    (WHOLE, self.text(inner).replacen("present", "absent", 1))
-                }
+                ExprKind::Exists { .. } => (4, self.text(inner).replace(" present", " absent")),
                 _ => (3, format!("not {}", self.at(inner, 4))),
             },
             ExprKind::Negate(inner) => (7, format!("-{}", self.at(inner, 8))),
@@ -119,7 +117,7 @@ impl<'a> Scope<'a> {
             ),
             ExprKind::Let { local, value, body } => (
                 0,
-                format!("let {} = {}: {}", self.local(*local), self.text(value), self.text(body)),
+                format!("let {} = {} in {}", self.local(*local), self.text(value), self.text(body)),
             ),
             ExprKind::Quantifier { all, local, domain, filter, body } => {
                 let word = if *all { "all" } else { "any" };

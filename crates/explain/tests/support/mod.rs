@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod actions;
 pub mod programs;
 
 use std::path::{Path, PathBuf};

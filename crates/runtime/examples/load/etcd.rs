@@ -21,7 +21,7 @@ pub fn run(load: &Load, port: u16) -> Result<Figures, String> {
                 })
             })
             .collect();
-        let measured = meter.measure(load.seconds, &|| 0);
+        let measured = meter.measure(load, &|| 0);
         let seen = clients
             .into_iter()
             .map(|client| client.join().map_err(|_| "a client panicked".to_string())?)

@@ -10,11 +10,13 @@ pub struct Load {
     /// each transition is of one of so many records
     pub keys: u64,
     pub seconds: f64,
+    /// the process whose CPU time counts; none: this one
+    pub pid: Option<u32>,
 }
 
 impl Default for Load {
     fn default() -> Load {
-        Load { clients: 64, keys: 100_000, seconds: 3.0 }
+        Load { clients: 64, keys: 100_000, seconds: 3.0, pid: None }
     }
 }
 
@@ -52,18 +54,19 @@ impl Meter {
         }
     }
 
-    /// Measures while others work: waits until they are warm, then for so long. `bytes` tells how
+    /// Measures while the clients work: waits until they are warm, then for so long. `bytes` tells how
     /// much was written so far.
-    pub fn measure(&self, seconds: f64, bytes: &dyn Fn() -> u64) -> Measured {
-        std::thread::sleep(Duration::from_secs_f64(seconds.min(1.0) / 4.0));
-        let (cpu, written, started) = (cpu_micros(), bytes(), Instant::now());
+    pub fn measure(&self, load: &Load, bytes: &dyn Fn() -> u64) -> Measured {
+        let process = load.pid.map_or_else(|| "self".to_string(), |pid| pid.to_string());
+        std::thread::sleep(Duration::from_secs_f64(load.seconds.min(1.0) / 4.0));
+        let (cpu, written, started) = (cpu_micros(&process), bytes(), Instant::now());
         self.measuring.store(true, Ordering::Relaxed);
-        std::thread::sleep(Duration::from_secs_f64(seconds));
+        std::thread::sleep(Duration::from_secs_f64(load.seconds));
         self.measuring.store(false, Ordering::Relaxed);
         let measured = Measured {
             done: self.done.load(Ordering::Relaxed),
             seconds: started.elapsed().as_secs_f64(),
-            cpu_us: cpu_micros() - cpu,
+            cpu_us: cpu_micros(&process) - cpu,
             bytes: bytes() - written,
         };
         self.stop();
@@ -81,7 +84,7 @@ pub struct Measured {
 #[derive(Debug, PartialEq)]
 pub struct Figures {
     pub per_second: f64,
-    /// of this whole process
+    /// of the whole process
     pub cpu_us_each: f64,
     pub p50_us: f64,
     pub p99_us: f64,
@@ -114,9 +117,9 @@ impl Figures {
     }
 }
 
-/// User and system time of this process. The kernel tells it in hundredths of a second.
-pub fn cpu_micros() -> u64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+/// User and system time of a process. The kernel tells it in hundredths of a second.
+pub fn cpu_micros(process: &str) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
     let times = after_name.split_whitespace().skip(11).take(2);
     times.filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() * 10_000

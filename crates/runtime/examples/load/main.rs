@@ -1,9 +1,9 @@
 //! Guarded transitions under load, each durable before it is answered. Prints one line of JSON.
 //!
-//! `load runtime|log|etcd --clients N --keys N --seconds S [--port P]`
+//! `load runtime|log|etcd --clients N --keys N --seconds S [--port P] [--pid P]`
 //!
 //! `runtime`: a design on the embedded store, in this process. `log`: the same store, appending as
-//! many bytes and evaluating nothing. `etcd`: a server on this machine.
+//! many bytes and evaluating nothing. `etcd`: a server on this machine, whose CPU time is taken.
 
 mod etcd;
 mod executor;
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use figures::Load;
 
 const USAGE: &str =
-    "usage: load runtime|log|etcd [--clients N] [--keys N] [--seconds S] [--port P]";
+    "usage: load runtime|log|etcd [--clients N] [--keys N] [--seconds S] [--port P] [--pid P]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -42,6 +42,7 @@ fn run(arguments: &[String]) -> Result<String, String> {
             "--clients" => load.clients = value.parse().map_err(|_| wrong())?,
             "--keys" => load.keys = value.parse().map_err(|_| wrong())?,
             "--seconds" => load.seconds = value.parse().map_err(|_| wrong())?,
+            "--pid" => load.pid = Some(value.parse().map_err(|_| wrong())?),
             "--port" => port = value.parse().map_err(|_| wrong())?,
             _ => return Err(USAGE.into()),
         }

@@ -158,7 +158,7 @@ fn measure<'a>(
             let tasks = (0..load.clients).map(|number| start(meter, number as u64)).collect();
             executor::run(tasks)
         });
-        let measured = meter.measure(load.seconds, &|| store.statistics().log_bytes);
+        let measured = meter.measure(load, &|| store.statistics().log_bytes);
         let seen = driver.join().map_err(|_| "a client panicked".to_string())?;
         Figures::of(&measured, seen.into_iter().collect::<Result<_, _>>()?)
     })

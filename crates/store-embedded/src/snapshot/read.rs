@@ -52,7 +52,7 @@ pub fn load(disk: &dyn Disk, path: &Path) -> Result<Loaded> {
 fn read_record(reader: &mut Reader<'_>, map: &mut Map) -> Option<()> {
     let (key, value) = (reader.number()?, reader.number()?);
     let version = reader.u64()?;
-    map.put_last(reader.bytes(key)?, version, reader.bytes(value)?);
+    map.put(reader.bytes(key)?, version, reader.bytes(value)?);
     Some(())
 }
 

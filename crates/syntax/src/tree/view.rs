@@ -21,10 +21,7 @@ pub enum ViewForm {
     /// `sum e of S where p`
     Sum { value: Expr },
     /// `list S where p order by a desc, b limit 50`
-    List {
-        order: Vec<OrderKey>,
-        limit: Option<Expr>,
-    },
+    List { order: Vec<OrderKey>, limit: Option<Expr> },
     /// `rank S by e desc where p top 100`
     Rank { by: OrderKey, top: Option<Expr> },
     /// `search S on a, b where p`
@@ -32,12 +29,7 @@ pub enum ViewForm {
     /// `near S on position where p`
     Near { on: Name },
     /// `window count of S by at every 1m where p keep 60`, `window sum e of S by at every 1m`
-    Window {
-        value: Option<Expr>,
-        by: Expr,
-        every: Expr,
-        keep: Option<Expr>,
-    },
+    Window { value: Option<Expr>, by: Expr, every: Expr, keep: Option<Expr> },
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -62,7 +62,16 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "steadfast",
-        uses: &["syntax", "design", "engine", "model-checker", "explain"],
+        uses: &[
+            "syntax",
+            "design",
+            "engine",
+            "model-checker",
+            "explain",
+            "store",
+            "store-embedded",
+            "runtime",
+        ],
         tests_use: &[],
         never: &[],
     },

@@ -1,0 +1,132 @@
+//! What the engine keeps along with truth: outbox entries and idempotency outcomes.
+
+use design::model::*;
+
+use super::bytes::{self, Size};
+use super::commit::{CommitForm, Expected, Record, WriteForm, WriteKind, plain};
+use super::key::KeyForm;
+use crate::facts::{Facts, Unit};
+
+pub fn outbox(unit: &Unit<'_>, facts: &Facts<'_>, form: &mut CommitForm) {
+    let scope = unit.scope();
+    for (at, send) in facts.sends.iter().enumerate() {
+        let sent = &unit.design.operations[send.operation.index()];
+        let args: Vec<String> = send.args.iter().map(|arg| scope.text(arg)).collect();
+        let effect = matches!(sent.kind, OperationKind::Effect(_));
+        let tail = if effect { args.join(", ") } else { format!("commit, {at}") };
+        let size = sent.params.iter().fold(Size::between(6, 20), |sum, param| {
+            sum.and(bytes::of_type(unit.design, &param.ty))
+        });
+        entry(form, &sent.name, send.operation, &tail, size, effect && !send.fresh);
+    }
+    if unit.answer.is_some() {
+        let names: Vec<&str> = unit.operation.params.iter().map(|p| p.name.as_str()).collect();
+        let tail = names.join(", ");
+        let name = format!("outbox_{}", plain(&unit.operation.name));
+        let key = KeyForm::outbox(unit.id, &tail);
+        form.reads.push(Record {
+            name: name.clone(),
+            path: format!("outbox {}", unit.operation.name),
+            key: key.clone(),
+            round: 1,
+            expected: Expected::Version,
+            when: None,
+            written: true,
+        });
+        form.writes.push(WriteForm {
+            name: name.clone(),
+            what: "outbox entry, closed".into(),
+            key: key.clone(),
+            kind: WriteKind::Remove,
+            when: None,
+            size: Size::NOTHING,
+            times: 1,
+        });
+        form.writes.push(WriteForm {
+            name: format!("{name}_next"),
+            what: "outbox by time".into(),
+            key: KeyForm::due('p', &format!("{name}.next"), unit.id, &key.tail()[1..]),
+            kind: WriteKind::Delete,
+            when: Some("the entry is open, not dead".into()),
+            size: Size::NOTHING,
+            times: 1,
+        });
+    }
+}
+
+/// An entry that is opened.
+fn entry(
+    form: &mut CommitForm,
+    effect: &str,
+    id: OperationId,
+    tail: &str,
+    size: Size,
+    again: bool,
+) {
+    let name = format!("outbox_{}", plain(effect));
+    let key = KeyForm::outbox(id, tail);
+    let when = again.then(|| "the entry is not open already".to_owned());
+    form.reads.push(Record {
+        name: name.clone(),
+        path: format!("outbox {effect}"),
+        key: key.clone(),
+        round: 1,
+        expected: Expected::AsRead,
+        when: None,
+        written: true,
+    });
+    form.writes.push(WriteForm {
+        name: name.clone(),
+        what: "outbox entry, open".into(),
+        key: key.clone(),
+        kind: if again { WriteKind::Update } else { WriteKind::Create },
+        when: when.clone(),
+        size: Size { open: true, ..size },
+        times: 1,
+    });
+    form.writes.push(WriteForm {
+        name: format!("{name}_next"),
+        what: "outbox by time".into(),
+        key: KeyForm::due('p', &format!("{name}.next"), id, &key.tail()[1..]),
+        kind: WriteKind::Put,
+        when,
+        size: Size::NOTHING,
+        times: 1,
+    });
+}
+
+pub fn idempotency(unit: &Unit<'_>, form: &mut CommitForm) {
+    let OperationKind::Step { keyed } = unit.operation.kind else { return };
+    let when = (!keyed).then(|| "the call carries an idempotency key".to_owned());
+    let key = KeyForm::idempotency();
+    form.reads.insert(
+        0,
+        Record {
+            name: "idempotency".into(),
+            path: "idempotency".into(),
+            key: key.clone(),
+            round: 1,
+            expected: Expected::Absent,
+            when: when.clone(),
+            written: true,
+        },
+    );
+    form.writes.push(WriteForm {
+        name: "idempotency".into(),
+        what: "idempotency outcome".into(),
+        key: key.clone(),
+        kind: WriteKind::Create,
+        when: when.clone(),
+        size: Size { min: 24, max: 40, open: true },
+        times: 1,
+    });
+    form.writes.push(WriteForm {
+        name: "idempotency_until".into(),
+        what: "idempotency by time".into(),
+        key: KeyForm::due('j', "idempotency.until", OperationId(0), key.tail()),
+        kind: WriteKind::Put,
+        when,
+        size: Size::NOTHING,
+        times: 1,
+    });
+}

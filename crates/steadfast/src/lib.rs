@@ -1,0 +1,110 @@
+//! Steadfast inside a Rust program: load a design, open a store, call steps, read, watch.
+//!
+//! ```
+//! use steadfast::{Request, Settings, load, open_store, start};
+//!
+//! let design = load("counter", "
+//!     design Counter
+//!     actor visitor
+//!     subject Page(page: text) { truth Visits { seen: int = 0 } }
+//!     step visitor[visit(page: Page) { room: Visits.seen < 2 }] { Visits.seen += 1 }
+//! ")?;
+//! let service = start(design, open_store("memory:")?, Settings::default())?;
+//! let visit = Request::new("visitor", "visit", "ann").with("page", "home");
+//! service.call(&visit)?;
+//! service.call(&visit)?;
+//! assert_eq!(service.call(&visit).unwrap_err().to_string(), "`visit` was refused by `room`");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use design::model::Design;
+pub use runtime::{
+    CallError, Clock, Delivered, Delivery, ManualClock, OpenError, Outside, Refused, Reply,
+    Request, Runtime, Settings, Transition, Truth, ViewQuery, Workers,
+};
+pub use store::{Store, block_on};
+
+/// A text that is not a design, with every reason on a line of its own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NotADesign(pub Vec<String>);
+
+impl fmt::Display for NotADesign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.join("\n"))
+    }
+}
+
+impl std::error::Error for NotADesign {}
+
+/// Compiles a design; `name` is how messages call the text.
+pub fn load(name: &str, text: &str) -> Result<Design, NotADesign> {
+    let compiled = design::compile(name, text, &design::NoCatalog);
+    compiled.design.ok_or_else(|| {
+        let problems = compiled.diagnostics.iter().filter(|problem| problem.is_error());
+        NotADesign(
+            problems
+                .map(|problem| {
+                    let at = compiled.sources.position(problem.primary.span);
+                    let (line, column) = (at.line, at.column);
+                    format!("{name}:{line}:{column}: {} [{}]", problem.message, problem.code)
+                })
+                .collect(),
+        )
+    })
+}
+
+/// Opens a store by its address: `memory:`, or `embedded:PATH` for a directory that is made if it
+/// is not there.
+pub fn open_store(address: &str) -> Result<Arc<dyn Store>, StoreError> {
+    match address.split_once(':') {
+        Some(("memory", "")) => Ok(Arc::new(store::Memory::new())),
+        Some(("embedded", path)) if !path.is_empty() => {
+            let options = store_embedded::Options::default();
+            match store_embedded::Embedded::open(path, options) {
+                Ok(store) => Ok(Arc::new(store)),
+                Err(error) => Err(StoreError(format!("`{address}`: {error}"))),
+            }
+        }
+        _ => {
+            Err(StoreError(format!("`{address}` is no store; write `memory:` or `embedded:PATH`")))
+        }
+    }
+}
+
+/// A store that cannot be opened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StoreError(pub String);
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+/// Runs a design on a store. Repairs and effects are made to happen by [`Workers`].
+pub fn start(
+    design: Design,
+    store: Arc<dyn Store>,
+    settings: Settings,
+) -> Result<Arc<Runtime>, OpenError> {
+    Runtime::open(design, store, settings).map(Arc::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let problems = load("bad", "design D\nactor a\nstep a[go(x: Nope)] { }\n").unwrap_err();
+        assert_eq!(problems.to_string(), "bad:3:14: no type `Nope` [E0203]");
+        for address in ["", "memory", "embedded:", "memory:x", "redis://localhost"] {
+            assert!(open_store(address).err().unwrap().0.contains("is no store"), "{address}");
+        }
+    }
+}
