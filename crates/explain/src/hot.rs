@@ -133,7 +133,7 @@ fn counters(unit: &Unit<'_>, facts: &Facts<'_>, at: usize, found: &mut Vec<HotKe
         if !(gone || place.is_made() || moved) {
             continue;
         }
-        let scope = Scope::plain(design, &counter.locals);
+        let scope = Scope::row(design, &counter.locals);
         let filter =
             counter.filter.as_ref().map_or(String::new(), |f| format!(" where {}", scope.text(f)));
         let child = &design.subjects[counter.child.index()].name;

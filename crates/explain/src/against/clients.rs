@@ -149,7 +149,7 @@ fn views(old: &Design, new: &Design, found: &mut Found) {
         );
     }
     let shape = |design: &Design, view: &View| {
-        let scope = Scope::plain(design, &view.locals);
+        let scope = Scope::row(design, &view.locals);
         let params: Vec<&str> = view.params.iter().map(|p| p.name.as_str()).collect();
         let filter = view.filter.as_ref().map(|f| scope.text(f));
         format!("{params:?} {filter:?} {:?}", std::mem::discriminant(&view.form))

@@ -10,7 +10,7 @@ use crate::spell::Scope;
 use crate::types::Types;
 
 pub fn of_view(design: &Design, view: &View) -> Derivation {
-    let scope = Scope::plain(design, &view.locals);
+    let scope = Scope::row(design, &view.locals);
     let (mechanism, phrase) = form(&view.form);
     let filter = view.filter.iter().map(|filter| Clause {
         name: "where".into(),

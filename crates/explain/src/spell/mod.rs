@@ -18,6 +18,8 @@ pub struct Scope<'a> {
     pub params: &'a [Param],
     /// whose memory is meant, for an operation
     pub memory: &'a [MemoryUse],
+    /// local 0 is a row whose attributes are named without it
+    pub row: bool,
 }
 
 impl<'a> Scope<'a> {
@@ -27,12 +29,22 @@ impl<'a> Scope<'a> {
             locals: &operation.locals,
             params: &operation.params,
             memory: &operation.memory,
+            row: false,
         }
     }
 
-    /// Of an invariant, a view, a counter.
+    /// Of an invariant.
     pub fn plain(design: &'a Design, locals: &'a [Local]) -> Scope<'a> {
-        Scope { design, locals, params: &[], memory: &[] }
+        Scope { design, locals, params: &[], memory: &[], row: false }
+    }
+
+    /// Of a view or a counter: the first local is the row.
+    pub fn row(design: &'a Design, locals: &'a [Local]) -> Scope<'a> {
+        Scope { row: true, ..Scope::plain(design, locals) }
+    }
+
+    fn is_row(&self, base: &Expr) -> bool {
+        self.row && matches!(base.kind, ExprKind::Local(LocalId(0)))
     }
 
     pub fn local(&self, local: LocalId) -> &'a str {
@@ -44,6 +56,18 @@ impl<'a> Scope<'a> {
             .get(memory.index())
             .and_then(|used| self.design.actors[used.actor.index()].memory.get(used.field.index()))
             .map_or("?", |field| &field.name)
+    }
+
+    /// With its record, where the operation has several of the subject.
+    fn remembered(&self, memory: MemoryUseId) -> String {
+        let name = self.memory_name(memory);
+        let of = self.memory.get(memory.index()).and_then(|used| used.of);
+        let subject = of.and_then(|of| self.locals.get(of.index())).map(|local| local.ty.subject());
+        let same = self.params.iter().filter(|p| Some(p.ty.subject()) == subject).count();
+        match of {
+            Some(of) if same > 1 => format!("{}.{name}", self.local(of)),
+            _ => name.to_owned(),
+        }
     }
 
     pub fn text(&self, expr: &Expr) -> String {
@@ -64,7 +88,7 @@ impl<'a> Scope<'a> {
         match &expr.kind {
             ExprKind::Literal(value) => (WHOLE, constant(self.design, value)),
             ExprKind::Local(local) => (WHOLE, self.local(*local).to_owned()),
-            ExprKind::Memory(memory) => (WHOLE, self.memory_name(*memory).to_owned()),
+            ExprKind::Memory(memory) => (WHOLE, self.remembered(*memory)),
             ExprKind::Me => (WHOLE, "me".into()),
             ExprKind::Now => (WHOLE, "now".into()),
             ExprKind::Attr { base, attr } => (WHOLE, self.attribute(base, *attr)),
@@ -129,7 +153,7 @@ impl<'a> Scope<'a> {
                 (
                     WHOLE,
                     match value {
-                        Some(value) => format!("sum({over}: {})", self.text(value)),
+                        Some(value) => format!("sum({} of {over})", self.text(value)),
                         None => format!("count({over})"),
                     },
                 )
@@ -183,7 +207,9 @@ impl<'a> Scope<'a> {
     fn attribute(&self, base: &Expr, attr: AttrId) -> String {
         let Some(subject) = self.subject_of(base) else { return "?".into() };
         let attribute = &subject.attributes[attr.index()];
-        if self.is_only(base) {
+        if self.is_row(base) {
+            attribute.name.clone()
+        } else if self.is_only(base) {
             format!("{}.{}", subject.states[attribute.state.index()].name, attribute.name)
         } else {
             format!("{}.{}", self.at(base, 9), attribute.name)
@@ -192,21 +218,21 @@ impl<'a> Scope<'a> {
 
     fn key_part(&self, base: &Expr, part: u32) -> String {
         let name = self.subject_of(base).map_or("?", |s| &s.keys[part as usize].name);
-        format!("{}.{name}", self.at(base, 9))
+        if self.is_row(base) { name.to_owned() } else { format!("{}.{name}", self.at(base, 9)) }
     }
 
     fn counter(&self, base: &Expr, counter: CounterId) -> String {
         let Some(subject) = self.subject_of(base) else { return "?".into() };
         let counter = &subject.counters[counter.index()];
         let child = &self.design.subjects[counter.child.index()].name;
-        let inner = Scope::plain(self.design, &counter.locals);
+        let inner = Scope::row(self.design, &counter.locals);
         let filter = counter
             .filter
             .as_ref()
             .map_or(String::new(), |filter| format!(" where {}", inner.text(filter)));
         match &counter.value {
             Some(value) => {
-                format!("sum({child} of {}{filter}: {})", self.text(base), inner.text(value))
+                format!("sum({} of {child} of {}{filter})", inner.text(value), self.text(base))
             }
             None => format!("count({child} of {}{filter})", self.text(base)),
         }

@@ -2,6 +2,7 @@
 
 mod checker;
 mod design_text;
+mod explain;
 mod language;
 mod measure;
 mod scratch;
@@ -25,6 +26,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "checker",
         about: "states by the second and bytes by the state, beside stateright; growth",
         run: checker::run,
+    },
+    Benchmark {
+        name: "explain",
+        about: "what it takes to explain the whole catalog",
+        run: explain::run,
     },
 ];
 
