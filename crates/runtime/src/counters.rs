@@ -9,6 +9,7 @@ use design::model::{Design, OperationId};
 #[derive(Debug)]
 pub struct Counters {
     operations: Vec<Operation>,
+    trouble: Mutex<Option<String>>,
 }
 
 #[derive(Debug)]
@@ -29,7 +30,7 @@ impl Counters {
                 refused: Mutex::default(),
             })
             .collect();
-        Counters { operations }
+        Counters { operations, trouble: Mutex::default() }
     }
 
     pub(crate) fn done(&self, operation: OperationId) {
@@ -47,6 +48,15 @@ impl Counters {
                 refused.insert(clause.to_string(), 1);
             }
         }
+    }
+
+    pub(crate) fn in_trouble(&self, trouble: Option<String>) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+    }
+
+    /// What keeps repairs or deliveries from going on, if something does.
+    pub fn trouble(&self) -> Option<String> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// (operation, how often done, how often refused by which clause)

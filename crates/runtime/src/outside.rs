@@ -112,7 +112,8 @@ impl Runtime {
     fn pick(&self, desk: &mut Desk) -> Result<Result<Picked, Option<i64>>, CallError> {
         let now = self.clock.now_ms();
         let mut outcome: Result<Result<Picked, Option<i64>>, CallError> = Ok(Err(None));
-        self.local().transact(&mut |transaction| {
+        let mut wake = None;
+        let ticket = self.local().transact(&mut |transaction| {
             let mut start = Vec::new();
             keys::begin(&mut start, self.schema.number, Space::OutboxDue);
             let mut found = None;
@@ -140,6 +141,7 @@ impl Runtime {
                 }
                 Ok(Prepared::Message(picked, plan)) => {
                     apply(&plan, transaction);
+                    wake = plan.wake;
                     outcome = Ok(Ok(picked));
                     Decision::Commit
                 }
@@ -149,6 +151,16 @@ impl Runtime {
                 }
             }
         })?;
+        if let Some(at) = wake {
+            self.alarm.ring(at);
+        }
+        // the world is told of nothing that a crash could still take back
+        if let Err(error) = ticket.wait() {
+            if let Ok(Ok(picked)) = &outcome {
+                self.in_flight().remove(&picked.id());
+            }
+            return Err(error.into());
+        }
         outcome
     }
 

@@ -55,6 +55,7 @@ impl Runtime {
         let now = self.clock.now_ms();
         let mut outcome: Result<Fired, CallError> = Ok(Fired::Idle(None));
         let mut fired = None;
+        let mut wake = None;
         let ticket = self.local().transact(&mut |transaction| {
             let first = first_due(transaction, &self.schema, Space::RepairDue, &mut |_| true);
             let Some(key) = first else {
@@ -71,6 +72,7 @@ impl Runtime {
                     match plan {
                         Some(plan) => {
                             apply(&plan, transaction);
+                            wake = plan.wake;
                             Decision::Commit
                         }
                         None => Decision::Abandon,
@@ -86,6 +88,9 @@ impl Runtime {
         ticket?;
         if let Some(repair) = fired {
             self.counters.done(repair);
+        }
+        if let Some(at) = wake {
+            self.alarm.ring(at);
         }
         outcome
     }
@@ -144,7 +149,11 @@ impl Runtime {
                 }
                 Ok((Fired::Done, Some(done.plan)))
             }
-            Performed::Refused(_) => {
+            Performed::Refused(refused) => {
+                if refused.refusal.clause.is_none() {
+                    // the guard holds and the body fails: a mistake of the design, to be seen
+                    self.counters.refused(repair, refused.refusal.reason.name());
+                }
                 let next = self.next_due(repair, record, now, transaction, desk)?;
                 let mut plan = Plan::default();
                 reschedule(schema, tail, repair, next, transaction, &mut plan)?;

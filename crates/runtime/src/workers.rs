@@ -51,8 +51,14 @@ fn run_repairs(runtime: &Runtime) {
     loop {
         let rings = runtime.alarm.rings();
         let next = match runtime.fire_due() {
-            Ok((_, next)) => next,
-            Err(_) => Some(runtime.clock.now_ms() + TROUBLE_MS),
+            Ok((_, next)) => {
+                runtime.counters.in_trouble(None);
+                next
+            }
+            Err(error) => {
+                runtime.counters.in_trouble(Some(format!("repairs: {error}")));
+                Some(runtime.clock.now_ms() + TROUBLE_MS)
+            }
         };
         let forgotten = runtime.forget_outcomes(1_000).unwrap_or(0);
         if forgotten == 1_000 {
@@ -75,7 +81,10 @@ fn run_deliveries(runtime: &Runtime, outside: &dyn Outside) {
                 continue;
             }
             Ok(Worked::Idle(next)) => next,
-            Err(_) => Some(runtime.clock.now_ms() + TROUBLE_MS),
+            Err(error) => {
+                runtime.counters.in_trouble(Some(format!("deliveries: {error}")));
+                Some(runtime.clock.now_ms() + TROUBLE_MS)
+            }
         };
         if !runtime.alarm.sleep(rings, next, runtime.clock.as_ref()) {
             return;

@@ -142,3 +142,41 @@ fn the_other_side_may_ask_for_patience() {
     let next = support::START + 30_000;
     assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Idle(Some(next)));
 }
+
+/// Everything happens by itself once the workers run.
+#[test]
+fn workers_fire_repairs_and_deliver_effects() {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    let store: Arc<dyn store::Store> = Arc::new(store::Memory::new());
+    let settings = runtime::Settings::default();
+    let open = |name| {
+        let design = design(name);
+        Arc::new(runtime::Runtime::open(design, store.clone(), settings.clone()).unwrap())
+    };
+    let (shop, till) = (open("systems/tickets"), open("systems/payments"));
+    let outside = || Arc::new(Scripted::new(vec![Delivered::Ok(Value::Null)]));
+    let _shop_workers = runtime::Workers::start(&shop, outside(), 1).unwrap();
+    let _till_workers = runtime::Workers::start(&till, outside(), 1).unwrap();
+    let status = |runtime: &runtime::Runtime, subject: &str, key: &str, state: &str| {
+        let truth = store::block_on(runtime.get(subject, &[json!(key)])).unwrap().unwrap();
+        truth.truth[state]["status"].as_str().unwrap_or_default().to_string()
+    };
+    let add = ask("organizer", "add_seat", "olga").with("seat", "A1").with("section", "A");
+    shop.call(&add).unwrap();
+    let hold = ask("buyer", "hold", "ann").with("seat", "A1").with("booking", "b");
+    shop.call(&hold.with("ttl", "20ms")).unwrap();
+    let create =
+        ask("merchant", "create_intent", "shop").with("intent", "i").with("currency", "EUR");
+    till.call(&create.with("amount", "1")).unwrap();
+    till.call(&ask("merchant", "pay", "shop").with("intent", "i").with("charge", "c")).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while status(&shop, "Seat", "A1", "SeatInventoryState") != "AVAILABLE"
+        || status(&till, "Charge", "c", "TransactionState") != "AUTHORIZED"
+    {
+        assert!(Instant::now() < deadline, "{:?} {:?}", shop.counters(), till.counters());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!((shop.counters().trouble(), till.counters().trouble()), (None, None));
+}

@@ -174,11 +174,22 @@ fn nothing_acknowledged_is_lost_and_nothing_is_done_twice() {
             .spawn()
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
+        let answered = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&answered);
         let heard = std::thread::spawn(move || -> Vec<String> {
-            lines.lines().map_while(Result::ok).collect()
+            let count = |line: &String| {
+                counted.fetch_add(u64::from(line.starts_with("ack")), Ordering::Relaxed);
+            };
+            lines.lines().map_while(Result::ok).inspect(count).collect()
         });
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        std::thread::sleep(Duration::from_millis(60 + (seed >> 33) % 400));
+        // under load, however long a busy machine takes to get there
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while answered.load(Ordering::Relaxed) < 10 {
+            assert!(Instant::now() < deadline, "the child answers nothing");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        std::thread::sleep(Duration::from_millis((seed >> 33) % 300));
         child.kill().unwrap();
         child.wait().unwrap();
         let heard = heard.join().unwrap();
