@@ -9,9 +9,9 @@ mod generate;
 #[path = "differential/naive.rs"]
 mod naive;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use design::model::Design;
+use design::model::{Design, Goal};
 use model_checker::{Options, Verdict};
 use naive::{Found, Naive};
 
@@ -22,21 +22,26 @@ fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-type Answer = Result<(u64, BTreeMap<String, usize>), String>;
+/// The states, the violated invariants with the length of a history, the recoveries that fail.
+type Answer = Result<(u64, BTreeMap<String, usize>, BTreeSet<String>), String>;
 
 fn by_checker(design: &Design, options: &Options) -> Answer {
     let report = model_checker::check(design, options, &mut |_| ())
         .map_err(|problem| format!("not a finite world: {problem}"))?;
-    let violated = report
-        .goals
-        .iter()
-        .filter_map(|goal| match &goal.verdict {
-            Verdict::Proved => None,
-            Verdict::Violated(trace) => Some((goal.name.clone(), trace.steps.len())),
-            Verdict::Unknown(why) => panic!("{} is not known: {why}", goal.name),
-        })
-        .collect();
-    Ok((report.base.states, violated))
+    let (mut violated, mut avoided) = (BTreeMap::new(), BTreeSet::new());
+    for goal in &report.goals {
+        match (&goal.verdict, goal.goal) {
+            (Verdict::Proved, _) => {}
+            (Verdict::Violated(trace), Goal::Invariant(_)) => {
+                violated.insert(goal.name.clone(), trace.steps.len());
+            }
+            (Verdict::Violated(_), Goal::Recovery(_)) => {
+                avoided.insert(goal.name.clone());
+            }
+            (Verdict::Unknown(why), _) => return Err(format!("{} is not known: {why}", goal.name)),
+        }
+    }
+    Ok((report.base.states, violated, avoided))
 }
 
 fn plain() -> Options {
@@ -45,7 +50,7 @@ fn plain() -> Options {
         normalise: false,
         faults: Some(Vec::new()),
         failures: false,
-        recovery: false,
+        recovery: true,
         witnesses: false,
         threads: 1,
         ..Options::default()
@@ -58,31 +63,37 @@ fn difference(design: &Design, expected: &Found) -> Option<String> {
 }
 
 fn compare(design: &Design, expected: &Found) -> Result<(), String> {
-    let (states, violated) = by_checker(design, &plain())?;
+    let (states, violated, avoided) = by_checker(design, &plain())?;
     if states != expected.states {
         return Err(format!("{states} states, not {}", expected.states));
     }
     if violated != expected.violated {
         return Err(format!("violated {violated:?}, not {:?}", expected.violated));
     }
+    // Beyond a bound a repair leads nowhere, and each side has its own view of that.
+    if !expected.cut && avoided != expected.avoided {
+        return Err(format!("not recovered {avoided:?}, not {:?}", expected.avoided));
+    }
     // Fewer states, the same verdicts, histories as short. Where one record stands for all, a step
     // of another is not told.
     let symmetric = Options { symmetry: true, threads: 2, ..plain() };
-    let (states, violated) = by_checker(design, &symmetric)?;
+    let (states, violated, avoided) = by_checker(design, &symmetric)?;
     let alike = violated.len() == expected.violated.len()
         && violated.iter().all(|(name, length)| {
             let plainly = expected.violated.get(name);
             plainly.is_some_and(|plainly| length == plainly || length + 1 == *plainly)
         });
-    if states > expected.states || !alike {
+    let recovered = expected.cut || avoided == expected.avoided;
+    if states > expected.states || !alike || !recovered {
         return Err(format!(
-            "with symmetry: {states} of {} states, violated {violated:?}, not {:?}",
-            expected.states, expected.violated
+            "with symmetry: {states} of {} states, violated {violated:?}, not {:?}; \
+             not recovered {avoided:?}, not {:?}",
+            expected.states, expected.violated, expected.avoided
         ));
     }
     // Without bounds where ranks will do: what is found within the bounds is found, as early.
     let ranked = Options { normalise: true, ..plain() };
-    let (_, violated) = by_checker(design, &ranked)?;
+    let (_, violated, _) = by_checker(design, &ranked)?;
     let missed = expected
         .violated
         .iter()
@@ -98,6 +109,7 @@ fn the_checker_agrees_with_a_naive_interpreter() {
     let (count, first) = (number("STEADFAST_DESIGNS", 400), number("STEADFAST_SEED", 1));
     let mut sizes: Vec<u64> = Vec::new();
     let (mut too_large, mut rejected, mut violated, mut proved) = (0, 0, 0, 0);
+    let (mut avoided, mut recovered) = (0, 0);
     let mut differences = Vec::new();
     for seed in first..first + count {
         let text = generate::design(seed);
@@ -122,6 +134,8 @@ fn the_checker_agrees_with_a_naive_interpreter() {
         sizes.push(expected.states);
         violated += expected.violated.len();
         proved += design.invariants.len() - expected.violated.len();
+        avoided += expected.avoided.len();
+        recovered += design.recoveries.len() - expected.avoided.len();
         if let Some(difference) = difference(&design, &expected) {
             eprintln!("seed {seed}: {difference}");
             differences.push(format!("seed {seed}: {difference}\n{text}"));
@@ -132,7 +146,8 @@ fn the_checker_agrees_with_a_naive_interpreter() {
     eprintln!(
         "seeds {first} to {}: {} designs compared, {rejected} rejected, {too_large} too large\n\
          states: {} least, {} at a quarter, {} in the middle, {} at three quarters, {} most\n\
-         invariants: {violated} violated, {proved} proved",
+         invariants: {violated} violated, {proved} proved; \
+         recoveries: {avoided} violated, {recovered} proved",
         first + count - 1,
         sizes.len(),
         at(0),
@@ -151,4 +166,5 @@ fn the_checker_agrees_with_a_naive_interpreter() {
     assert!(sizes.len() as u64 * 10 >= count * 7, "most designs are compared");
     assert!(at(50) >= 12 && at(75) >= 40, "most designs do something");
     assert!(violated * 10 >= proved && proved * 10 >= violated, "both verdicts occur");
+    assert!(avoided * 10 >= recovered && recovered * 10 >= avoided, "both occur of recoveries");
 }

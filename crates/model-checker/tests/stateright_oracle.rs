@@ -70,6 +70,7 @@ fn lease(resources: usize, claimants: usize, epoch_max: u8) -> Found {
 #[test]
 fn the_lease_without_faults() {
     let found = lease(1, 2, 4);
+    assert_eq!(found.states, 361);
     assert_eq!(found.violated, [("never_third_write".to_string(), Some(4))]);
     lease(1, 3, 4);
     lease(2, 2, 3);
@@ -93,6 +94,7 @@ fn faulty_lease(resources: usize, claimants: usize, epoch_max: u8) -> Found {
 #[test]
 fn the_lease_with_the_printed_fault_model() {
     let found = faulty_lease(1, 2, 4);
+    assert_eq!(found.states, 23_180);
     assert_eq!(found.violated, [("never_third_write".to_string(), Some(4))]);
     faulty_lease(1, 1, 4);
     faulty_lease(2, 1, 3);
@@ -115,6 +117,7 @@ fn seats(seats: usize, bookings: usize, buyers: usize) -> Found {
 #[test]
 fn seats_with_timed_holds() {
     let found = seats(1, 2, 2);
+    assert_eq!(found.states, 106);
     // Added, held, three ticks beyond the time to live, held again, confirmed.
     let lengths = [("never_expired_and_sold", 1 + 1 + 3 + 1 + 1), ("never_sold", 3)];
     let lengths = lengths.map(|(name, length)| (name.to_string(), Some(length)));

@@ -142,6 +142,13 @@ impl Generator {
         for number in 0..2 + self.dice.below(3) {
             self.invariant(&mut goals, number);
         }
+        if steps.contains("repair mender") || self.dice.chance(30) {
+            let subject = self.dice.below(self.subjects.len());
+            let scope = Scope { records: vec![("x".to_string(), subject)], ..Scope::default() };
+            let (name, condition) = (self.subjects[subject].name, self.condition(&scope, 1));
+            writeln!(goals, "recovers r0: all x in {name}: {condition}")
+                .expect("a string takes all");
+        }
         let mut text = format!("design Random{seed} \"A random design\"\n\n");
         let memory = if steps.contains("my_n") { " { my_n: int? of Alpha }" } else { "" };
         writeln!(text, "actor user{memory}\nactor mender\n").expect("a string takes all");

@@ -3,6 +3,8 @@
 
 #[path = "eval.rs"]
 mod eval;
+#[path = "recover.rs"]
+mod recover;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -44,12 +46,14 @@ pub struct State {
 }
 
 /// What was found: the number of states, and for each violated invariant the shortest history.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
     pub states: u64,
     pub violated: BTreeMap<String, usize>,
     /// some transition left the bounds
     pub cut: bool,
+    /// the recoveries that some fair history avoids for ever
+    pub avoided: BTreeSet<String>,
 }
 
 pub struct Naive<'d> {
@@ -175,7 +179,7 @@ impl<'d> Naive<'d> {
                 first.records.extend(all);
             }
         }
-        let mut found = Found { states: 1, violated: BTreeMap::new(), cut: false };
+        let mut found = Found::default();
         let mut seen: HashMap<State, usize> = HashMap::from([(first.clone(), 0)]);
         let mut queue = VecDeque::from([first]);
         while let Some(state) = queue.pop_front() {
@@ -206,6 +210,7 @@ impl<'d> Naive<'d> {
             }
         }
         found.states = seen.len() as u64;
+        found.avoided = recover::avoided(self, seen.into_keys().collect());
         Some(found)
     }
 

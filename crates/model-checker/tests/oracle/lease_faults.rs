@@ -24,7 +24,7 @@ pub struct State {
     pub in_flight: Option<Call>,
 }
 
-/// A call, with what its caller remembered when it left.
+/// A call, with what its caller remembered when it left, if the step reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
     pub step: Step,
@@ -39,6 +39,13 @@ pub enum Step {
     Renew,
     Commit,
     Release,
+}
+
+impl Step {
+    /// Does it look at what its caller remembers?
+    fn reads(self) -> bool {
+        self != Step::Claim
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +151,10 @@ impl Model for FaultyLease {
                 }
                 match how {
                     How::Plain | How::LostReply => {}
-                    How::Duplicate => next.in_flight = Some(call),
+                    How::Duplicate => {
+                        let taken = call.my_epoch.filter(|_| call.step.reads());
+                        next.in_flight = Some(Call { my_epoch: taken, ..call });
+                    }
                     How::Pause => next.older[call.resource][me] = kept,
                     How::Older => next.older[call.resource][me] = None,
                 }
@@ -213,7 +223,7 @@ impl FaultyLease {
         }
         let my_epoch = state.older[call.resource][call.me as usize];
         let older = Call { my_epoch, ..call };
-        if my_epoch.is_some() && run(held, older).is_some() {
+        if call.step.reads() && my_epoch.is_some() && run(held, older).is_some() {
             actions.push(Action::Call { call: older, how: How::Older });
         }
     }
