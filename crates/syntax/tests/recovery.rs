@@ -159,3 +159,12 @@ fn a_source_that_is_too_long_gets_one_message_and_an_empty_tree() {
     assert!(parsed.tree.items.is_empty());
     assert_eq!(parsed.tokens.len(), 1);
 }
+
+#[test]
+fn what_is_said_twice_is_reported_where_it_is_said_again() {
+    let said = |text: &str| places(text);
+    assert_eq!(said("design D\nstep a[go] keyed keyed { }\n"), ["E0116 2:18"]);
+    assert_eq!(said("design D\nrepair a[go] every 1s every 2s { }\n"), ["E0116 2:23"]);
+    let log = "design D\nsubject S(s: text) {\n    log L { n: int } retain 3 retain 4\n}\n";
+    assert_eq!(said(log), ["E0116 3:31"]);
+}

@@ -123,22 +123,23 @@ impl Parser<'_> {
     /// What may stand between the head and the body.
     fn modifiers(&mut self, kind: &mut OperationKind, word: &str) {
         while !self.lost && self.at(TokenKind::Word) && !self.piece(0).line_start {
-            match (self.word(0), &mut *kind) {
+            let here = self.span();
+            let twice = match (self.word(0), &mut *kind) {
                 ("keyed", OperationKind::Step { keyed }) => {
                     self.bump();
-                    *keyed = true;
+                    std::mem::replace(keyed, true)
                 }
                 ("after", OperationKind::Repair { after, .. }) => {
                     self.bump();
-                    *after = Some(self.sum_level());
+                    after.replace(self.sum_level()).is_some()
                 }
                 ("every", OperationKind::Repair { every, .. }) => {
                     self.bump();
-                    *every = Some(self.sum_level());
+                    every.replace(self.sum_level()).is_some()
                 }
                 ("batch", OperationKind::Repair { batch, .. }) => {
                     self.bump();
-                    *batch = Some(self.sum_level());
+                    batch.replace(self.sum_level()).is_some()
                 }
                 // a body whose brace is missing
                 _ if self.at_statement_start() || self.at_answer() => return,
@@ -146,6 +147,12 @@ impl Parser<'_> {
                     self.unknown_modifier(found, word);
                     return;
                 }
+            };
+            if twice {
+                let message = format!("`{}` is said twice", here.text(self.source));
+                self.report(
+                    Diagnostic::error("E0116", here, message).help("leave one of them out"),
+                );
             }
         }
     }

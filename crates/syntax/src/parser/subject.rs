@@ -118,10 +118,14 @@ impl Parser<'_> {
         let attributes = self.attributes();
         let mut visible = Vec::new();
         loop {
+            let here = self.span();
             if let StateKind::Log { retain } = &mut kind
                 && self.eat_word("retain")
             {
-                *retain = Some(self.sum_level());
+                if retain.replace(self.sum_level()).is_some() {
+                    let problem = Diagnostic::error("E0116", here, "`retain` is said twice");
+                    self.report(problem.help("leave one of them out"));
+                }
             } else if self.at_visible() && !self.lost {
                 visible.push(self.visible());
             } else {
