@@ -101,7 +101,7 @@ pub(crate) struct Memo {
     len: usize,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 enum Known {
     Refused(Reason),
     /// the word that changes, which of its bits, what they become
@@ -270,7 +270,7 @@ impl Trail<'_> {
                     self.reads(value)?;
                     let (subject, key) = self.base(base)?;
                     self.attribute(subject, key, *attr)?;
-                    self.counted(subject, key);
+                    self.counted(subject, key, *attr)?;
                 }
                 StmtKind::Let { value, .. } => self.reads(value)?,
                 StmtKind::Emit { fields, .. } => {
@@ -289,24 +289,40 @@ impl Trail<'_> {
         Some(())
     }
 
-    /// A change of this record may move counters of its parent.
-    fn counted(&mut self, subject: SubjectId, key: usize) {
-        let Some(parent) = self.machine.design.subjects[subject.index()].parent else { return };
-        let counters = &self.machine.design.subjects[parent.index()].counters;
-        if !counters.iter().any(|counter| counter.child == subject) {
-            return;
-        }
-        let plan = &self.machine.plan.records;
-        self.slots.extend(plan[subject.index()].words(key).map(|slot| slot as u32));
-        let above = self.machine.universe.keys[subject.index()].part(key as Word, 0);
-        if above >= 0 {
-            let from = plan[parent.index()].words(above as usize).start as u32;
-            let layout = self.machine.program.layout(parent);
-            for at in 0..counters.len() {
-                self.slots.push(from + layout.counter(design::model::CounterId::of(at)));
+    /// A change of this attribute may move counters of the record's parent.
+    fn counted(&mut self, subject: SubjectId, key: usize, attr: AttrId) -> Option<()> {
+        let machine = self.machine;
+        let Some(parent) = machine.design.subjects[subject.index()].parent else {
+            return Some(());
+        };
+        let above = machine.universe.keys[subject.index()].part(key as Word, 0);
+        for (at, counter) in machine.design.subjects[parent.index()].counters.iter().enumerate() {
+            if counter.child != subject {
+                continue;
             }
+            let mut mentioned = Vec::new();
+            for expr in counter.filter.iter().chain(&counter.value) {
+                visit::deep(expr, &mut |expr| {
+                    if let ExprKind::Attr { attr, .. } = &expr.kind {
+                        mentioned.push(*attr);
+                    }
+                });
+            }
+            if !mentioned.contains(&attr) {
+                continue;
+            }
+            for attr in mentioned {
+                self.attribute(subject, key, attr)?;
+            }
+            if above < 0 {
+                return None;
+            }
+            let from = machine.plan.records[parent.index()].words(above as usize).start as u32;
+            let counter = design::model::CounterId::of(at);
+            self.slots.push(from + machine.program.layout(parent).counter(counter));
             self.present(parent, above as usize);
         }
+        Some(())
     }
 }
 
@@ -338,10 +354,14 @@ impl Machine {
                     loaded = true;
                 }
                 let known = self.ask(worker, index, footprint);
-                worker.recall.known.push(known);
-                let held = worker.recall.known.len() as u32;
-                worker.recall.table[number] = held;
-                held - 1
+                let recall = &mut worker.recall;
+                let at = recall.known.iter().position(|held| *held == known);
+                let at = at.unwrap_or_else(|| {
+                    recall.known.push(known);
+                    recall.known.len() - 1
+                }) as u32;
+                recall.table[number] = at + 1;
+                at
             });
             let index = index as u32;
             match known.map(|known| &worker.recall.known[known as usize]) {
@@ -401,6 +421,7 @@ impl Machine {
             Outcome::Done => {
                 let fits = self.apply(worker, &instance.memory, instance.place, super::apply::ALL)
                     && worker.journal.iter().all(|slot| footprint.slots.binary_search(slot).is_ok());
+                let changed = worker.journal.clone();
                 let mut next = worker.packed.clone();
                 let packs = worker
                     .journal
@@ -411,7 +432,13 @@ impl Machine {
                     return Known::Other;
                 }
                 let mut bits: Vec<(u32, u64, u64)> = Vec::new();
-                for slot in &footprint.slots {
+                // What stays as it is need not be written again. (A collection's room goes with it.)
+                let room = |slot: &&u32| {
+                    let held = self.plan.slots.list[**slot as usize].room;
+                    held.is_some_and(|(len, _)| changed.contains(&len))
+                };
+                let rooms = footprint.slots.iter().filter(room);
+                for slot in changed.iter().chain(rooms) {
                     let (word, mask) = self.plan.slots.mask(*slot);
                     match bits.iter_mut().find(|(held, _, _)| *held == word as u32) {
                         Some((_, held, _)) => *held |= mask,

@@ -67,6 +67,7 @@ impl Block {
         let work = |worker: &mut S::Worker| {
             let mut out = Vec::new();
             let mut hashes = Vec::new();
+            let mut recent = Recent::new(known.width);
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 if at >= self.used {
@@ -80,7 +81,7 @@ impl Block {
                         Place { id: ids[index], turn: turn + index as u64, depth: known.depth };
                     out.clear();
                     space.expand(worker, known.state(place.id), place, &mut out);
-                    sift(known, &out, place.id, &mut hashes, &mut chunk);
+                    sift(known, &out, place.id, &mut recent, &mut hashes, &mut chunk);
                 }
             }
         };
@@ -151,19 +152,73 @@ impl Block {
     }
 }
 
+/// A successor that is to be looked for: its hash, the entry where it would stand, its turn.
+struct Seek {
+    hash: u64,
+    head: u32,
+    at: u32,
+}
+
+/// States that this thread came to a moment ago in this block: they are known, or will be.
+struct Recent {
+    width: usize,
+    hashes: Vec<u64>,
+    states: Vec<u64>,
+}
+
+const RECENT: usize = 1 << 13;
+
+impl Recent {
+    fn new(width: usize) -> Recent {
+        Recent { width, hashes: vec![0; RECENT], states: vec![0; RECENT * width] }
+    }
+
+    /// Was it here just now? From now on it was.
+    #[inline]
+    fn seen(&mut self, state: &[u64], hash: u64) -> bool {
+        let at = hash as usize % RECENT;
+        // 0 is nothing.
+        let mark = hash | 1;
+        let held = &mut self.states[at * self.width..(at + 1) * self.width];
+        if self.hashes[at] == mark && held.iter().zip(state).all(|(held, word)| held == word) {
+            return true;
+        }
+        self.hashes[at] = mark;
+        for (held, word) in held.iter_mut().zip(state) {
+            *held = *word;
+        }
+        false
+    }
+}
+
 /// Keeps the successors that are not known yet. Where each would stand is looked up for all of
 /// them first: the memory is asked for many at once instead of one after the other.
-fn sift(known: &Explored, out: &[u64], parent: u32, hashes: &mut Vec<u64>, chunk: &mut Chunk) {
+fn sift(
+    known: &Explored,
+    out: &[u64],
+    parent: u32,
+    recent: &mut Recent,
+    hashes: &mut Vec<Seek>,
+    chunk: &mut Chunk,
+) {
     hashes.clear();
-    let mut heads = 0;
-    for state in out.chunks_exact(known.width) {
+    for (at, state) in out.chunks_exact(known.width).enumerate() {
+        chunk.transitions += 1;
         let hash = hash(state);
-        heads ^= known.shards[shard_of(hash)].table.head(hash);
-        hashes.push(hash);
+        if !recent.seen(state, hash) {
+            let head = known.shards[shard_of(hash)].table.head(hash);
+            hashes.push(Seek { hash, head, at: at as u32 });
+        }
     }
-    std::hint::black_box(heads);
-    chunk.transitions += hashes.len() as u64;
-    for (state, hash) in out.chunks_exact(known.width).zip(&*hashes) {
+    let mut touched = 0;
+    for Seek { hash, head, .. } in &*hashes {
+        let shard = &known.shards[shard_of(*hash)];
+        touched ^= shard.table.touch(&shard.arena, *hash, *head);
+    }
+    std::hint::black_box(touched);
+    for Seek { hash, at, .. } in &*hashes {
+        let from = *at as usize * known.width;
+        let state = &out[from..from + known.width];
         let number = shard_of(*hash);
         let shard = &known.shards[number];
         if shard.table.find(&shard.arena, state, *hash).is_none() {

@@ -173,6 +173,23 @@ impl Shard {
     }
 }
 
+/// The states of a level, those that were found together close to each other: what follows them
+/// is often the same.
+fn level(from: &[usize; SHARDS], to: &[usize; SHARDS]) -> Vec<u32> {
+    const RUN: usize = 16;
+    let longest = (0..SHARDS).map(|shard| to[shard] - from[shard]).max().unwrap_or(0);
+    let mut level = Vec::with_capacity((0..SHARDS).map(|shard| to[shard] - from[shard]).sum());
+    for start in (0..longest).step_by(RUN) {
+        for shard in 0..SHARDS {
+            let first = from[shard] + start;
+            for index in first..to[shard].min(first + RUN) {
+                level.push((index * SHARDS + shard) as u32);
+            }
+        }
+    }
+    level
+}
+
 /// Explores everything that can be reached, within the limits.
 pub(crate) fn explore<S: Space>(
     space: &S,
@@ -196,11 +213,7 @@ pub(crate) fn explore<S: Space>(
     let mut from = [0; SHARDS];
     loop {
         let to = known.lens();
-        let level: Vec<u32> = (0..SHARDS)
-            .flat_map(|shard| {
-                (from[shard]..to[shard]).map(move |index| (index * SHARDS + shard) as u32)
-            })
-            .collect();
+        let level = level(&from, &to);
         if level.is_empty() {
             break;
         }

@@ -48,6 +48,16 @@ impl Table {
         self.entries[hash as usize & self.mask]
     }
 
+    /// A word of the state that such an entry most likely means.
+    #[inline]
+    pub(crate) fn touch(&self, arena: &Arena, hash: u64, head: u32) -> u64 {
+        if head != 0 && head & !INDEX_MASK == tag(hash) {
+            arena.state((head & INDEX_MASK) as usize - 1)[0]
+        } else {
+            0
+        }
+    }
+
     #[inline]
     pub(crate) fn find(&self, arena: &Arena, state: &[u64], hash: u64) -> Option<usize> {
         let tag = tag(hash);
