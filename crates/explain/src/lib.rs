@@ -22,7 +22,7 @@ pub use draw::{Drawing, Label, Machine, Transition, drawings, machines, together
 pub use hot::{HotKey, WayOut};
 pub use markdown::{difference, markdown, realization};
 pub use realize::{
-    CommitForm, Engine, Expected, KeyForm, Line, Part, Realization, Realized, Record, Size,
-    WriteForm, WriteKind, realize,
+    CommitForm, Engine, Expected, KeyForm, Line, Part, Realization, Realized, Record, ScanForm,
+    Size, WriteForm, WriteKind, realize,
 };
 pub use sheet::{Sheet, sheet};

@@ -30,6 +30,7 @@ pub fn realization(realization: &Realization) -> String {
             });
             page.table(&["record", "key", "round", "written", "only if"], rows);
         }
+        block(&mut page, "Looks through, in order:", &one.scans);
         block(&mut page, "Reads, before the step is evaluated:", &one.reads);
         if one.commit.is_empty() {
             page.line("Writes nothing.");

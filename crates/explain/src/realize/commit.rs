@@ -5,12 +5,14 @@ use serde::Serialize;
 
 use super::bytes::Size;
 use super::key::KeyForm;
-use super::{kept, reached};
+use super::{kept, reached, scans};
 use crate::facts::{Facts, Unit};
 
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct CommitForm {
     pub operation: String,
+    /// ranges of keys that are looked through, in order
+    pub scans: Vec<ScanForm>,
     /// records that are read before the step is evaluated
     pub reads: Vec<Record>,
     pub writes: Vec<WriteForm>,
@@ -34,6 +36,8 @@ pub struct Record {
     /// only then is it read
     pub when: Option<String>,
     pub written: bool,
+    /// at most so many of them, in a loop
+    pub times: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -43,6 +47,16 @@ pub enum Expected {
     Absent,
     /// either, as it was found
     AsRead,
+}
+
+/// A range of keys: what is due, or the entries of a log.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ScanForm {
+    pub name: String,
+    pub what: String,
+    pub from: KeyForm,
+    /// itself not in the range
+    pub to: KeyForm,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -74,6 +88,7 @@ pub enum WriteKind {
 pub fn form(unit: &Unit<'_>, facts: &Facts<'_>) -> CommitForm {
     let mut form = CommitForm {
         operation: unit.name(),
+        scans: scans::of(unit, facts),
         reads: Vec::new(),
         writes: Vec::new(),
         feed: None,

@@ -36,6 +36,26 @@ pub fn notes() -> Vec<String> {
     ]
 }
 
+/// One Query; it is made for each bucket of the space.
+pub fn scans(form: &CommitForm) -> Vec<Line> {
+    let line = |scan: &super::ScanForm| {
+        let name = &scan.name;
+        let query = json!({
+            "TableName": TABLE,
+            "ConsistentRead": true,
+            "Limit": 100,
+            "KeyConditionExpression": "pk = :pk AND sk BETWEEN :from AND :to",
+            "ExpressionAttributeValues": {
+                ":pk": { "B": format!("{{{name}.pk}}") },
+                ":from": { "B": format!("{{{name}.from}}") },
+                ":to": { "B": format!("{{{name}.to}}") },
+            },
+        });
+        Line::always(format!("Query {query}"))
+    };
+    form.scans.iter().map(line).collect()
+}
+
 pub fn reads(form: &CommitForm) -> Vec<Line> {
     let mut lines = Vec::new();
     let last = form.reads.iter().map(|record| record.round).max().unwrap_or(0);
@@ -173,7 +193,7 @@ fn item(write: &WriteForm, read: Option<&Record>, lines: &mut Vec<Line>) {
 /// What no setting can make fit.
 pub fn misfits(form: &CommitForm) -> Vec<String> {
     let mut found = Vec::new();
-    let checks = form.reads.iter().filter(|record| !record.written).count() as u64;
+    let checks: u64 = form.reads.iter().filter(|record| !record.written).map(|r| r.times).sum();
     let feed = if form.feed.is_some() { 2 } else { 0 };
     let items = form.writes_max + checks + feed;
     if items > ITEMS_MAX {

@@ -12,6 +12,16 @@ pub fn notes() -> Vec<String> {
     ]
 }
 
+pub fn scans(form: &CommitForm) -> Vec<Line> {
+    let line = |scan: &super::ScanForm| {
+        Line::always(format!(
+            "scan {} ({}): from {} to {}, in order",
+            scan.name, scan.what, scan.from, scan.to
+        ))
+    };
+    form.scans.iter().map(line).collect()
+}
+
 pub fn reads(form: &CommitForm) -> Vec<Line> {
     form.reads
         .iter()

@@ -15,6 +15,13 @@ pub fn notes() -> Vec<String> {
     ]
 }
 
+pub fn scans(form: &CommitForm) -> Vec<Line> {
+    let line = |scan: &super::ScanForm| {
+        Line::always(format!("get {{{0}.from}} {{{0}.to}} --limit=100", scan.name))
+    };
+    form.scans.iter().map(line).collect()
+}
+
 pub fn reads(form: &CommitForm) -> Vec<Line> {
     let mut lines = Vec::new();
     let last = form.reads.iter().map(|record| record.round).max().unwrap_or(0);
@@ -64,12 +71,15 @@ pub fn commit(form: &CommitForm) -> Vec<Line> {
 }
 
 pub fn misfits(form: &CommitForm) -> Vec<String> {
+    let compares: u64 = form.reads.iter().map(|record| record.times).sum();
     let operations = form.writes_max + u64::from(form.feed.is_some());
-    if operations <= OPS_MAX {
+    let most = compares.max(operations);
+    if form.writes.is_empty() || most <= OPS_MAX {
         return Vec::new();
     }
+    let what = if operations >= compares { "writes" } else { "compares" };
     vec![format!(
-        "`{}` writes up to {operations} keys in one commit; etcd takes {OPS_MAX} operations in one transaction",
+        "`{}` {what} up to {most} keys in one commit; etcd takes {OPS_MAX} in one transaction",
         form.operation
     )]
 }

@@ -32,6 +32,7 @@ pub fn outbox(unit: &Unit<'_>, facts: &Facts<'_>, form: &mut CommitForm) {
             expected: Expected::Version,
             when: None,
             written: true,
+            times: 1,
         });
         form.writes.push(WriteForm {
             name: name.clone(),
@@ -74,6 +75,7 @@ fn entry(
         expected: Expected::AsRead,
         when: None,
         written: true,
+        times: 1,
     });
     form.writes.push(WriteForm {
         name: name.clone(),
@@ -109,6 +111,7 @@ pub fn idempotency(unit: &Unit<'_>, form: &mut CommitForm) {
             expected: Expected::Absent,
             when: when.clone(),
             written: true,
+            times: 1,
         },
     );
     form.writes.push(WriteForm {

@@ -15,6 +15,7 @@ mod kept;
 mod key;
 mod postgres;
 mod reached;
+mod scans;
 
 use design::model::{Design, OperationKind};
 use serde::Serialize;
@@ -23,7 +24,7 @@ use crate::derive::units;
 use crate::facts::Facts;
 
 pub use bytes::Size;
-pub use commit::{CommitForm, Expected, Record, WriteForm, WriteKind};
+pub use commit::{CommitForm, Expected, Record, ScanForm, WriteForm, WriteKind};
 pub use key::{KeyForm, Part};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -66,6 +67,8 @@ pub struct Realization {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Realized {
     pub operation: String,
+    /// ranges of keys that are looked through first
+    pub scans: Vec<Line>,
     /// in rounds: what a round reads is known after the one before
     pub reads: Vec<Line>,
     pub commit: Vec<Line>,
@@ -100,13 +103,19 @@ pub fn realize(design: &Design, engine: Engine) -> Realization {
             Engine::Etcd => etcd::misfits(&form),
             Engine::Embedded | Engine::Postgres => Vec::new(),
         });
-        let (reads, commit) = match engine {
-            Engine::Embedded => (embedded::reads(&form), embedded::commit(&form)),
-            Engine::Postgres => (postgres::reads(&form), postgres::commit(&form)),
-            Engine::Etcd => (etcd::reads(&form), etcd::commit(&form)),
-            Engine::Dynamodb => (dynamodb::reads(&form), dynamodb::commit(&form)),
+        let (scans, reads, commit) = match engine {
+            Engine::Embedded => {
+                (embedded::scans(&form), embedded::reads(&form), embedded::commit(&form))
+            }
+            Engine::Postgres => {
+                (postgres::scans(&form), postgres::reads(&form), postgres::commit(&form))
+            }
+            Engine::Etcd => (etcd::scans(&form), etcd::reads(&form), etcd::commit(&form)),
+            Engine::Dynamodb => {
+                (dynamodb::scans(&form), dynamodb::reads(&form), dynamodb::commit(&form))
+            }
         };
-        operations.push(Realized { operation: unit.name(), reads, commit, form });
+        operations.push(Realized { operation: unit.name(), scans, reads, commit, form });
     }
     let (layout, notes) = match engine {
         Engine::Embedded => (Vec::new(), embedded::notes()),

@@ -26,6 +26,16 @@ pub fn notes() -> Vec<String> {
     ]
 }
 
+pub fn scans(form: &CommitForm) -> Vec<Line> {
+    let line = |scan: &super::ScanForm| {
+        let name = &scan.name;
+        Line::always(format!(
+            "SELECT key, version, value FROM record WHERE key >= :'{name}_from'::bytea AND key < :'{name}_to'::bytea ORDER BY key LIMIT 100;"
+        ))
+    };
+    form.scans.iter().map(line).collect()
+}
+
 pub fn reads(form: &CommitForm) -> Vec<Line> {
     let mut lines = Vec::new();
     let last = form.reads.iter().map(|record| record.round).max().unwrap_or(0);

@@ -111,6 +111,7 @@ pub fn place(unit: &Unit<'_>, facts: &Facts<'_>, at: usize, form: &mut CommitFor
         expected,
         when: only_when,
         written,
+        times,
     });
     for (_, log) in logged {
         let fields = subject.states[log.index()].attributes.iter();
@@ -221,6 +222,7 @@ pub fn parent(unit: &Unit<'_>, facts: &Facts<'_>, at: usize, form: &mut CommitFo
         },
         when: None,
         written: true,
+        times: 1,
     });
     form.writes.push(WriteForm {
         name: name.clone(),

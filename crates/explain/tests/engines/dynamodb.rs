@@ -147,6 +147,24 @@ impl Running for Dynamodb {
         found
     }
 
+    fn scan(&mut self, line: &str, name: &str, from: &[u8], to: &[u8]) -> Vec<Vec<u8>> {
+        let (call, body) = line.split_once(' ').unwrap();
+        let mut found = Vec::new();
+        for bucket in 0..16 {
+            let partition = [&from[..3], &[bucket]].concat();
+            let body = body
+                .replace(&format!("{{{name}.pk}}"), &base64(&partition))
+                .replace(&format!("{{{name}.from}}"), &base64(from))
+                .replace(&format!("{{{name}.to}}"), &base64(to));
+            let answer = self.must(call, &serde_json::from_str(&body).unwrap());
+            for item in answer["Items"].as_array().unwrap() {
+                found.push(from_base64(item["sk"]["B"].as_str().unwrap()));
+            }
+        }
+        found.sort();
+        found
+    }
+
     fn commit(&mut self, realized: &Realized, binding: &Binding) -> bool {
         self.next += 1;
         let mut lines = Vec::new();

@@ -134,6 +134,17 @@ impl Running for Etcd {
         found
     }
 
+    fn scan(&mut self, line: &str, name: &str, from: &[u8], to: &[u8]) -> Vec<Vec<u8>> {
+        let line = line
+            .replace(&format!("{{{name}.from}}"), &quoted(from))
+            .replace(&format!("{{{name}.to}}"), &quoted(to));
+        let text = self.call(&["txn", "-w", "json"], &format!("\n{line}\n\n\n")).unwrap();
+        let answer: Value = serde_json::from_str(&text).unwrap();
+        let range = &answer["responses"][0]["Response"];
+        let range = range.get("response_range").unwrap_or(&range["ResponseRange"]);
+        Etcd::records(range).into_iter().map(|(key, ..)| key).collect()
+    }
+
     fn commit(&mut self, realized: &Realized, binding: &Binding) -> bool {
         self.fed += 1;
         let lines: Vec<String> = realized

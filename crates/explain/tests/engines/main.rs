@@ -28,6 +28,8 @@ trait Running {
     fn versions(&mut self, keys: &[Vec<u8>]) -> BTreeMap<Vec<u8>, String>;
     /// The printed reads, carried out: the values that were found.
     fn read(&mut self, realized: &Realized, binding: &Binding) -> BTreeSet<Vec<u8>>;
+    /// The printed scan, carried out: the keys that were found, in order.
+    fn scan(&mut self, line: &str, name: &str, from: &[u8], to: &[u8]) -> Vec<Vec<u8>>;
     /// The printed commit: was it accepted?
     fn commit(&mut self, realized: &Realized, binding: &Binding) -> bool;
     /// Every record of one design, with its version.
@@ -93,20 +95,48 @@ fn one(running: &mut dyn Running, realized: &Realized, case: Case, number: u16, 
     }
 }
 
+/// What lies in a range is found in the order of the keys, and nothing beside it.
+fn look_through(engine: Engine, running: &mut dyn Running) {
+    let design = support::design("payments").design;
+    let realization = realize(&design, engine);
+    let repair =
+        realization.operations.iter().find(|one| one.operation.contains("reconcile")).unwrap();
+    let (scan, line) = (&repair.form.scans[0], &repair.scans[0]);
+    let number = 60_000_u16;
+    let sorted = |at: i64| (at as u64 ^ 1 << 63).to_be_bytes().to_vec();
+    let index = &repair.form.writes.iter().find(|w| w.what == "due-time index");
+    assert!(index.is_none(), "the repair only sends");
+    let entry = |at: i64| {
+        [&number.to_be_bytes()[..], b"t", &sorted(at), &[0, 3, 0, 1, b'c', 0, 1]].concat()
+    };
+    let times = [1_000, 5, 999, -7, 1_001, 2_000];
+    let seeds: Vec<(Vec<u8>, Vec<u8>)> = times.iter().map(|at| (entry(*at), Vec::new())).collect();
+    running.seed(&seeds);
+    let beside = [&number.to_be_bytes()[..], b"r", &sorted(1)].concat();
+    running.seed(&[(beside, b"a record".to_vec())]);
+    let now = |_: &str| sorted(1_000 + 1);
+    let (from, to) = (scan.from.bytes(number, &now), scan.to.bytes(number, &now));
+    let found = running.scan(&line.text, &scan.name, &from, &to);
+    assert_eq!(found, [-7, 5, 999, 1_000].map(entry));
+}
+
 #[test]
 fn on_postgres() {
     let mut running = postgres::start();
     assert!(carry_out(Engine::Postgres, &mut running) > 20);
+    look_through(Engine::Postgres, &mut running);
 }
 
 #[test]
 fn on_etcd() {
     let mut running = etcd::start();
     assert!(carry_out(Engine::Etcd, &mut running) > 20);
+    look_through(Engine::Etcd, &mut running);
 }
 
 #[test]
 fn on_dynamodb() {
     let mut running = dynamodb::start();
     assert!(carry_out(Engine::Dynamodb, &mut running) > 20);
+    look_through(Engine::Dynamodb, &mut running);
 }

@@ -190,6 +190,15 @@ impl Running for Postgres {
         keys.map(from_hex).collect()
     }
 
+    fn scan(&mut self, line: &str, name: &str, from: &[u8], to: &[u8]) -> Vec<Vec<u8>> {
+        let bound =
+            format!("\\set {name}_from '\\\\x{}'\n\\set {name}_to '\\\\x{}'\n", hex(from), hex(to));
+        let (done, rows, errors) = self.script(&format!("{bound}{line}"));
+        assert!(done, "{errors}");
+        let keys = rows.lines().filter_map(|row| row.strip_prefix("\\x")?.split(' ').next());
+        keys.map(from_hex).collect()
+    }
+
     fn commit(&mut self, realized: &Realized, binding: &Binding) -> bool {
         let lines: Vec<&str> = realized
             .commit
