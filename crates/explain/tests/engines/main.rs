@@ -125,6 +125,25 @@ fn on_postgres() {
     let mut running = postgres::start();
     assert!(carry_out(Engine::Postgres, &mut running) > 20);
     look_through(Engine::Postgres, &mut running);
+    one_of_many_wins(&mut running);
+}
+
+/// Of several that hold one seat at the same moment, one does.
+fn one_of_many_wins(running: &mut postgres::Postgres) {
+    let realization = realize(&support::design("tickets").design, Engine::Postgres);
+    let hold = realization.operations.iter().find(|one| one.operation == "buyer[hold]").unwrap();
+    let case = Case { present: true, broken: None };
+    for round in 0..10 {
+        let number = 61_000 + round;
+        running.seed(&cases::seeds(&hold.form, case, number));
+        let keys: Vec<Vec<u8>> =
+            hold.form.reads.iter().map(|r| cases::key(&r.key, number)).collect();
+        let binding = Binding::new(&hold.form, case, number, &running.versions(&keys));
+        let fed = running.feed_length();
+        let accepted = running.race(hold, &binding, 4);
+        assert_eq!(accepted.iter().filter(|one| **one).count(), 1, "{accepted:?}");
+        assert_eq!(running.feed_length(), fed + 1);
+    }
 }
 
 #[test]

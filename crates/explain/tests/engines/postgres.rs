@@ -23,8 +23,9 @@ const FOLDERS: &[&str] = &[
 ];
 
 pub struct Postgres {
+    psql: PathBuf,
     session: RefCell<Session>,
-    _server: Server,
+    server: Server,
 }
 
 /// One `psql` that is given scripts one after the other.
@@ -121,7 +122,7 @@ pub fn start() -> Postgres {
     command.current_dir(&folder);
     let server = server::start(command, port, folder);
     let session = Session::open(&psql, port);
-    let running = Postgres { session: RefCell::new(session), _server: server };
+    let running = Postgres { psql, session: RefCell::new(session), server };
     let layout = realize(&support::design("tickets").design, Engine::Postgres).layout.join("\n");
     let (made, _, errors) = running.script(&layout);
     assert!(made, "{errors}");
@@ -136,6 +137,35 @@ impl Postgres {
             printed.lines().partition(|line| line.contains("ERROR:") || line.contains("LOCATION:"));
         let failed = errors.iter().any(|line| line.contains("ERROR:"));
         (!failed, rows.join("\n"), errors.join("\n"))
+    }
+
+    /// The same commit from several sessions at once: which of them were accepted?
+    pub fn race(&self, realized: &Realized, binding: &Binding, sessions: usize) -> Vec<bool> {
+        let lines: Vec<&str> = realized
+            .commit
+            .iter()
+            .filter(|line| binding.applies(line))
+            .map(|line| line.text.as_str())
+            .collect();
+        let script = format!("{}{}\n", self.bound(binding), lines.join("\n"));
+        let open: Vec<Session> =
+            (0..sessions).map(|_| Session::open(&self.psql, self.server.port)).collect();
+        let ready = std::sync::Barrier::new(sessions);
+        std::thread::scope(|scope| {
+            let racing: Vec<_> = open
+                .into_iter()
+                .map(|mut session| {
+                    let (ready, script) = (&ready, &script);
+                    scope.spawn(move || {
+                        ready.wait();
+                        let printed = session.run(script).unwrap();
+                        drop(session);
+                        !printed.contains("ERROR:")
+                    })
+                })
+                .collect();
+            racing.into_iter().map(|one| one.join().unwrap()).collect()
+        })
     }
 
     fn bound(&self, binding: &Binding) -> String {
