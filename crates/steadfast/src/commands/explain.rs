@@ -10,6 +10,7 @@ use crate::diagnostics;
 use crate::exit::Exit;
 use crate::load::load;
 use crate::output::Output;
+use crate::problem::Problem;
 
 /// Derive what a design amounts to
 ///
@@ -61,25 +62,29 @@ impl Explain {
     pub fn run(self, output: &mut Output) -> Answer {
         let format = if self.json { Format::Json } else { self.format };
         let Some(design) = compile(&self.design, output)? else { return Ok(Exit::Wrong) };
-        if let Some(other) = &self.against {
-            let Some(other) = compile(other, output)? else { return Ok(Exit::Wrong) };
-            return Ok(difference(&design, &other, format, output));
-        }
-        if let Some(engine) = self.engine {
-            return Ok(realization(&design, engine, format, output));
-        }
-        let text = match format {
-            Format::Markdown => explain::markdown(&explain::sheet(&design)),
-            Format::Json => explain::sheet(&design).to_json(),
-            Format::Svg => explain::together(&explain::drawings(&design)),
+        let (text, exit) = match (&self.against, self.engine) {
+            (Some(other), _) => {
+                let Some(other) = compile(other, output)? else { return Ok(Exit::Wrong) };
+                difference(&design, &other, format)?
+            }
+            (None, Some(engine)) => realization(&design, engine, format)?,
+            (None, None) => (sheet(&design, format), Exit::Yes),
         };
         output.print(&text);
-        Ok(Exit::Yes)
+        Ok(exit)
+    }
+}
+
+fn sheet(design: &Design, format: Format) -> String {
+    match format {
+        Format::Markdown => explain::markdown(&explain::sheet(design)),
+        Format::Json => explain::sheet(design).to_json(),
+        Format::Svg => explain::together(&explain::drawings(design)),
     }
 }
 
 /// None: it does not compile, and why has been told.
-fn compile(word: &str, output: &mut Output) -> Result<Option<Design>, crate::problem::Problem> {
+fn compile(word: &str, output: &mut Output) -> Result<Option<Design>, Problem> {
     let loaded = load(word)?;
     let compiled = design::compile(&loaded.name, &loaded.text, &Embedded);
     if compiled.has_errors() {
@@ -89,21 +94,26 @@ fn compile(word: &str, output: &mut Output) -> Result<Option<Design>, crate::pro
     Ok(compiled.design)
 }
 
-fn difference(old: &Design, new: &Design, format: Format, output: &mut Output) -> Exit {
+fn difference(old: &Design, new: &Design, format: Format) -> Result<(String, Exit), Problem> {
     let found = explain::against(old, new);
-    match format {
-        Format::Json => output.print(&found.to_json()),
-        Format::Markdown => output.print(&explain::difference(&found)),
-        Format::Svg => return no_drawing("a difference", output),
-    }
-    match found.follows {
+    let text = match format {
+        Format::Json => found.to_json(),
+        Format::Markdown => explain::difference(&found),
+        Format::Svg => return Err(no_drawing("a difference")),
+    };
+    let exit = match found.follows {
         Follows::AsItIs | Follows::ByRewriting => Exit::Yes,
         Follows::IfUnused => Exit::Unknown,
         Follows::Never => Exit::No,
-    }
+    };
+    Ok((text, exit))
 }
 
-fn realization(design: &Design, engine: EngineName, format: Format, output: &mut Output) -> Exit {
+fn realization(
+    design: &Design,
+    engine: EngineName,
+    format: Format,
+) -> Result<(String, Exit), Problem> {
     let engine = match engine {
         EngineName::Embedded => Engine::Embedded,
         EngineName::Postgres => Engine::Postgres,
@@ -111,18 +121,56 @@ fn realization(design: &Design, engine: EngineName, format: Format, output: &mut
         EngineName::Dynamodb => Engine::Dynamodb,
     };
     let found = explain::realize(design, engine);
-    match format {
-        Format::Json => output.print(&found.to_json()),
+    let text = match format {
+        Format::Json => found.to_json(),
         Format::Markdown => {
-            let title = format!("# {}: {}\n", design.name, design.title);
-            output.print(&format!("{title}{}", explain::realization(&found)));
+            format!("# {}: {}\n{}", design.name, design.title, explain::realization(&found))
         }
-        Format::Svg => return no_drawing("an engine", output),
-    }
-    if found.misfits.is_empty() { Exit::Yes } else { Exit::No }
+        Format::Svg => return Err(no_drawing("an engine")),
+    };
+    let exit = if found.misfits.is_empty() { Exit::Yes } else { Exit::No };
+    Ok((text, exit))
 }
 
-fn no_drawing(of: &str, output: &mut Output) -> Exit {
-    output.tell(&format!("error: there is no drawing of {of}\nhelp: leave out `--format svg`\n"));
-    Exit::Wrong
+fn no_drawing(of: &str) -> Problem {
+    Problem::new(format!("there is no drawing of {of}")).help("leave out `--format svg`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+
+    fn design(name: &str, from: &str, to: &str) -> Design {
+        let text = catalog::find(name).unwrap().text;
+        assert!(text.contains(from), "{from}");
+        design::compile(name, &text.replace(from, to), &Embedded).design.unwrap()
+    }
+
+    #[test]
+    fn the_whole_catalog_is_explained_in_every_form() {
+        for entry in catalog::entries() {
+            let compiled = design::compile(entry.name(), entry.text, &Embedded).design.unwrap();
+            for format in [Format::Markdown, Format::Json, Format::Svg] {
+                assert!(sheet(&compiled, format).len() > 500, "{}", entry.path);
+            }
+            for engine in EngineName::value_variants() {
+                let (text, exit) = realization(&compiled, *engine, Format::Markdown).ok().unwrap();
+                let fits = !text.contains("Does not fit");
+                assert!(text.len() > 500 && (exit == Exit::Yes) == fits, "{}", entry.path);
+            }
+        }
+    }
+
+    #[test]
+    fn the_exit_code_says_whether_stored_truth_can_follow() {
+        let old = design("tickets", "", "");
+        let exit = |new: &Design| difference(&old, new, Format::Json).ok().unwrap().1;
+        assert_eq!(exit(&old), Exit::Yes);
+        let key = "subject Booking(booking: text)";
+        assert_eq!(exit(&design("tickets", key, "subject Booking(booking: int)")), Exit::No);
+        let more = design("payments", "", "");
+        assert_eq!(exit(&more), Exit::Unknown);
+        assert!(difference(&old, &old, Format::Svg).is_err());
+    }
 }
