@@ -86,8 +86,14 @@ impl<'a> Replay<'a> {
                 Move::Answer { kind, .. } => Some((kind, NULL)),
                 _ => None,
             };
-            let command =
-                Command { operation, params: &params, memory: &memory, me, now: NOW + shift, answer };
+            let command = Command {
+                operation,
+                params: &params,
+                memory: &memory,
+                me,
+                now: NOW + shift,
+                answer,
+            };
             let mut scratch = Scratch::new();
             if let Outcome::Refused(refusal) =
                 engine::guard(&self.whole, &view, &command, &mut scratch)
@@ -114,7 +120,6 @@ impl Machine {
     }
 
     /// The call behind a transition: operation, principal, arguments, memory.
-    #[expect(clippy::type_complexity, reason = "one call, taken apart at once")]
     fn command_of(
         &self,
         what: Move,
@@ -154,7 +159,8 @@ impl Machine {
                 let plan = &self.plan.messages[plan as usize];
                 let slot = (plan.first + plan.stride * at) as usize;
                 let args = words[slot + 1..slot + plan.stride as usize].to_vec();
-                let memory = vec![NULL; self.design.operations[plan.operation.index()].memory.len()];
+                let memory =
+                    vec![NULL; self.design.operations[plan.operation.index()].memory.len()];
                 (plan.operation, Word::from(principal), args, memory)
             }
             Move::Answer { effect, key, .. } | Move::Attempt { effect, key } => {
@@ -290,13 +296,7 @@ impl Machine {
         lines
     }
 
-    fn line(
-        &self,
-        name: SlotName,
-        at: usize,
-        value: &[Word],
-        words: &[Word],
-    ) -> Option<StateLine> {
+    fn line(&self, name: SlotName, at: usize, value: &[Word], words: &[Word]) -> Option<StateLine> {
         let line = |record: String, attribute: String, value: String| {
             Some(StateLine { record, attribute, value })
         };
@@ -408,7 +408,8 @@ impl Machine {
         let old = self.lines(before);
         let new = self.lines(after);
         let mut changes = Vec::new();
-        let same = |a: &StateLine, b: &StateLine| a.record == b.record && a.attribute == b.attribute;
+        let same =
+            |a: &StateLine, b: &StateLine| a.record == b.record && a.attribute == b.attribute;
         for line in &new {
             let was = old.iter().find(|held| same(held, line));
             if was.is_none_or(|was| was.value != line.value) {

@@ -42,11 +42,10 @@ fn apart(design: &Design, subject: SubjectId, part: u32) -> bool {
     }
     let mut flow = Flow::of(design);
     let node = flow.node(PlaceOf::Key(subject, part));
-    let alone = flow
-        .class(node)
-        .places
-        .iter()
-        .all(|place| *place == PlaceOf::Key(subject, part) || matches!(place, PlaceOf::Inner(_)));
+    let alone =
+        flow.class(node).places.iter().all(|place| {
+            *place == PlaceOf::Key(subject, part) || matches!(place, PlaceOf::Inner(_))
+        });
     let attributes = design.subjects.iter().flat_map(|held| &held.attributes);
     let memory = design.actors.iter().flat_map(|actor| &actor.memory);
     alone
@@ -65,7 +64,8 @@ fn apart(design: &Design, subject: SubjectId, part: u32) -> bool {
             }
             let answers = match &operation.kind {
                 OperationKind::Effect(effect) => {
-                    let answer = effect.on_ok.param.map(|local| &operation.locals[local.index()].ty);
+                    let answer =
+                        effect.on_ok.param.map(|local| &operation.locals[local.index()].ty);
                     answer.is_some_and(refers)
                 }
                 _ => false,

@@ -100,11 +100,7 @@ impl Machine {
         format!("{}.{}", held.states[attribute.state.index()].name, attribute.name)
     }
 
-    pub(crate) fn memory_field(
-        &self,
-        principal: u32,
-        field: MemoryId,
-    ) -> &design::model::Memory {
+    pub(crate) fn memory_field(&self, principal: u32, field: MemoryId) -> &design::model::Memory {
         let actor = self.universe.principals[principal as usize].actor;
         &self.design.actors[actor.index()].memory[field.index()]
     }

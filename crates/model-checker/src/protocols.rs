@@ -26,9 +26,8 @@ pub(crate) fn routes(design: &Design) -> Vec<Route> {
 }
 
 fn add(design: &Design, name: &str, before: &[PathStep], path: &Path, routes: &mut Vec<Route>) {
-    let join = |head: &[PathStep]| {
-        head.iter().chain(&path.steps).cloned().collect::<Vec<PathStep>>()
-    };
+    let join =
+        |head: &[PathStep]| head.iter().chain(&path.steps).cloned().collect::<Vec<PathStep>>();
     let mut spellings = vec![join(before)];
     if !before.is_empty() {
         spellings.push(join(&before[..before.len() - 1]));
@@ -96,11 +95,8 @@ pub(crate) fn shortest(machine: &Machine, explored: &Explored, route: &Route) ->
 fn walk(machine: &Machine, explored: &Explored, steps: &[PathStep]) -> Option<u32> {
     // How far along the route the best history to each state has come: further is never worse.
     let mut progress: FxHashMap<u32, usize> = FxHashMap::default();
-    let mut level: Vec<(u32, usize)> = explored
-        .ids()
-        .filter(|id| explored.parent(*id).is_none())
-        .map(|id| (id, 0))
-        .collect();
+    let mut level: Vec<(u32, usize)> =
+        explored.ids().filter(|id| explored.parent(*id).is_none()).map(|id| (id, 0)).collect();
     let mut worker = machine.worker();
     let mut events = Events { explored, done: Vec::new(), refused: Vec::new() };
     let mut depth = 0;

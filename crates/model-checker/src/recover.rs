@@ -111,7 +111,10 @@ impl Sink for Edges<'_> {
 pub(crate) enum Recovery {
     Holds,
     /// the states of a cycle; one alone without a transition is a dead end
-    Fails { cycle: Vec<u32>, dead_end: bool },
+    Fails {
+        cycle: Vec<u32>,
+        dead_end: bool,
+    },
     Unknown,
 }
 
@@ -134,10 +137,8 @@ pub(crate) fn recover(machine: &Machine, explored: &Explored, goal: u32) -> Reco
     for part in parts(&graph) {
         if let Some((mut cycle, dead_end)) = fair(&graph, &part) {
             // It is entered where it is nearest.
-            let depths: Vec<usize> = cycle
-                .iter()
-                .map(|at| explored.path(graph.states[*at as usize]).len())
-                .collect();
+            let depths: Vec<usize> =
+                cycle.iter().map(|at| explored.path(graph.states[*at as usize]).len()).collect();
             let nearest = (0..cycle.len()).min_by_key(|at| depths[*at]).unwrap_or(0);
             cycle.rotate_left(nearest);
             let depth = depths[nearest];
@@ -315,7 +316,8 @@ fn fair(graph: &Graph, part: &[u32]) -> Option<(Vec<u32>, bool)> {
 fn round(graph: &Graph, part: &[u32], inside: &FxHashMap<u32, ()>) -> Vec<u32> {
     let start = part.iter().copied().min().unwrap_or(part[0]);
     let mut walk = vec![start];
-    let mut owed: Vec<u32> = part.iter().flat_map(|at| graph.enabled(*at).iter().copied()).collect();
+    let mut owed: Vec<u32> =
+        part.iter().flat_map(|at| graph.enabled(*at).iter().copied()).collect();
     owed.sort_unstable();
     owed.dedup();
     owed.retain(|action| graph.can(start, *action));
@@ -329,7 +331,9 @@ fn round(graph: &Graph, part: &[u32], inside: &FxHashMap<u32, ()>) -> Vec<u32> {
         };
         for (from, edge) in way {
             walk.push(edge.0);
-            owed.retain(|held| *held != edge.1 && graph.can(edge.0, *held) && graph.can(from, *held));
+            owed.retain(|held| {
+                *held != edge.1 && graph.can(edge.0, *held) && graph.can(from, *held)
+            });
         }
         owed.retain(|held| *held != action);
     }

@@ -95,12 +95,20 @@ pub enum FailureStatus {
     /// without its protection, the goal breaks: so
     LoadBearing(Trace),
     /// The goal holds without it too. What covers it: taken away as well, the goal breaks.
-    Redundant { covered_by: Vec<String> },
+    Redundant {
+        covered_by: Vec<String>,
+    },
     /// the protection, or the goal, never made a difference
-    Vacuous { why: String },
-    Unknown { why: String },
+    Vacuous {
+        why: String,
+    },
+    Unknown {
+        why: String,
+    },
     /// shown when the design was compiled
-    Compiler { code: String },
+    Compiler {
+        code: String,
+    },
     /// a quantity with a threshold, measured at run time
     Measured,
 }
@@ -147,8 +155,7 @@ impl Report {
 
     /// Nothing is wrong as far as was seen, but a budget ran out.
     pub fn unknown(&self) -> bool {
-        let violated =
-            self.goals.iter().any(|goal| matches!(goal.verdict, Verdict::Violated(_)));
+        let violated = self.goals.iter().any(|goal| matches!(goal.verdict, Verdict::Violated(_)));
         let unexpected = self.failures.iter().any(|failure| {
             !failure.expected() && !matches!(failure.status, FailureStatus::Unknown { .. })
         });

@@ -80,9 +80,8 @@ impl Run {
                 progress(&Progress { arm: wanted.name.clone(), ..at.clone() });
             });
             let mut found = Findings::default();
-            found.witnessed = workers
-                .first()
-                .map_or(Vec::new(), |worker| worker.found.witnessed.clone());
+            found.witnessed =
+                workers.first().map_or(Vec::new(), |worker| worker.found.witnessed.clone());
             for worker in workers {
                 found.merge(worker.found);
             }

@@ -1,8 +1,6 @@
 //! What should be seen to happen at least once.
 
-use design::model::{
-    ClauseRef, Design, Fault, Operation, OperationId, OperationKind,
-};
+use design::model::{ClauseRef, Design, Fault, Operation, OperationId, OperationKind};
 use engine::{AnswerKind, Reason};
 
 use crate::machine::{How, Machine, Move};
@@ -127,7 +125,8 @@ impl Watch {
     /// What this transition shows.
     pub(crate) fn moved(&self, machine: &Machine, what: Move) -> Option<u32> {
         match what {
-            Move::Call { instance, how: How::Plain } | Move::Repair { instance, how: How::Plain } => {
+            Move::Call { instance, how: How::Plain }
+            | Move::Repair { instance, how: How::Plain } => {
                 self.accepted[machine.instances[instance as usize].operation.index()]
             }
             Move::Deliver { plan, how: How::Plain, .. } => {

@@ -36,8 +36,14 @@ fn the_lease_is_proved_and_every_failure_is_load_bearing() {
             for step in &trace.steps {
                 println!(
                     "  {:?} {} {:?} {} {:?} {:?} changes {:?} would {:?}",
-                    step.kind, step.actor, step.principal, step.name, step.params, step.fault,
-                    step.changes, step.would_have_refused
+                    step.kind,
+                    step.actor,
+                    step.principal,
+                    step.name,
+                    step.params,
+                    step.fault,
+                    step.changes,
+                    step.would_have_refused
                 );
             }
             println!("  {:?} {}", trace.cycle_start, trace.ending);

@@ -18,8 +18,9 @@ fn moves(repairs: &[(u32, u32)]) -> Report {
         span: support::span(),
     }];
     let ty = Type::Enum(EnumId(0));
-    let constant =
-        |at: u32| support::expr(ExprKind::Literal(Const::Enum(EnumId(0), at)), Type::Enum(EnumId(0)));
+    let constant = |at: u32| {
+        support::expr(ExprKind::Literal(Const::Enum(EnumId(0), at)), Type::Enum(EnumId(0)))
+    };
     let default = Some(Const::Enum(EnumId(0), 0));
     let mut subject =
         support::subject("Thing", &[("thing", Type::Text)], &[("at", ty.clone(), default)]);
@@ -28,9 +29,11 @@ fn moves(repairs: &[(u32, u32)]) -> Report {
     let at = || support::attr(support::record(0, 0), 0, ty.clone());
     for (number, (from, to)) in repairs.iter().enumerate() {
         let name = format!("move_{number}");
-        design.operations.push(support_repair(&name, support::equal(at(), constant(*from)), vec![
-            support::assign(support::record(0, 0), 0, constant(*to)),
-        ]));
+        design.operations.push(support_repair(
+            &name,
+            support::equal(at(), constant(*from)),
+            vec![support::assign(support::record(0, 0), 0, constant(*to))],
+        ));
     }
     let locals = vec![Local { name: "t".into(), ty: Type::Ref(SubjectId(0)) }];
     let body =

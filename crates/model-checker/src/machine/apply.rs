@@ -1,8 +1,6 @@
 //! What a step that the engine accepted does to the state.
 
-use design::model::{
-    AttrId, Counter, Expr, ExprKind, Goal, OperationKind, SubjectId,
-};
+use design::model::{AttrId, Counter, Expr, ExprKind, Goal, OperationKind, SubjectId};
 use engine::{Change, Word};
 
 use super::{Machine, View, Worker};
@@ -135,7 +133,8 @@ impl Machine {
                 let offset = layout.counter(design::model::CounterId::of(at)) as usize;
                 for key in 0..self.universe.keys[counter.child.index()].len as Word {
                     let only = [key];
-                    let view = Single { view: View { machine: self, words, now: BASE }, only: &only };
+                    let view =
+                        Single { view: View { machine: self, words, now: BASE }, only: &only };
                     let counts = asked.is_none_or(|goal| {
                         engine::holds(&self.program, goal, &view, None, &mut scratch)
                             .unwrap_or(false)

@@ -51,7 +51,8 @@ impl Machine {
                 continue;
             }
             let stride = self.plan.calls.stride as usize;
-            if call > 0 && worker.before[slot..slot + stride] == worker.before[slot - stride..slot] {
+            if call > 0 && worker.before[slot..slot + stride] == worker.before[slot - stride..slot]
+            {
                 continue;
             }
             let instance = &self.instances[number as usize - 1];

@@ -20,12 +20,7 @@ fn entry(state: Word) -> Entry {
 
 impl Machine {
     /// Sends a call to the world outside. Answers `false` if its key is not of the small world.
-    pub(super) fn open(
-        &self,
-        after: &mut [Word],
-        journal: &mut Vec<u32>,
-        send: &Send<'_>,
-    ) -> bool {
+    pub(super) fn open(&self, after: &mut [Word], journal: &mut Vec<u32>, send: &Send<'_>) -> bool {
         let Some(plan) = &self.plan.effects[send.operation.index()] else { return false };
         let Some(&key) = plan.index.get(send.key) else { return false };
         let slot = plan.entry(key as usize);
@@ -81,20 +76,13 @@ impl Machine {
         } else if self.program.key_removed(effect)
             && matches!(world, decision::DONE | decision::REFUSED)
         {
-            let again =
-                if world == decision::DONE { decision::DONE_TWICE } else { decision::DONE };
+            let again = if world == decision::DONE { decision::DONE_TWICE } else { decision::DONE };
             self.set(worker, plan.world(key), again);
             self.emit(worker, sink, Move::Again { effect, key: number }, NOW);
         }
     }
 
-    fn decides<S: Sink>(
-        &self,
-        worker: &mut Worker,
-        sink: &mut S,
-        effect: OperationId,
-        key: usize,
-    ) {
+    fn decides<S: Sink>(&self, worker: &mut Worker, sink: &mut S, effect: OperationId, key: usize) {
         let Some(plan) = &self.plan.effects[effect.index()] else { return };
         let number = key as u32;
         for (at, answer) in plan.answers.iter().enumerate() {
@@ -124,8 +112,8 @@ impl Machine {
             _ => None,
         };
         let spent = worker.before[plan.unknowns(key) as usize];
-        let unknown = (spent < Word::from(self.settings.unknowns))
-            .then_some((AnswerKind::Unknown, NULL));
+        let unknown =
+            (spent < Word::from(self.settings.unknowns)).then_some((AnswerKind::Unknown, NULL));
         let me = Word::from(
             self.universe.of_actor[self.design.operations[effect.index()].actor.index()].0,
         );

@@ -91,7 +91,8 @@ pub(crate) fn instances(
 ) -> Result<(Vec<Instance>, usize), WorldError> {
     let mut list = Vec::new();
     let mut callable = 0;
-    for wanted in [InstanceKind::Step, InstanceKind::World, InstanceKind::Read, InstanceKind::Repair]
+    for wanted in
+        [InstanceKind::Step, InstanceKind::World, InstanceKind::Read, InstanceKind::Repair]
     {
         for (index, operation) in design.operations.iter().enumerate() {
             let id = OperationId::of(index);

@@ -141,16 +141,16 @@ impl Memo {
             .iter()
             .map(|instance| {
                 let operation = &machine.design.operations[instance.operation.index()];
-                let mut slots = Trail { machine, operation, params: &instance.params, slots: vec![] }
-                    .of_operation()?;
+                let mut slots =
+                    Trail { machine, operation, params: &instance.params, slots: vec![] }
+                        .of_operation()?;
                 slots.sort_unstable();
                 slots.dedup();
                 let gather = Gather::of(machine, &slots);
                 if gather.bits > BITS_MAX || gather.stretches.len() > STRETCHES_MAX {
                     return None;
                 }
-                let mut near =
-                    Near { stretches: Default::default(), len: gather.stretches.len() };
+                let mut near = Near { stretches: Default::default(), len: gather.stretches.len() };
                 near.stretches[..near.len].copy_from_slice(&gather.stretches);
                 let table = len;
                 len += 1 << gather.bits;
@@ -377,7 +377,8 @@ impl Machine {
                     match done {
                         Known::DoneIn(word, mask, value) => change(*word, *mask, *value),
                         Known::Done(bits) => {
-                            bits.iter().for_each(|(word, mask, value)| change(*word, *mask, *value));
+                            bits.iter()
+                                .for_each(|(word, mask, value)| change(*word, *mask, *value));
                         }
                         Known::Refused(_) | Known::Other => {}
                     }
@@ -420,7 +421,10 @@ impl Machine {
             Outcome::Need => Known::Other,
             Outcome::Done => {
                 let fits = self.apply(worker, &instance.memory, instance.place, super::apply::ALL)
-                    && worker.journal.iter().all(|slot| footprint.slots.binary_search(slot).is_ok());
+                    && worker
+                        .journal
+                        .iter()
+                        .all(|slot| footprint.slots.binary_search(slot).is_ok());
                 let changed = worker.journal.clone();
                 let mut next = worker.packed.clone();
                 let packs = worker

@@ -125,8 +125,7 @@ impl Machine {
                 let word = worker.before[slots.slot as usize];
                 worker.memory.push(word);
             }
-            let what =
-                |how| Move::Deliver { plan: number, at, principal: me as u32, how };
+            let what = |how| Move::Deliver { plan: number, at, principal: me as u32, how };
             match self.run(worker, plan.operation, me, &args, NOW, None) {
                 Outcome::Done => {
                     if self.apply(worker, &memory, place, ALL) {

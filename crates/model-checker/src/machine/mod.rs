@@ -19,8 +19,8 @@ use design::model::{Design, Fault, OperationId, OperationKind, Protection};
 use engine::{Program, Scratch, Word};
 
 pub(crate) use instances::{Instance, InstanceKind};
-pub(crate) use memo::{Gather, Memo};
 use memo::Recall;
+pub(crate) use memo::{Gather, Memo};
 pub(crate) use moves::{How, Move};
 use ranks::Ranks;
 pub(crate) use symmetry::Symmetry;
@@ -134,7 +134,8 @@ impl Machine {
         instances::fix_places(design, &mut sorts);
         let universe = Universe::of(design, sorts)?;
         let places = instances::places(design, &universe);
-        let (mut instances, callable) = instances::instances(design, &program, &universe, &targets)?;
+        let (mut instances, callable) =
+            instances::instances(design, &program, &universe, &targets)?;
         let plan = plan(design, &program, &universe, &settings, callable, places.len())?;
         instances::locate(design, &universe, &plan, &places, &mut instances);
         let ranks = Ranks::of(design, &universe, &plan, &instances);
@@ -199,8 +200,7 @@ impl Machine {
         self.start_counters(&mut words);
         for (fault, slot) in &self.plan.budgets {
             let budget = self.settings.faults.iter().find(|(held, _)| held == fault);
-            words[*slot as usize] =
-                budget.and_then(|(_, budget)| *budget).map_or(0, Word::from);
+            words[*slot as usize] = budget.and_then(|(_, budget)| *budget).map_or(0, Word::from);
         }
         words
     }
@@ -264,7 +264,9 @@ impl Machine {
             worker.normal.extend_from_slice(&worker.after);
         }
         if ranked {
-            if let Some(sort) = self.ranks.broken(self, &worker.before, &worker.after, &worker.journal) {
+            if let Some(sort) =
+                self.ranks.broken(self, &worker.before, &worker.after, &worker.journal)
+            {
                 sink.unranked(sort);
             }
             let Worker { normal, journal, .. } = worker;

@@ -7,33 +7,81 @@ use engine::AnswerKind;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Move {
     /// a call is made and answered
-    Call { instance: u32, how: How },
-    Repair { instance: u32, how: How },
+    Call {
+        instance: u32,
+        how: How,
+    },
+    Repair {
+        instance: u32,
+        how: How,
+    },
     /// a call leaves, to land later
-    Leave { instance: u32 },
+    Leave {
+        instance: u32,
+    },
     /// a call in flight lands; `refused`: and comes to nothing
-    Land { call: u32, refused: bool },
-    Drop { call: u32 },
+    Land {
+        call: u32,
+        refused: bool,
+    },
+    Drop {
+        call: u32,
+    },
     /// the open entry's call reaches the world
-    Attempt { effect: OperationId, key: u32 },
+    Attempt {
+        effect: OperationId,
+        key: u32,
+    },
     /// the world decides: yes (with the value of this number) or no
-    Decide { effect: OperationId, key: u32, yes: bool, answer: u32 },
+    Decide {
+        effect: OperationId,
+        key: u32,
+        yes: bool,
+        answer: u32,
+    },
     /// without the key's protection: the world does it once more
-    Again { effect: OperationId, key: u32 },
+    Again {
+        effect: OperationId,
+        key: u32,
+    },
     /// the world's answer commits; `dropped`: the guard does not hold any more
-    Answer { effect: OperationId, key: u32, kind: AnswerKind, dropped: bool },
+    Answer {
+        effect: OperationId,
+        key: u32,
+        kind: AnswerKind,
+        dropped: bool,
+    },
     /// a message arrives
-    Deliver { plan: u32, at: u32, principal: u32, how: How },
+    Deliver {
+        plan: u32,
+        at: u32,
+        principal: u32,
+        how: How,
+    },
     /// a message is lost
-    Lose { plan: u32, at: u32 },
+    Lose {
+        plan: u32,
+        at: u32,
+    },
     Tick,
-    Crash { principal: u32 },
-    Evict { cache: u32, key: u32, principal: u32 },
+    Crash {
+        principal: u32,
+    },
+    Evict {
+        cache: u32,
+        key: u32,
+        principal: u32,
+    },
     /// messages do not pass between these places and the others
-    Cut { side: u32 },
+    Cut {
+        side: u32,
+    },
     Heal,
     /// content is put into the store
-    Put { blob: BlobId, digest: u32 },
+    Put {
+        blob: BlobId,
+        digest: u32,
+    },
 }
 
 /// What went wrong with a call, if anything. At most one thing goes wrong in one transition.

@@ -94,17 +94,14 @@ impl Ranks {
             let number = words[slot];
             let own: &[(u32, u32)] =
                 if number > 0 { &self.of_call[number as usize - 1] } else { &[] };
-            own.iter().filter(move |(_, held)| *held == group).map(move |(at, _)| slot + *at as usize)
+            own.iter()
+                .filter(move |(_, held)| *held == group)
+                .map(move |(at, _)| slot + *at as usize)
         })
     }
 
     /// Makes the values dense again, in the same order; `changed` gets the slots that move.
-    pub(crate) fn normalise(
-        &self,
-        machine: &Machine,
-        words: &mut [Word],
-        changed: &mut Vec<u32>,
-    ) {
+    pub(crate) fn normalise(&self, machine: &Machine, words: &mut [Word], changed: &mut Vec<u32>) {
         let mut slots: Vec<usize> = Vec::new();
         let mut values: Vec<Word> = Vec::new();
         for (number, group) in self.groups.iter().enumerate() {

@@ -66,7 +66,13 @@ impl Machine {
     }
 
     /// The ways in which an accepted call can go.
-    fn accepted<S: Sink>(&self, worker: &mut Worker, sink: &mut S, index: u32, instance: &Instance) {
+    fn accepted<S: Sink>(
+        &self,
+        worker: &mut Worker,
+        sink: &mut S,
+        index: u32,
+        instance: &Instance,
+    ) {
         let call = |how| Move::Call { instance: index, how };
         let plain = instance.kind != InstanceKind::Step;
         self.give(worker, sink, instance, ALL, call(How::Plain));
@@ -149,8 +155,12 @@ impl Machine {
         }
         let mut kept = false;
         for slots in &instance.memory {
-            let (old, new) = (worker.before[slots.slot as usize], worker.after[slots.slot as usize]);
-            if old != new && old != engine::NULL && let Some(stale) = slots.stale {
+            let (old, new) =
+                (worker.before[slots.slot as usize], worker.after[slots.slot as usize]);
+            if old != new
+                && old != engine::NULL
+                && let Some(stale) = slots.stale
+            {
                 self.set(worker, stale, old);
                 kept = true;
             }

@@ -133,9 +133,7 @@ fn candidates(machine: &Machine) -> Vec<(Alike, String)> {
                 visit::deep(expr, &mut |expr| mentions |= matches!(expr.kind, ExprKind::Me));
             });
             let root = crate::world::universe::root_actor(design, operation.actor);
-            mentions
-                && root.index() == index
-                && matches!(operation.kind, OperationKind::Effect(_))
+            mentions && root.index() == index && matches!(operation.kind, OperationKind::Effect(_))
         });
         if !told_apart {
             let alike = Alike::Principals { first: first as usize, len: count as usize };
@@ -213,7 +211,12 @@ impl Permutation {
             for param in &operation.params {
                 let width = engine::width_of(&param.ty) as usize;
                 let sort = universe.sorts.local(call.operation, param.local);
-                params.extend(permutation.value(machine, &param.ty, sort, &call.params[at..at + width]));
+                params.extend(permutation.value(
+                    machine,
+                    &param.ty,
+                    sort,
+                    &call.params[at..at + width],
+                ));
                 at += width;
             }
             let me = permutation.principals[call.me as usize];
@@ -245,7 +248,11 @@ impl Permutation {
                 to.map_or(word, |to| first + to)
             }
             Kind::Call => {
-                if word == 0 { 0 } else { self.calls[word as usize - 1] + 1 }
+                if word == 0 {
+                    0
+                } else {
+                    self.calls[word as usize - 1] + 1
+                }
             }
         }
     }
@@ -265,7 +272,13 @@ impl Permutation {
     }
 
     /// The words of an argument.
-    fn value(&self, machine: &Machine, ty: &Type, sort: Option<usize>, words: &[Word]) -> Vec<Word> {
+    fn value(
+        &self,
+        machine: &Machine,
+        ty: &Type,
+        sort: Option<usize>,
+        words: &[Word],
+    ) -> Vec<Word> {
         let mut moved = words.to_vec();
         let len = words[0].max(0) as usize;
         match ty.required() {

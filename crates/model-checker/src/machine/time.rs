@@ -152,8 +152,8 @@ fn total(design: &Design, operation: Option<OperationId>, expr: &Expr, longest: 
                 ExprKind::Literal(Const::Int(factor)) => Some(factor.abs()),
                 _ => None,
             });
-            let sides = total(design, operation, left, longest)
-                + total(design, operation, right, longest);
+            let sides =
+                total(design, operation, left, longest) + total(design, operation, right, longest);
             sides * factor.unwrap_or(2)
         }
         ExprKind::Arithmetic { left, right, .. } => {

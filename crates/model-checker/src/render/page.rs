@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 
 use super::page_trace::trace;
 use super::traces;
-use super::words::{assumed, bytes, clean, length, reasons, seconds, size, status, verdict};
-use crate::{Report, Verdict};
+use super::words::{
+    assumed, bytes, clean, length, reasons, seconds, size, status, unseen, verdict,
+};
+use crate::{FailureStatus, Report, Verdict};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -87,7 +89,11 @@ fn section(out: &mut String, one: &Checked<'_>) {
     goals(out, report);
     failures(out, report);
     if !report.unwitnessed.is_empty() {
-        out.push_str("<h2 class=\"bad\">Never seen in this world</h2>\n<ul class=\"mono\">\n");
+        let (class, said) = match unseen(report) {
+            "never seen" => ("bad", "Never seen in this world"),
+            _ => ("odd", "Not seen so far"),
+        };
+        let _ = writeln!(out, "<h2 class=\"{class}\">{said}</h2>\n<ul class=\"mono\">");
         for what in &report.unwitnessed {
             let _ = writeln!(out, "<li>{}</li>", escape(what));
         }
@@ -174,7 +180,11 @@ fn failures(out: &mut String, report: &Report) {
     );
     for failure in &report.failures {
         let (word, more) = status(failure);
-        let class = if failure.expected() { "good" } else { "bad" };
+        let class = match &failure.status {
+            _ if failure.expected() => "good",
+            FailureStatus::Unknown { .. } => "odd",
+            _ => "bad",
+        };
         let _ = writeln!(
             out,
             "<tr><td>{}</td><td class=\"name\">{}</td><td class=\"word {class}\">{word}</td>\

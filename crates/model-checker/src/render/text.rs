@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 
 use super::paint::Paint;
 use super::text_trace::trace;
-use super::words::{assumed, bytes, clean, length, reasons, seconds, size, status, verdict};
+use super::words::{
+    assumed, bytes, clean, length, reasons, seconds, size, status, unseen, verdict,
+};
 use super::{Shown, traces};
-use crate::{FailureVerdict, Report, Verdict};
+use crate::{FailureStatus, FailureVerdict, Report, Verdict};
 
 /// Which histories are told after the verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -115,7 +117,11 @@ fn failures(out: &mut String, report: &Report, paint: Paint) {
     for failure in &report.failures {
         let (word, more) = status(failure);
         let padded = format!("{word:<12}");
-        let word = if failure.expected() { paint.good(&padded) } else { paint.bad(&padded) };
+        let word = match &failure.status {
+            _ if failure.expected() => paint.good(&padded),
+            FailureStatus::Unknown { .. } => paint.odd(&padded),
+            _ => paint.bad(&padded),
+        };
         let _ = writeln!(out, "    {:<width$}  {word}  {}", quoted(failure), clean(&more));
         let _ = writeln!(out, "    {:<width$}  {}", "", paint.faint(&clean(&failure.claim)));
     }
@@ -125,7 +131,9 @@ fn unwitnessed(out: &mut String, report: &Report, paint: Paint) {
     if report.unwitnessed.is_empty() {
         return;
     }
-    let _ = writeln!(out, "\n  {}", paint.bad("never seen in this world"));
+    let heading = format!("{} in this world", unseen(report));
+    let heading = if report.base.closed { paint.bad(&heading) } else { paint.odd(&heading) };
+    let _ = writeln!(out, "\n  {heading}");
     for what in &report.unwitnessed {
         let _ = writeln!(out, "    {}", clean(what));
     }

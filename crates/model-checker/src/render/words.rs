@@ -93,6 +93,11 @@ pub(super) fn assumed(report: &Report) -> &[String] {
     if report.goals.iter().any(recovers) { &report.world.fairness } else { &[] }
 }
 
+/// How it is said that something was not witnessed: before every state was seen, it may still come.
+pub(super) fn unseen(report: &Report) -> &'static str {
+    if report.base.closed { "never seen" } else { "not seen so far" }
+}
+
 /// What is behind that word, in a few more.
 pub(super) fn reasons(report: &Report) -> String {
     let goals = |wanted: fn(&Verdict) -> bool| {
@@ -118,7 +123,8 @@ pub(super) fn reasons(report: &Report) -> String {
         }
     }
     if !report.unwitnessed.is_empty() {
-        parts.push(format!("{} never seen", counted(report.unwitnessed.len() as u64, "event")));
+        let events = counted(report.unwitnessed.len() as u64, "event");
+        parts.push(format!("{events} {}", unseen(report)));
     }
     parts.join(", ")
 }

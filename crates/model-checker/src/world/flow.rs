@@ -8,8 +8,7 @@ use std::collections::BTreeSet;
 
 use design::model::{
     ActorId, ArithmeticOp, AssignOp, AttrId, Const, Design, Domain, Expr, ExprKind, LocalId,
-    MemoryId, OperationId, OperationKind, StateId, Stmt, StmtKind, SubjectId, Target, Type,
-    Values,
+    MemoryId, OperationId, OperationKind, StateId, Stmt, StmtKind, SubjectId, Target, Type, Values,
 };
 use rustc_hash::FxHashMap;
 
@@ -333,7 +332,8 @@ impl<'a> Flow<'a> {
                 let local = self.design.operations[effect.index()].params[*param as usize].local;
                 self.of_place(PlaceOf::Local(Scope::Operation(effect.0), local), Owner::Other)
             }
-            ExprKind::Compare { left, right, .. } | ExprKind::In { item: left, collection: right } => {
+            ExprKind::Compare { left, right, .. }
+            | ExprKind::In { item: left, collection: right } => {
                 let left = self.value(scope, left);
                 let right = self.value(scope, right);
                 self.join(left, right);

@@ -297,8 +297,7 @@ impl Maker<'_> {
             }
             let attr = AttrId::of(at);
             let what = || format!("{}.{}", state.name, attribute.name);
-            let places =
-                (PlaceOf::Attr(subject, attr), Some(PlaceOf::MapValue(subject, attr)));
+            let places = (PlaceOf::Attr(subject, attr), Some(PlaceOf::MapValue(subject, attr)));
             self.value(SlotName::Attr { subject, key, attr }, &attribute.ty, places, &what)?;
         }
         for (at, counter) in held.counters.iter().enumerate() {
@@ -432,16 +431,14 @@ impl Maker<'_> {
                 self.slot(SlotName::Message { operation, at }, codec, false, Kind::Plain);
                 for param in &held.params {
                     let what = || format!("{}.{}", held.name, param.name);
-                    let place = PlaceOf::Local(
-                        super::flow::Scope::Operation(operation.0),
-                        param.local,
-                    );
+                    let place =
+                        PlaceOf::Local(super::flow::Scope::Operation(operation.0), param.local);
                     self.value(SlotName::MessageArg, &param.ty, (place, None), &what)?;
                 }
             }
             let width = self.plan.slots.list.len() as u32 - first;
             let count = self.settings.messages;
-            let stride = if count == 0 { 0 } else { width / count };
+            let stride = width.checked_div(count).unwrap_or(0);
             self.plan.messages.push(MessagePlan { operation, first, stride, count });
         }
         Ok(())
@@ -465,11 +462,9 @@ impl Maker<'_> {
                         let name = SlotName::CachePresent { subject, state, key, principal };
                         self.slot(name, Codec::Range { low: 0, count: 2 }, false, Kind::Plain);
                         for (attr, _) in self.program.state(subject, state).fields.clone() {
-                            let attribute =
-                                &self.design.subjects[index].attributes[attr.index()];
+                            let attribute = &self.design.subjects[index].attributes[attr.index()];
                             let what = || attribute.name.clone();
-                            let name =
-                                SlotName::CacheAttr { subject, state, key, principal, attr };
+                            let name = SlotName::CacheAttr { subject, state, key, principal, attr };
                             let places = (
                                 PlaceOf::Attr(subject, attr),
                                 Some(PlaceOf::MapValue(subject, attr)),
@@ -497,9 +492,9 @@ impl Maker<'_> {
     fn rest(&mut self, places: usize) {
         for index in 0..self.design.blobs.len() {
             let sort = self.universe.sorts.list.iter().position(|sort| {
-                sort.places.iter().any(|place| {
-                    is_digest(self.design, *place, design::model::BlobId::of(index))
-                })
+                sort.places
+                    .iter()
+                    .any(|place| is_digest(self.design, *place, design::model::BlobId::of(index)))
             });
             let first = self.plan.slots.list.len() as u32;
             let len = sort.map_or(0, |sort| match &self.universe.sorts.list[sort].domain {
@@ -538,7 +533,11 @@ impl Maker<'_> {
             for place in &sort.places {
                 count += match place {
                     PlaceOf::Attr(subject, _) => {
-                        if global { universe.keys[subject.index()].len as u64 } else { 1 }
+                        if global {
+                            universe.keys[subject.index()].len as u64
+                        } else {
+                            1
+                        }
                     }
                     PlaceOf::Memory(actor, field) => {
                         let of = self.design.actors[actor.index()].memory[field.index()].of;

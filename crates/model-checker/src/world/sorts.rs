@@ -28,9 +28,14 @@ pub(crate) enum SortDomain {
     /// exactly these
     Finite(Vec<Word>),
     /// kept by rank; of each record by itself, or of all together
-    Ranked { global: bool },
+    Ranked {
+        global: bool,
+    },
     /// beyond this, histories are cut
-    Bounded { low: Word, high: Word },
+    Bounded {
+        low: Word,
+        high: Word,
+    },
     Endless,
 }
 
@@ -75,10 +80,9 @@ impl Sorts {
         }
         for (index, operation) in design.operations.iter().enumerate() {
             let scope = Scope::Operation(index as u32);
-            let outside = matches!(
-                operation.kind,
-                OperationKind::Step { .. } | OperationKind::Read { .. }
-            ) && !targets[index];
+            let outside =
+                matches!(operation.kind, OperationKind::Step { .. } | OperationKind::Read { .. })
+                    && !targets[index];
             for (at, param) in operation.params.iter().enumerate() {
                 let node = flow.node(PlaceOf::Local(scope, param.local));
                 if outside && let Some(values) = world.params.get(index).and_then(|p| p.get(at)) {
@@ -106,13 +110,20 @@ impl Sorts {
             let node = flow.node(place);
             let _ = flow.class(node).ranges.insert((0, log_max));
         }
-        let mut sorts = Sorts { list: Vec::new(), of_place: FxHashMap::default(), pool: Vec::new() };
+        let mut sorts =
+            Sorts { list: Vec::new(), of_place: FxHashMap::default(), pool: Vec::new() };
         let mut roots: FxHashMap<u32, usize> = FxHashMap::default();
         let nodes = flow.nodes_in_order();
         for (place, node) in nodes {
             let root = flow.root(node);
             let number = *roots.entry(root).or_insert_with(|| {
-                sorts.list.push(resolve(design, flow.class(root), sorts.list.len(), ranks, &mut pool));
+                sorts.list.push(resolve(
+                    design,
+                    flow.class(root),
+                    sorts.list.len(),
+                    ranks,
+                    &mut pool,
+                ));
                 sorts.list.len() - 1
             });
             sorts.of_place.insert(place, number);
@@ -125,7 +136,11 @@ impl Sorts {
         self.of_place.get(&place).copied()
     }
 
-    pub(crate) fn local(&self, operation: OperationId, local: design::model::LocalId) -> Option<usize> {
+    pub(crate) fn local(
+        &self,
+        operation: OperationId,
+        local: design::model::LocalId,
+    ) -> Option<usize> {
         self.place(PlaceOf::Local(Scope::Operation(operation.0), local))
     }
 }
@@ -247,9 +262,11 @@ fn resolve(
         sort.domain = SortDomain::Ranked { global: class.global || !one_subject(design, class) };
         return sort;
     }
-    let bounds = design.world.bounds.iter().filter(|bound| {
-        class.places.contains(&PlaceOf::Attr(bound.subject, bound.attr))
-    });
+    let bounds = design
+        .world
+        .bounds
+        .iter()
+        .filter(|bound| class.places.contains(&PlaceOf::Attr(bound.subject, bound.attr)));
     let bound = bounds.fold(None, |all: Option<(i64, i64)>, bound| {
         let (low, high) = all.unwrap_or((bound.low, bound.high));
         Some((low.min(bound.low), high.max(bound.high)))

@@ -4,8 +4,8 @@ use design::model::{ActorId, Const, Design, SubjectId, Type, Values};
 use engine::{NULL, Word, width_of};
 use rustc_hash::FxHashMap;
 
-use super::sorts::{self, Sorts};
 use super::flow::PlaceOf;
+use super::sorts::{self, Sorts};
 use crate::WorldError;
 
 /// The clock of every state: times are kept as their distance from it.
