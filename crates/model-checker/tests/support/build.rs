@@ -36,7 +36,11 @@ pub fn actor(name: &str) -> Actor {
 }
 
 /// A subject with one state of truth.
-pub fn subject(name: &str, keys: &[(&str, Type)], attributes: &[(&str, Type, Option<Const>)]) -> Subject {
+pub fn subject(
+    name: &str,
+    keys: &[(&str, Type)],
+    attributes: &[(&str, Type, Option<Const>)],
+) -> Subject {
     let mut subject = Subject {
         name: name.into(),
         keys: keys

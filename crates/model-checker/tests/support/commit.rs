@@ -29,10 +29,7 @@ fn constant(id: u32, at: u32) -> Expr {
 }
 
 fn tm() -> Expr {
-    expr(
-        ExprKind::KeyPart { base: Box::new(record(0, RM)), part: 0 },
-        Type::Ref(SubjectId(TM)),
-    )
+    expr(ExprKind::KeyPart { base: Box::new(record(0, RM)), part: 0 }, Type::Ref(SubjectId(TM)))
 }
 
 fn flag(base: Expr, id: u32) -> Expr {
@@ -58,11 +55,15 @@ pub fn two_phase_commit(participants: u32) -> Design {
     ];
     design.blobs = vec![];
     let no = || Some(Const::Bool(false));
-    let mut manager = subject("Tm", &[("tm", Type::Text)], &[
-        ("status", Type::Enum(EnumId(0)), Some(Const::Enum(EnumId(0), INIT))),
-        ("msg_commit", Type::Bool, no()),
-        ("msg_abort", Type::Bool, no()),
-    ]);
+    let mut manager = subject(
+        "Tm",
+        &[("tm", Type::Text)],
+        &[
+            ("status", Type::Enum(EnumId(0)), Some(Const::Enum(EnumId(0), INIT))),
+            ("msg_commit", Type::Bool, no()),
+            ("msg_abort", Type::Bool, no()),
+        ],
+    );
     manager.implicit = true;
     manager.counters = vec![
         Counter { child: SubjectId(RM), filter: None, value: None, locals: vec![] },
@@ -73,12 +74,15 @@ pub fn two_phase_commit(participants: u32) -> Design {
             locals: vec![Local { name: "it".into(), ty: Type::Ref(SubjectId(RM)) }],
         },
     ];
-    let mut resource =
-        subject("Rm", &[("tm", Type::Ref(SubjectId(TM))), ("rm", Type::Text)], &[
+    let mut resource = subject(
+        "Rm",
+        &[("tm", Type::Ref(SubjectId(TM))), ("rm", Type::Text)],
+        &[
             ("status", Type::Enum(EnumId(1)), Some(Const::Enum(EnumId(1), WORKING))),
             ("tm_prepared", Type::Bool, no()),
             ("msg_prepared", Type::Bool, no()),
-        ]);
+        ],
+    );
     resource.implicit = true;
     design.subjects = vec![manager, resource];
     let rm_status = |base: Expr| attr(base, RM_STATUS, Type::Enum(EnumId(1)));
@@ -89,10 +93,7 @@ pub fn two_phase_commit(participants: u32) -> Design {
     let of_rm = |name: &str| step(name, &[("rm", Type::Ref(SubjectId(RM)), false)]);
     let of_tm = |name: &str| step(name, &[("tm", Type::Ref(SubjectId(TM)), false)]);
     let counter = |at: u32| {
-        expr(
-            ExprKind::Counter { base: Box::new(record(0, TM)), counter: CounterId(at) },
-            Type::Int,
-        )
+        expr(ExprKind::Counter { base: Box::new(record(0, TM)), counter: CounterId(at) }, Type::Int)
     };
     let mut operations = vec![
         of_tm("tm_commit")

@@ -55,23 +55,24 @@ pub fn lease() -> Design {
         of: Some(SubjectId(0)),
         span: span(),
     });
-    let mut subject = subject("Resource", &[("resource", Type::Text)], &[
-        ("owner_id", optional(Type::Actor), None),
-        ("expiry_at", optional(Type::Time), None),
-        ("current", Type::Int, Some(Const::Int(0))),
-        ("value", Type::Text, Some(Const::Text(String::new()))),
-        ("written_by", Type::Int, Some(Const::Int(0))),
-    ]);
+    let mut subject = subject(
+        "Resource",
+        &[("resource", Type::Text)],
+        &[
+            ("owner_id", optional(Type::Actor), None),
+            ("expiry_at", optional(Type::Time), None),
+            ("current", Type::Int, Some(Const::Int(0))),
+            ("value", Type::Text, Some(Const::Text(String::new()))),
+            ("written_by", Type::Int, Some(Const::Int(0))),
+        ],
+    );
     subject.implicit = true;
     design.subjects.push(subject);
     let key = ("resource", Type::Ref(SubjectId(0)), false);
     let ttl = ("ttl", Type::Duration, false);
     let expiry = || plus(now(), local(1, Type::Duration));
     let next = || change(resource(), EPOCH, AssignOp::Add, int(1));
-    let free = or(vec![
-        equal(of(resource(), OWNER), null()),
-        less(of(resource(), EXPIRY), now()),
-    ]);
+    let free = or(vec![equal(of(resource(), OWNER), null()), less(of(resource(), EXPIRY), now())]);
     let mut claim = step("claim", &[key.clone(), ttl.clone()])
         .when("free", free)
         .does(assign(resource(), OWNER, me()))
@@ -83,8 +84,7 @@ pub fn lease() -> Design {
             value: of(resource(), EPOCH),
         });
     claim.memory = uses(false, true);
-    let renew =
-        fenced("renew", &[key.clone(), ttl]).does(assign(resource(), EXPIRY, expiry()));
+    let renew = fenced("renew", &[key.clone(), ttl]).does(assign(resource(), EXPIRY, expiry()));
     let commit = fenced("commit", &[key.clone(), ("value", Type::Text, false)])
         .does(assign(resource(), VALUE, local(1, Type::Text)))
         .does(assign(resource(), WRITTEN_BY, my_epoch()));
@@ -93,10 +93,10 @@ pub fn lease() -> Design {
         .does(assign(resource(), EXPIRY, null()))
         .does(next());
     let mut reclaim = step("reclaim", &[key])
-        .when("expired", and(vec![
-            differ(of(resource(), OWNER), null()),
-            less(of(resource(), EXPIRY), now()),
-        ]))
+        .when(
+            "expired",
+            and(vec![differ(of(resource(), OWNER), null()), less(of(resource(), EXPIRY), now())]),
+        )
         .does(assign(resource(), OWNER, null()))
         .does(next());
     reclaim.kind = OperationKind::Repair { after: None, every: None, batch: None };
@@ -165,11 +165,11 @@ pub fn lease() -> Design {
         },
         Protocol {
             name: "repair".into(),
-            paths: vec![path(&[(COMMIT, Some(0))], "retry", vec![path(
-                &[(RECLAIM, None)],
-                "requeue",
-                vec![],
-            )])],
+            paths: vec![path(
+                &[(COMMIT, Some(0))],
+                "retry",
+                vec![path(&[(RECLAIM, None)], "requeue", vec![])],
+            )],
             span: span(),
         },
     ];

@@ -39,8 +39,7 @@ pub fn support_repair(
     body: Vec<design::model::StmtKind>,
 ) -> design::model::Operation {
     use design::model::{ActorId, OperationKind, SubjectId, Type};
-    let mut operation =
-        step(name, &[("thing", Type::Ref(SubjectId(0)), false)]).when("due", guard);
+    let mut operation = step(name, &[("thing", Type::Ref(SubjectId(0)), false)]).when("due", guard);
     for kind in body {
         operation = operation.does(kind);
     }
