@@ -1,39 +1,56 @@
 //! The records in memory, in the order of their keys.
 //!
-//! A few dozen neighbours share a leaf, and a tree of leaves finds the right one. The tree of a
-//! million records is small enough to stay in the processor's cache, so that a lookup waits for
-//! memory only in the leaf; and a record costs eighteen bytes besides its key and value.
-
-mod leaf;
+//! The map of the standard library, measured against leaves of forty-eight neighbours in one piece
+//! of memory each: those save a seventh of the memory and take half as long again for every lookup.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Range;
 use std::ops::Bound;
 
 use store::{KeyRange, Version};
 
-use self::leaf::Leaf;
-
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Map {
-    /// Each leaf under a key that is not after its first; the first one under the empty key.
-    leaves: BTreeMap<Box<[u8]>, Leaf>,
-    records: usize,
+    records: BTreeMap<Box<[u8]>, Held>,
     bytes: u64,
 }
 
-/// A key, its version and its value.
-pub type Found<'a> = (&'a [u8], Version, &'a [u8]);
+#[derive(Debug)]
+struct Held {
+    version: u64,
+    value: Box<[u8]>,
+}
 
-impl Default for Map {
-    fn default() -> Self {
-        let leaves = BTreeMap::from([(Box::default(), Leaf::default())]);
-        Map { leaves, records: 0, bytes: 0 }
+impl Held {
+    fn replace(&mut self, version: u64, value: &[u8]) {
+        self.version = version;
+        if self.value.len() == value.len() {
+            self.value.copy_from_slice(value);
+        } else {
+            self.value = value.into();
+        }
+    }
+}
+
+/// Records in the order of their keys, on their way into a map. Made at once, it is made several
+/// times faster than record by record.
+#[derive(Debug, Default)]
+pub struct Ordered(Vec<(Box<[u8]>, Held)>);
+
+impl Ordered {
+    pub fn push(&mut self, key: &[u8], version: u64, value: &[u8]) {
+        self.0.push((key.into(), Held { version, value: value.into() }));
+    }
+
+    pub fn into_map(self) -> Map {
+        let bytes = self.0.iter().map(|(key, held)| (key.len() + held.value.len()) as u64).sum();
+        Map { records: self.0.into_iter().collect(), bytes }
     }
 }
 
 impl Map {
     pub fn len(&self) -> usize {
-        self.records
+        self.records.len()
     }
 
     /// The bytes of all keys and values.
@@ -42,34 +59,16 @@ impl Map {
     }
 
     pub fn get(&self, key: &[u8]) -> Option<(Version, &[u8])> {
-        let (_, leaf) = self.leaves.range::<[u8], _>(until(key)).next_back()?;
-        leaf.get(key)
+        self.records.get(key).map(|held| (Version(held.version), &*held.value))
     }
 
     pub fn put(&mut self, key: &[u8], version: u64, value: &[u8]) {
-        // The empty key is before every other and always has a leaf.
-        let Some((_, leaf)) = self.leaves.range_mut::<[u8], _>(until(key)).next_back() else {
-            return;
-        };
-        self.bytes += value.len() as u64;
-        match leaf.put(key, version, value) {
-            Some(old) => self.bytes -= old as u64,
-            None => {
-                self.records += 1;
-                self.bytes += key.len() as u64;
-            }
-        }
-        if leaf.is_overfull() {
-            let (first, right) = leaf.split();
-            self.leaves.insert(first, right);
-        }
+        self.put_if(key, version, value, |_| true);
     }
 
-    /// Takes what a log or snapshot says, unless what is there is newer.
+    /// Takes what the log says, unless what is there is newer.
     pub fn replay_put(&mut self, key: &[u8], version: u64, value: &[u8]) {
-        if self.get(key).is_none_or(|(found, _)| found.0 < version) {
-            self.put(key, version, value);
-        }
+        self.put_if(key, version, value, |found| found < version);
     }
 
     pub fn replay_delete(&mut self, key: &[u8], version: u64) {
@@ -78,48 +77,59 @@ impl Map {
         }
     }
 
-    pub fn delete(&mut self, key: &[u8]) {
-        let Some((first, leaf)) = self.leaves.range_mut::<[u8], _>(until(key)).next_back() else {
+    /// Writes unless there is a record whose version does not allow it.
+    fn put_if(&mut self, key: &[u8], version: u64, value: &[u8], allows: impl Fn(u64) -> bool) {
+        if let Some(held) = self.records.get_mut(key) {
+            if allows(held.version) {
+                self.bytes += value.len() as u64;
+                self.bytes -= held.value.len() as u64;
+                held.replace(version, value);
+            }
             return;
-        };
-        let Some(value) = leaf.delete(key) else { return };
-        self.records -= 1;
-        self.bytes -= (key.len() + value) as u64;
-        if leaf.is_empty() && !first.is_empty() {
-            let first = first.clone();
-            self.leaves.remove(&first);
+        }
+        self.bytes += (key.len() + value.len()) as u64;
+        self.records.insert(key.into(), Held { version, value: value.into() });
+    }
+
+    pub fn delete(&mut self, key: &[u8]) {
+        if let Some((key, held)) = self.records.remove_entry(key) {
+            self.bytes -= (key.len() + held.value.len()) as u64;
         }
     }
 
-    pub fn range<'a>(&'a self, range: &'a KeyRange) -> Records<'a> {
+    pub fn range(&self, range: &KeyRange) -> Records<'_> {
         let start = &*range.start;
-        let end = range.end.as_deref().map(|end| if range.is_empty() { start } else { end });
-        self.between(Bound::Included(start), end)
+        let end = match &range.end {
+            None => Bound::Unbounded,
+            Some(_) if range.is_empty() => Bound::Excluded(start),
+            Some(end) => Bound::Excluded(&**end),
+        };
+        Records(self.records.range::<[u8], _>((Bound::Included(start), end)))
     }
 
     /// Everything after a key.
-    pub fn after<'a>(&'a self, key: Option<&'a [u8]>) -> Records<'a> {
-        self.between(key.map_or(Bound::Unbounded, Bound::Excluded), None)
-    }
-
-    fn between<'a>(&'a self, start: Bound<&'a [u8]>, end: Option<&'a [u8]>) -> Records<'a> {
-        let from = match start {
-            Bound::Included(key) | Bound::Excluded(key) => key,
-            Bound::Unbounded => &[],
-        };
-        let first = self.leaves.range::<[u8], _>(until(from)).next_back();
-        let first: &[u8] = first.map_or(&[], |(first, _)| first);
-        let last = end.map_or(Bound::Unbounded, Bound::Excluded);
-        let leaves = self.leaves.range::<[u8], _>((Bound::Included(first), last));
-        Box::new(leaves.flat_map(move |(_, leaf)| leaf.between(start, end)))
+    pub fn after(&self, key: Option<&[u8]>) -> Records<'_> {
+        let start = key.map_or(Bound::Unbounded, Bound::Excluded);
+        Records(self.records.range::<[u8], _>((start, Bound::Unbounded)))
     }
 }
 
 /// Records in order, from either end.
-pub type Records<'a> = Box<dyn DoubleEndedIterator<Item = Found<'a>> + 'a>;
+#[derive(Debug)]
+pub struct Records<'a>(Range<'a, Box<[u8]>, Held>);
 
-fn until(key: &[u8]) -> (Bound<&[u8]>, Bound<&[u8]>) {
-    (Bound::Unbounded, Bound::Included(key))
+impl<'a> Iterator for Records<'a> {
+    type Item = (&'a [u8], Version, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|(key, held)| (&**key, Version(held.version), &*held.value))
+    }
+}
+
+impl DoubleEndedIterator for Records<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back().map(|(key, held)| (&**key, Version(held.version), &*held.value))
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::{BLOCK, BLOCK_HEADER_BYTES, END, HEADER_BYTES, MAGIC};
 use crate::disk::{Disk, DiskFile, read_up_to};
 use crate::encoding::Reader;
 use crate::error::{Error, Result};
-use crate::map::Map;
+use crate::map::{Map, Ordered};
 use crate::segment::FORMAT;
 
 /// The records of a snapshot, over which the log from `position` to at least `end` must be read.
@@ -28,31 +28,36 @@ pub fn load(disk: &dyn Disk, path: &Path) -> Result<Loaded> {
     if format != FORMAT {
         return Err(Error::Format { path: path.into(), found: format, known: FORMAT });
     }
-    let mut loaded = Loaded { map: Map::default(), position, end: 0, bytes: HEADER_BYTES as u64 };
+    let mut ordered = Ordered::default();
+    let mut records = 0;
+    let mut bytes = HEADER_BYTES as u64;
     loop {
-        let block = read_block(&*file, loaded.bytes).map_err(Error::io("read", path))?;
-        let offset = loaded.bytes;
+        let block = read_block(&*file, bytes).map_err(Error::io("read", path))?;
+        let offset = bytes;
         let cannot = || damaged(&format!("the block at offset {offset} cannot be read"));
         let (kind, content) = block.ok_or_else(cannot)?;
-        loaded.bytes += (BLOCK_HEADER_BYTES + content.len()) as u64;
+        bytes += (BLOCK_HEADER_BYTES + content.len()) as u64;
         let mut reader = Reader::new(&content);
         if kind == END {
-            loaded.end = reader.u64().ok_or_else(cannot)?;
-            if reader.u64().ok_or_else(cannot)? != loaded.map.len() as u64 {
+            let end = reader.u64().ok_or_else(cannot)?;
+            let map = ordered.into_map();
+            let said = reader.u64().ok_or_else(cannot)?;
+            if said != records || said != map.len() as u64 {
                 return Err(damaged("it holds another number of records than it says"));
             }
-            return Ok(loaded);
+            return Ok(Loaded { map, position, end, bytes });
         }
         while !reader.is_empty() {
-            read_record(&mut reader, &mut loaded.map).ok_or_else(cannot)?;
+            read_record(&mut reader, &mut ordered).ok_or_else(cannot)?;
+            records += 1;
         }
     }
 }
 
-fn read_record(reader: &mut Reader<'_>, map: &mut Map) -> Option<()> {
+fn read_record(reader: &mut Reader<'_>, ordered: &mut Ordered) -> Option<()> {
     let (key, value) = (reader.number()?, reader.number()?);
     let version = reader.u64()?;
-    map.put(reader.bytes(key)?, version, reader.bytes(value)?);
+    ordered.push(reader.bytes(key)?, version, reader.bytes(value)?);
     Some(())
 }
 

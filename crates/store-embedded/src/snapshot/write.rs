@@ -96,7 +96,8 @@ fn copy_records(
     let start = block.len();
     let mut copied = 0;
     let mut last = None;
-    for (key, version, value) in core.map.after(after.as_deref()).take(RECORDS_AT_ONCE) {
+    let from = after.take();
+    for (key, version, value) in core.map.after(from.as_deref()).take(RECORDS_AT_ONCE) {
         encode_number(block, key.len() as u64);
         encode_number(block, value.len() as u64);
         block.extend_from_slice(&version.0.to_le_bytes());
@@ -108,11 +109,7 @@ fn copy_records(
             break;
         }
     }
-    if let Some(last) = last {
-        let after = after.get_or_insert_default();
-        after.clear();
-        after.extend_from_slice(last);
-    }
+    *after = last.map(<[u8]>::to_vec);
     Ok(copied)
 }
 

@@ -3,11 +3,13 @@
 //!
 //! `STEADFAST_KILLS` sets how often; the default is small.
 
+#[path = "../place/mod.rs"]
 mod place;
+mod worker;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -19,13 +21,9 @@ use store_embedded::{Embedded, Options};
 
 const SEED: u64 = 7;
 
-/// The program that is killed is an example of this package, which cargo builds for the tests.
-fn program() -> PathBuf {
-    let mut path = std::env::current_exe().expect("the path of this test");
-    path.pop();
-    path.pop();
-    path.join("examples").join("torture")
-}
+/// Set for the process that is killed, which is this test once more: the store's directory.
+const DIRECTORY: &str = "STEADFAST_TORTURE_DIRECTORY";
+const NAME: &str = "nothing_acknowledged_is_lost_and_nothing_is_applied_twice";
 
 /// What the killed processes have acknowledged.
 #[derive(Default)]
@@ -55,6 +53,9 @@ impl Ledger {
 
 #[test]
 fn nothing_acknowledged_is_lost_and_nothing_is_applied_twice() {
+    if let Some(directory) = std::env::var_os(DIRECTORY) {
+        return worker::work(Path::new(&directory));
+    }
     let kills = std::env::var("STEADFAST_KILLS").map_or(12, |n| n.parse().expect("a number"));
     let place = Place::new("torture");
     let mut seeded = Seeded::new(SEED);
@@ -81,17 +82,20 @@ fn nothing_acknowledged_is_lost_and_nothing_is_applied_twice() {
 /// it took to open.
 fn live_and_die(directory: &Path, life: Duration, ledger: &mut Ledger) -> u128 {
     let begun = Instant::now();
-    let mut child = Command::new(program())
-        .arg("work")
-        .arg(directory)
+    let mut child = Command::new(std::env::current_exe().expect("the path of this test"))
+        .args(["--exact", NAME, "--nocapture"])
+        .env(DIRECTORY, directory)
         .stdout(Stdio::piped())
         .spawn()
-        .expect("the example is built with the tests");
+        .expect("a process to kill");
     let lines = BufReader::new(child.stdout.take().expect("an output")).lines();
     let (sender, receiver) = mpsc::channel();
     let reading = thread::spawn(move || {
-        // A last line that was cut short was not acknowledged to anyone.
-        lines.map_while(Result::ok).for_each(|line| drop(sender.send(line)));
+        for line in lines.map_while(Result::ok) {
+            if let Some(said) = line.strip_prefix(worker::MARK) {
+                drop(sender.send(said.to_owned()));
+            }
+        }
     });
     let first = receiver.recv().expect("the store opens");
     let opened = begun.elapsed().as_millis();
@@ -100,7 +104,7 @@ fn live_and_die(directory: &Path, life: Duration, ledger: &mut Ledger) -> u128 {
     child.kill().expect("a child to kill");
     child.wait().expect("a child that ended");
     reading.join().expect("a reader");
-    // A line without its end may have been cut; all others are acknowledged.
+    // The last line may have been cut short: then it was not acknowledged to anyone.
     receiver.iter().filter(|line| line.split(' ').count() == 3).for_each(|line| ledger.line(&line));
     opened
 }
@@ -114,7 +118,7 @@ fn check(directory: &Path, ledger: &Ledger) {
     };
     let total = read("total".into());
     let mut sum = 0;
-    for client in 0..8 {
+    for client in 0..worker::CLIENTS {
         let count = read(format!("client/{client}"));
         let acknowledged = ledger.counts.get(&client).copied().unwrap_or(0);
         assert!(count >= acknowledged, "client {client} lost {acknowledged}: {count}");

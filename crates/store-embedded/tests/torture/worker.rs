@@ -1,9 +1,5 @@
-//! A store under load that is killed: one process commits and says what was acknowledged, another
-//! kills it.
-//!
-//!     torture work DIRECTORY                what is killed: prints each acknowledged commit
-//!
-//! The other side is `tests/torture.rs`.
+//! The process that is killed: clients that count, and a line for every commit that is
+//! acknowledged.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -13,22 +9,12 @@ use std::thread;
 use store::{Decision, LocalStore, Store, block_on};
 use store_embedded::{Embedded, Options};
 
-const CLIENTS: u64 = 8;
-
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["work", directory] => work(Path::new(directory)),
-        _ => {
-            eprintln!("say `work` and a directory");
-            std::process::exit(2);
-        }
-    }
-}
+pub const CLIENTS: u64 = 8;
+pub const MARK: &str = "@ ";
 
 /// Each client counts its own counter up, one commit at a time, and a counter that all share. It
 /// prints `client count total` when a commit is acknowledged, and goes on where the store is.
-fn work(directory: &Path) {
+pub fn work(directory: &Path) {
     let options = Options { snapshot_after_bytes: 256 << 10, ..Options::small() };
     let store = Embedded::open(directory, options).expect("the store opens after every kill");
     let output = Mutex::new(BufWriter::new(io::stdout()));
@@ -69,5 +55,6 @@ fn count_up(store: &Embedded, client: u64) -> (u64, u64) {
 /// One line, out of this process before anything else happens.
 fn say(output: &Mutex<BufWriter<io::Stdout>>, line: &str) {
     let mut output = output.lock().expect("an output");
-    writeln!(output, "{line}").and_then(|()| output.flush()).expect("someone who listens");
+    // The mark tells it from what the test's own harness prints.
+    writeln!(output, "\n{MARK}{line}").and_then(|()| output.flush()).expect("someone who listens");
 }
