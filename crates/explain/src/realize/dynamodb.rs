@@ -29,8 +29,8 @@ pub fn notes() -> Vec<String> {
     vec![
         "`pk` is the first three bytes of the key (design and space) and one byte, the FNV-1a hash of the key modulo 16; `sk` is the key, `v` the version, `b` the bytes".into(),
         "a range of keys (children of a parent, entries of a log, what is due) is a Query on each of the 16 partitions of its space, merged".into(),
-        "what is due: Query `pk = :space AND sk <= :now`, where `:now` is design, 't' and the sorted time".into(),
         "the feed has 16 partitions, by the bucket of the first record that is written: ordered within one, and each has a head item that its commits pass one after the other".into(),
+        "`{feed.pk}` is ffff 'f' and the bucket, `{feed.key}` is that and the position in eight bytes; `{feed_head.pk}` and `{feed_head.key}` are ffff 'h' and the bucket, and its `v` is the last position".into(),
         "a version is a number that the server never uses twice: milliseconds, a counter, and its own number".into(),
         format!("at most {ITEMS_MAX} items and 4 MB in one transaction, 400 KB in one item; a text that makes an item longer is refused when it comes"),
     ]

@@ -10,7 +10,7 @@ pub fn notes() -> Vec<String> {
     vec![
         "the version of a record is its mod revision; 0 says that it is absent".into(),
         "a transaction has compares, what is done if all hold, and what is read again if one does not".into(),
-        "the feed is the keys that begin with ffff 66, in the order of their create revision: one partition, followed by a watch".into(),
+        "`{feed.key}` is ffff 'f' and eight bytes that the server never uses twice; the feed is these keys in the order of their create revision: one partition, followed by a watch".into(),
         format!("at most {OPS_MAX} compares and {OPS_MAX} operations in one transaction, 1.5 MiB in one request"),
     ]
 }
