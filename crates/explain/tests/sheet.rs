@@ -118,6 +118,78 @@ fn the_json_is_versioned_and_whole() {
     }
 }
 
+/// Programs are written against these names: a new one may come, none may go.
+#[test]
+fn the_names_in_the_json_are_a_contract() {
+    let value: Value = serde_json::from_str(&of("payments").to_json()).unwrap();
+    let has = |value: &Value, names: &[&str]| {
+        for name in names {
+            assert!(value.get(name).is_some(), "{name} in {value}");
+        }
+    };
+    has(
+        &value,
+        &[
+            "format",
+            "name",
+            "id",
+            "title",
+            "family",
+            "truth",
+            "derived",
+            "actors",
+            "ownership",
+            "operations",
+            "machines",
+            "protocols",
+            "invariants",
+            "recovers",
+            "failures",
+            "hotspots",
+            "hot_keys",
+            "trust",
+            "connections",
+            "boxes",
+        ],
+    );
+    has(
+        &value["operations"][1],
+        &[
+            "name",
+            "kind",
+            "actor",
+            "params",
+            "guard",
+            "touches",
+            "shapes",
+            "mechanism",
+            "phrase",
+            "fences",
+            "restored_by",
+        ],
+    );
+    has(
+        &value["operations"][1]["touches"][0],
+        &[
+            "state",
+            "kind",
+            "truth",
+            "path",
+            "subject",
+            "read_in_guard",
+            "read",
+            "written",
+            "shape",
+            "mechanism",
+        ],
+    );
+    has(
+        &value["hot_keys"][0],
+        &["key", "operation", "shared_by", "why", "reads", "writes", "way_out"],
+    );
+    has(&value["failures"][0], &["title", "prevention", "repair", "breaks"]);
+}
+
 #[test]
 fn the_page_has_every_part_and_sound_tables() {
     for found in designs() {
