@@ -109,7 +109,9 @@ impl<'d> Naive<'d> {
                 keys = keys
                     .iter()
                     .flat_map(|head| {
-                        values.iter().map(move |value| [&head[..], &[value.clone()]].concat())
+                        values
+                            .iter()
+                            .map(move |value| [&head[..], std::slice::from_ref(value)].concat())
                     })
                     .collect();
             }
@@ -223,10 +225,10 @@ impl<'d> Naive<'d> {
         for value in values {
             match value {
                 Value::Time(at) => *at = (*at - now).max(-(self.horizon + 1)),
-                Value::Int(number) => {
-                    if bound.is_some_and(|bound| *number < bound.low || *number > bound.high) {
-                        return None;
-                    }
+                Value::Int(number)
+                    if bound.is_some_and(|held| *number < held.low || *number > held.high) =>
+                {
+                    return None;
                 }
                 _ => {}
             }
@@ -267,7 +269,9 @@ impl<'d> Naive<'d> {
             all = all
                 .iter()
                 .flat_map(|head| {
-                    values.iter().map(move |value| [&head[..], &[value.clone()]].concat())
+                    values
+                        .iter()
+                        .map(move |value| [&head[..], std::slice::from_ref(value)].concat())
                 })
                 .collect();
         }
