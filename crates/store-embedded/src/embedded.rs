@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::future::ready;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 
@@ -98,7 +99,7 @@ impl Embedded {
     }
 
     pub fn statistics(&self) -> Statistics {
-        let snapshot_position = lock(&self.shared.housekeeping).snapshot_position;
+        let snapshot_position = self.shared.snapshot_position.load(Ordering::Acquire);
         let core = self.shared.core();
         Statistics {
             records: core.map.len() as u64,
@@ -250,11 +251,8 @@ fn share(
     };
     let mut core = Core::new(recovered.map, recovered.position, segment, offset);
     core.next = recovered.ready;
-    let housekeeping = Housekeeping {
-        snapshot_position: recovered.snapshot_position,
-        snapshot_bytes: recovered.snapshot_bytes,
-        ..Housekeeping::default()
-    };
+    let snapshot_bytes = recovered.snapshot_bytes;
+    let housekeeping = Housekeeping { snapshot_bytes, snapshot_at_log_bytes: 0 };
     Ok(Shared {
         disk,
         directory,
@@ -266,6 +264,9 @@ fn share(
         chores: Condvar::new(),
         feed: Mutex::new(recovered.feed),
         housekeeping: Mutex::new(housekeeping),
+        snapshot_position: AtomicU64::new(recovered.snapshot_position),
+        trimmed: AtomicU64::new(0),
+        old: Mutex::default(),
     })
 }
 
@@ -325,9 +326,11 @@ impl Store for Embedded {
     fn trim(&self, below: Cursor) -> Pending<'_, Cursor> {
         Box::pin(async move {
             drop(self.readable(Some(below))?);
-            let mut housekeeping = lock(&self.shared.housekeeping);
-            housekeeping.trimmed = housekeeping.trimmed.max(below.position());
-            housekeeping::remove_segments(&self.shared, &mut housekeeping)?;
+            self.shared.trimmed.fetch_max(below.position(), Ordering::AcqRel);
+            // While a snapshot is written this has to wait, and is done at its end.
+            if let Ok(mut housekeeping) = self.shared.housekeeping.try_lock() {
+                housekeeping::remove_segments(&self.shared, &mut housekeeping)?;
+            }
             let floor = lock(&self.shared.feed).floor();
             Ok(at(floor))
         })

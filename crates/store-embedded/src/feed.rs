@@ -71,10 +71,9 @@ impl FeedIndex {
         self.segments.front().map_or(0, |first| first.first - 1)
     }
 
-    /// The oldest segment, when another one follows: it and its last position.
-    pub fn oldest(&self) -> Option<(u64, u64)> {
-        let next = self.segments.get(1)?;
-        Some((self.segments[0].segment.bytes, next.first - 1))
+    /// The last position of the oldest segment, when another one follows.
+    pub fn oldest_last(&self) -> Option<u64> {
+        self.segments.get(1).map(|next| next.first - 1)
     }
 
     /// The bytes of the segments that hold nothing after this position.

@@ -1,5 +1,6 @@
 //! What happens beside the commits: segments made ready, snapshots written, files removed.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -16,15 +17,9 @@ const OLD_MAX: usize = 2;
 
 #[derive(Debug, Default)]
 pub struct Housekeeping {
-    /// The newest snapshot holds every commit up to here.
-    pub snapshot_position: u64,
     pub snapshot_bytes: u64,
     /// `log_bytes` when it was begun.
     pub snapshot_at_log_bytes: u64,
-    /// The feed need not go back further.
-    pub trimmed: u64,
-    /// Old segments, to be used again.
-    pub old: Vec<Segment>,
 }
 
 /// Keeps one segment ready ahead of the log. Runs until the store is closed.
@@ -37,7 +32,7 @@ pub fn prepare_segments(shared: &Shared) {
         }
         let number = core.segment.number + 1;
         drop(core);
-        let old = lock(&shared.housekeeping).old.pop();
+        let old = lock(&shared.old).pop();
         let bytes = shared.options.segment_bytes();
         let prepared = Segment::prepare(&*shared.disk, &shared.directory, number, bytes, old);
         core = shared.core();
@@ -78,30 +73,30 @@ pub fn write_snapshots(shared: &Shared) {
     }
 }
 
-/// Removes the segments that neither recovery nor the feed needs.
-pub fn remove_segments(shared: &Shared, housekeeping: &mut Housekeeping) -> Result<()> {
+/// Removes the segments that neither recovery nor the feed needs. Only one may do so at a time.
+pub fn remove_segments(shared: &Shared, _: &mut Housekeeping) -> Result<()> {
+    let snapshot = shared.snapshot_position.load(Ordering::Acquire);
+    let trimmed = shared.trimmed.load(Ordering::Acquire);
     loop {
         let retired = {
             let mut feed = lock(&shared.feed);
-            let Some((_, last)) = feed.oldest() else { return Ok(()) };
-            let covered = last <= housekeeping.snapshot_position;
-            let kept = feed.bytes_until(housekeeping.snapshot_position);
-            let wanted = kept <= shared.options.feed_retention_bytes;
-            if !covered || wanted && last > housekeeping.trimmed {
+            let Some(last) = feed.oldest_last() else { return Ok(()) };
+            let wanted = feed.bytes_until(snapshot) <= shared.options.feed_retention_bytes;
+            if last > snapshot || wanted && last > trimmed {
                 return Ok(());
             }
             feed.retire()
         };
         let Some(retired) = retired else { return Ok(()) };
         let path = retired.path.clone();
-        let reusable = Arc::try_unwrap(retired).ok().filter(|_| housekeeping.old.len() < OLD_MAX);
+        let reusable = Arc::try_unwrap(retired).ok().filter(|_| lock(&shared.old).len() < OLD_MAX);
         match reusable {
             Some(mut segment) => {
                 let mut aside = path.clone().into_os_string();
                 aside.push(UNFINISHED);
                 shared.disk.rename(&path, aside.as_ref()).map_err(Error::io("rename", &path))?;
                 segment.path = aside.into();
-                housekeeping.old.push(segment);
+                lock(&shared.old).push(segment);
             }
             // Whoever still reads it keeps it open until done.
             None => shared.disk.remove(&path).map_err(Error::io("remove", &path))?,

@@ -1,6 +1,7 @@
 //! What the store's threads share.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -11,6 +12,7 @@ use crate::disk::Disk;
 use crate::feed::FeedIndex;
 use crate::housekeeping::Housekeeping;
 use crate::options::Options;
+use crate::segment::Segment;
 
 #[derive(Debug)]
 pub struct Shared {
@@ -26,8 +28,15 @@ pub struct Shared {
     /// There is something for the threads that prepare segments and write snapshots.
     pub chores: Condvar,
     pub feed: Mutex<FeedIndex>,
-    /// Held by whoever writes a snapshot, removes files or copies them.
+    /// Held by whoever writes a snapshot, removes files or copies them, for as long as that takes.
+    /// Nothing that a commit waits for may wait for it.
     pub housekeeping: Mutex<Housekeeping>,
+    /// The newest snapshot holds every commit up to here.
+    pub snapshot_position: AtomicU64,
+    /// The feed need not go back further.
+    pub trimmed: AtomicU64,
+    /// Old segments, to be used again.
+    pub old: Mutex<Vec<Segment>>,
 }
 
 /// A panic in a transaction leaves the state as it was before, so the lock stays good.

@@ -234,3 +234,38 @@ fn write_fixture(fixture: &Path) {
     .unwrap();
     store.backup(fixture).unwrap();
 }
+
+/// Whoever writes a snapshot holds no one up: the log goes through many segments meanwhile.
+#[test]
+fn commits_go_on_while_a_snapshot_is_written() {
+    let place = Place::new("meanwhile");
+    let options = Options { snapshot_after_bytes: u64::MAX, ..Options::small() };
+    let store = Embedded::open(place.path(), options).unwrap();
+    for n in 0..1500 {
+        let mut all = Commit::new();
+        for m in 0..4 {
+            all = all.put(format!("key/{n}/{m}"), vec![b'x'; 1000]);
+        }
+        block_on(store.commit(all)).unwrap();
+    }
+    let done = AtomicBool::new(false);
+    let segments = || names(place.path(), "log-").last().cloned();
+    let before = segments();
+    let mut meanwhile = 0;
+    thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            store.snapshot().unwrap();
+            done.store(true, Ordering::Relaxed);
+        });
+        while !done.load(Ordering::Relaxed) {
+            put(&store, &format!("meanwhile/{meanwhile}"), &"x".repeat(4000));
+            meanwhile += 1;
+        }
+        writing.join().unwrap();
+    });
+    assert!(meanwhile > 5, "only {meanwhile} commits");
+    assert!(segments() > before, "{before:?}");
+    let records = contents(&store);
+    drop(store);
+    assert_eq!(contents(&Embedded::open(place.path(), Options::small()).unwrap()), records);
+}

@@ -9,6 +9,7 @@ mod read;
 mod write;
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 pub use self::read::{Loaded, load};
 pub use self::write::write;
@@ -34,7 +35,7 @@ pub fn take(shared: &Shared) -> Result<()> {
     let mut housekeeping = lock(&shared.housekeeping);
     let log_bytes = shared.core().log_bytes;
     let written = write(shared, &shared.directory)?;
-    housekeeping.snapshot_position = written.position;
+    shared.snapshot_position.store(written.position, Ordering::Release);
     housekeeping.snapshot_bytes = written.bytes;
     housekeeping.snapshot_at_log_bytes = log_bytes;
     remove_older(shared, &shared.directory, written.position)?;
