@@ -33,7 +33,10 @@ fn a_design_of_the_catalog_is_found_by_name() {
 
 #[test]
 fn a_budget_that_runs_out_is_neither_yes_nor_no() {
-    run(&["check", "tickets", "--max-states", "10"]).exits(3).says("tickets: unknown");
+    run(&["check", "tickets", "--max-states", "10"])
+        .exits(3)
+        .says("tickets: unknown")
+        .says("help: raise `--max-states` or `--max-memory`");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::catalog::Embedded;
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::load::{Loaded, load};
-use crate::output::{GOOD, ODD, Output};
+use crate::output::{GOOD, HELP, ODD, Output};
 use crate::problem::Problem;
 use crate::progress::Meter;
 
@@ -98,6 +98,12 @@ impl Outcome {
                 output.print(&render::text(&self.word, report, which, Paint::Ansi));
                 if several {
                     output.print("\n");
+                }
+                if report.unknown() {
+                    output.tell(&format!(
+                        "{HELP}help{HELP:#}: raise `--max-states` or `--max-memory`, or make the \
+                         world of `check` smaller\n"
+                    ));
                 }
             }
             (Explored::Cannot(why), _) => {
