@@ -115,24 +115,35 @@ pub(crate) enum Recovery {
         cycle: Vec<u32>,
         dead_end: bool,
     },
-    Unknown,
+    Unknown(&'static str),
 }
 
 /// Does the goal come to hold for good? That is more than `recovers` asks, and what it takes for
 /// the goals of several independent records to hold at once.
-pub(crate) fn settles(machine: &Machine, explored: &Explored, goal: u32) -> bool {
+pub(crate) fn settles(machine: &Machine, explored: &Explored, goal: u32, bytes_max: usize) -> bool {
     let failing: FxHashMap<u32, ()> =
         failing(machine, explored, goal).into_iter().map(|id| (id, ())).collect();
-    let Some(graph) = graph(machine, explored, explored.ids().collect()) else { return false };
+    let Ok(graph) = graph(machine, explored, explored.ids().collect(), bytes_max) else {
+        return false;
+    };
     parts(&graph).iter().all(|part| {
         !part.iter().any(|at| failing.contains_key(&graph.states[*at as usize]))
             || fair(&graph, part).is_none()
     })
 }
 
-pub(crate) fn recover(machine: &Machine, explored: &Explored, goal: u32) -> Recovery {
+/// `bytes_max`: how much the graph may take.
+pub(crate) fn recover(
+    machine: &Machine,
+    explored: &Explored,
+    goal: u32,
+    bytes_max: usize,
+) -> Recovery {
     let states = failing(machine, explored, goal);
-    let Some(graph) = graph(machine, explored, states) else { return Recovery::Unknown };
+    let graph = match graph(machine, explored, states, bytes_max) {
+        Ok(graph) => graph,
+        Err(why) => return Recovery::Unknown(why),
+    };
     let mut best: Option<(usize, Vec<u32>, bool)> = None;
     for part in parts(&graph) {
         if let Some((mut cycle, dead_end)) = fair(&graph, &part) {
@@ -178,7 +189,12 @@ fn failing(machine: &Machine, explored: &Explored, goal: u32) -> Vec<u32> {
 }
 
 /// The transitions of recovery between these states.
-fn graph(machine: &Machine, explored: &Explored, states: Vec<u32>) -> Option<Graph> {
+fn graph(
+    machine: &Machine,
+    explored: &Explored,
+    states: Vec<u32>,
+    bytes_max: usize,
+) -> Result<Graph, &'static str> {
     let index: FxHashMap<u32, u32> =
         states.iter().enumerate().map(|(at, id)| (*id, at as u32)).collect();
     let mut graph = Graph { states, ..Graph::default() };
@@ -199,7 +215,7 @@ fn graph(machine: &Machine, explored: &Explored, states: Vec<u32>) -> Option<Gra
         machine.load(&mut worker, explored.state(*id));
         machine.expand(&mut worker, &mut edges, true);
         if edges.missing {
-            return None;
+            return Err("a state that was not explored");
         }
         for (to, action) in &edges.out {
             if let Some(to) = index.get(to) {
@@ -209,13 +225,21 @@ fn graph(machine: &Machine, explored: &Explored, states: Vec<u32>) -> Option<Gra
         edges.enabled.sort_unstable();
         edges.enabled.dedup();
         graph.enabled.extend_from_slice(&edges.enabled);
+        if graph.bytes() > bytes_max {
+            return Err("more memory than the budget allows, for the graph of recovery");
+        }
     }
     graph.first.push(graph.edges.len() as u32);
     graph.first_enabled.push(graph.enabled.len() as u32);
-    Some(graph)
+    Ok(graph)
 }
 
 impl Graph {
+    /// With what finding its parts takes besides; vectors may have twice what they hold.
+    fn bytes(&self) -> usize {
+        2 * (8 * self.edges.len() + 4 * self.enabled.len()) + 64 * self.states.len()
+    }
+
     fn edges(&self, at: u32) -> &[(u32, u32)] {
         &self.edges[self.first[at as usize] as usize..self.first[at as usize + 1] as usize]
     }

@@ -19,6 +19,8 @@ pub(crate) struct Run {
     pub(crate) barred: Vec<usize>,
     /// one of several independent worlds
     pub(crate) island: bool,
+    /// of the memory budget
+    bytes_max: usize,
 }
 
 /// What to explore, and for what.
@@ -91,7 +93,8 @@ impl Run {
             }
             let name = wanted.name.clone();
             let island = wanted.island;
-            return Ok(Run { machine, explored, found, watch, name, barred, island });
+            let bytes_max = options.max_memory;
+            return Ok(Run { machine, explored, found, watch, name, barred, island, bytes_max });
         }
     }
 
@@ -146,12 +149,13 @@ impl Run {
             return Outcome::Unknown(stop.to_string());
         }
         let name = &self.machine.design.recoveries[at as usize].name;
-        match recover(&self.machine, &self.explored, at) {
-            Recovery::Holds if self.island && !settles(&self.machine, &self.explored, at) => {
+        let left = self.bytes_max.saturating_sub(self.explored.bytes_max);
+        match recover(&self.machine, &self.explored, at, left) {
+            Recovery::Holds if self.island && !settles(&self.machine, &self.explored, at, left) => {
                 Outcome::Unknown("each record recovers, perhaps not all at once".into())
             }
             Recovery::Holds => Outcome::Holds,
-            Recovery::Unknown => Outcome::Unknown("a state that was not explored".into()),
+            Recovery::Unknown(why) => Outcome::Unknown(why.into()),
             Recovery::Fails { cycle, dead_end: true } => Outcome::Fails(explain::trace(
                 &self.machine,
                 &self.explored,

@@ -110,6 +110,12 @@ pub(crate) fn summary(machine: &Machine, beyond: &[u32], barred: &[usize]) -> Wo
             summary.cut.push(what);
         }
     }
+    if machine.has_time() && crate::machine::compares_times(design) {
+        summary.cut.push(format!(
+            "times further back than now-{}, which the design compares with each other",
+            settings.horizon + 1
+        ));
+    }
     summary.fairness = fairness(machine);
     summary
 }

@@ -15,6 +15,7 @@ const MAX_READS: u64 = 1_000;
 impl Compiler {
     pub(super) fn rules(&mut self) {
         self.defaults_where_nobody_makes_it();
+        self.children_are_made_like_their_parents();
         for at in 0..self.design.operations.len() {
             let operation = self.design.operations[at].clone();
             if self.has_error_in(operation.span) {
@@ -25,6 +26,35 @@ impl Compiler {
             self.reads_are_bounded(&operation);
             self.one_place(&operation);
         }
+    }
+
+    /// Under a parent that comes and goes, a child cannot be there from the start: the parent would
+    /// be made with children that nobody has counted.
+    fn children_are_made_like_their_parents(&mut self) {
+        if self.something_is_missing() {
+            return;
+        }
+        let mut problems = Vec::new();
+        for child in self.design.subjects.iter().filter(|subject| subject.implicit) {
+            let Some(parent) = child.parent else { continue };
+            let parent = &self.design.subjects[parent.index()];
+            if !parent.implicit {
+                problems.push(
+                    Diagnostic::error(
+                        "E0422",
+                        child.span,
+                        format!(
+                            "no step makes a `{}`, but one makes its `{}`",
+                            child.name, parent.name
+                        ),
+                    )
+                    .label("so it would be there before the record it belongs to")
+                    .also(parent.span, "this one is made by a step")
+                    .help(format!("let a step make it, too: `x: new {}`", child.name)),
+                );
+            }
+        }
+        self.diagnostics.append(&mut problems);
     }
 
     fn defaults_where_nobody_makes_it(&mut self) {

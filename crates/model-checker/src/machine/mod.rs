@@ -24,6 +24,7 @@ pub(crate) use memo::{Gather, Memo};
 pub(crate) use moves::{How, Move};
 use ranks::Ranks;
 pub(crate) use symmetry::Symmetry;
+pub(crate) use time::compares_times;
 pub(crate) use view::View;
 
 use crate::world::plan::{Plan, Settings, plan};

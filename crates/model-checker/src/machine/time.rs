@@ -23,6 +23,41 @@ impl Machine {
     }
 }
 
+/// Does the design compare stored times with each other, or measure how far they lie apart? Beyond
+/// the horizon that is not exact: all times there are one.
+pub(crate) fn compares_times(design: &Design) -> bool {
+    let mut found = false;
+    let mut look = |expr: &Expr| {
+        visit::deep(expr, &mut |expr| {
+            let (left, right) = match &expr.kind {
+                ExprKind::Compare { left, right, .. } => (left, right),
+                ExprKind::Arithmetic { op: ArithmeticOp::Subtract, left, right }
+                    if *right.ty.required() == Type::Time =>
+                {
+                    found = true;
+                    return;
+                }
+                _ => return,
+            };
+            let times = *left.ty.required() == Type::Time && *right.ty.required() == Type::Time;
+            found |= times && !mentions_now(left) && !mentions_now(right);
+        });
+    };
+    for operation in &design.operations {
+        visit::of_operation(operation, &mut look);
+    }
+    for goal in design.invariants.iter().chain(&design.recoveries) {
+        look(&goal.body);
+    }
+    found
+}
+
+fn mentions_now(expr: &Expr) -> bool {
+    let mut found = false;
+    visit::deep(expr, &mut |part| found |= matches!(part.kind, ExprKind::Now));
+    found
+}
+
 /// How far back times are told apart, how far ahead they are set, and whether a stored time is
 /// ever moved on.
 pub(super) fn durations(design: &Design) -> (Word, Word, bool) {

@@ -1,0 +1,80 @@
+//! What is not explored is said, and never called proved.
+
+use design::model::Design;
+use model_checker::{FailureStatus, Options, Verdict, check};
+
+fn compile(text: &str) -> Design {
+    let compiled = design::compile("limits", text, &design::NoCatalog);
+    compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics))
+}
+
+#[test]
+fn answers_from_older_states_are_unknown_and_not_redundant() {
+    let design = compile(
+        "design D
+         actor a
+         subject S(s: text) { truth T { n: A | B = A } }
+         step a[go(s: S) { ready: T.n = A }] { T.n := B }
+         read a[look(s: S)] = T
+         invariant fine: all s in S: s.n = A or s.n = B
+         failure \"stale read\" { without at_least of look breaks fine in depth }
+         check { s: 1 }",
+    );
+    let report = check(&design, &Options::default(), &mut |_| {}).unwrap();
+    assert!(matches!(report.failures[0].status, FailureStatus::Unknown { .. }), "{report:?}");
+    assert!(!report.ok());
+}
+
+#[test]
+fn times_that_are_compared_with_each_other_bound_the_verdict() {
+    let design = |condition: &str| {
+        compile(&format!(
+            "design D
+             actor a
+             subject S(s: text) {{ truth T {{ from: time?, to: time? }} }}
+             step a[begin(s: S)] {{ T.from := now }}
+             step a[finish(s: S) {{ begun: T.from <= now }}] {{ T.to := now }}
+             invariant order: all s in S: {condition}
+             check {{ s: 1 }}"
+        ))
+    };
+    let cut = |condition: &str| {
+        check(&design(condition), &Options::default(), &mut |_| {}).unwrap().world.cut
+    };
+    assert_eq!(cut("s.to = null or s.to <= now"), Vec::<String>::new());
+    assert_eq!(
+        cut("s.to = null or s.from = null or s.to <= now or s.from <= s.to"),
+        ["times further back than now-1, which the design compares with each other"]
+    );
+}
+
+#[test]
+fn recovery_beyond_the_memory_budget_is_unknown() {
+    let design = compile(
+        "design D
+         actor a
+         actor r
+         subject S(s: text) { truth T { n: int = 0, m: int = 0 } }
+         step a[up(s: S) { room: T.n < 60 }] { T.n += 1 }
+         step a[over(s: S) { room: T.m < 60 }] { T.m += 1 }
+         repair r[down(s: S) { some: T.n > 0 }] { T.n -= 1 }
+         recovers empty: all s in S: s.n = 0
+         check { s: 1  T.n: 0..60  T.m: 0..60 }",
+    );
+    let verdict = |max_memory| {
+        let options = Options { max_memory, ..Options::default() };
+        let report = check(&design, &options, &mut |_| {}).unwrap();
+        report.goals[0].verdict.clone()
+    };
+    assert!(matches!(verdict(1 << 30), Verdict::Proved));
+    // between too little for the states and enough for all lies what is too little for the graph
+    let base = check(&design, &Options::default(), &mut |_| {}).unwrap().base.bytes as usize;
+    let said: Vec<String> = (0..40)
+        .map(|more| match verdict(base + more * 16_384) {
+            Verdict::Unknown(why) => why,
+            other => format!("{other:?}"),
+        })
+        .collect();
+    assert!(said.iter().any(|why| why.contains("graph of recovery")), "{said:?}");
+    assert_eq!(said.last().map(String::as_str), Some("Proved"));
+}
