@@ -161,7 +161,9 @@ fn label(step: &TraceStep) -> String {
         Some("pause") if step.remembered.is_empty() => text.push_str(" · a part pauses"),
         Some("pause") => text.push_str(" · after a pause"),
         Some("clock_step") => text.push_str(" · the clock jumped"),
+        Some("late") if step.kind == StepKind::Fault => text.push_str(" · stays in flight"),
         Some("late") => text.push_str(" · late"),
+        Some("stale") => text.push_str(" · an old copy"),
         _ => {}
     }
     match step.refused.as_deref() {

@@ -55,6 +55,7 @@ pub(super) fn sentence(step: &TraceStep) -> String {
         text.push_str(&format!(", with {}", list.join(", ")));
     }
     text.push_str(match (step.kind, step.fault.as_deref()) {
+        (StepKind::Fault, _) if step.operation.is_some() => "; the call stays in flight",
         (StepKind::Fault, _) | (_, None) => "",
         (_, Some("lost_reply")) => "; it is done, but the reply is lost",
         (_, Some("duplicate")) => "; a copy of the call stays in flight",
@@ -92,7 +93,7 @@ fn fault(step: &TraceStep, who: &str, call: &str) -> String {
         "crash" => format!("{who} crashes and forgets what it remembered"),
         "partition" => "a partition: messages between places are held up".into(),
         "evict" => format!("the cache of {who} forgets: {call}"),
-        _ if step.operation.is_some() => format!("{who} sends {call}; the call stays in flight"),
+        _ if step.operation.is_some() => format!("{who} sends {call}"),
         _ => format!("{call}, a fault"),
     }
 }
@@ -122,6 +123,16 @@ mod tests {
         decided.params = vec![("charge".into(), "charge-1".into())];
         assert_eq!(sentence(&decided), "the world outside decides: authorize(charge-1) is done");
         assert_eq!(sentence(&step(StepKind::Tick, "clock", "tick")), "time passes: one tick");
+    }
+
+    #[test]
+    fn a_call_that_stays_in_flight_says_so_last() {
+        let mut sent = step(StepKind::Fault, "user-1", "close");
+        sent.operation = Some(design::model::OperationId(0));
+        sent.fault = Some("late".into());
+        sent.remembered = vec![("handle".into(), "true".into())];
+        let text = sentence(&sent);
+        assert_eq!(text, "user-1 sends close, with handle = true; the call stays in flight");
     }
 
     #[test]

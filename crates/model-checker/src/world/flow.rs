@@ -8,10 +8,11 @@ use std::collections::BTreeSet;
 
 use design::model::{
     ActorId, ArithmeticOp, AssignOp, AttrId, Const, Design, Domain, Expr, ExprKind, LocalId,
-    MemoryId, OperationId, OperationKind, StateId, Stmt, StmtKind, SubjectId, Target, Type, Values,
+    MemoryId, OperationId, OperationKind, StateId, Stmt, StmtKind, SubjectId, Target, Type,
 };
 use rustc_hash::FxHashMap;
 
+use super::sizes::{records, room};
 use crate::visit;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -568,32 +569,6 @@ impl<'a> Flow<'a> {
                 }
             }
         }
-    }
-}
-
-/// How many records of a subject there can be.
-fn records(design: &Design, subject: SubjectId) -> i64 {
-    let held = &design.subjects[subject.index()];
-    let parts = held.keys.iter().enumerate().map(|(at, key)| {
-        let values = design.world.keys.get(subject.index()).and_then(|parts| parts.get(at));
-        match (values, &key.ty) {
-            (_, Type::Ref(of)) => records(design, *of),
-            (Some(Values::Opaque(count)), _) => i64::from(*count),
-            (Some(Values::Range(low, high)), _) => high - low + 1,
-            (Some(Values::Listed(list)), _) => list.len() as i64,
-            (_, Type::Enum(id)) => design.enumerations[id.index()].constants.len() as i64,
-            (_, Type::Actor) => design.world.actors.iter().map(|count| i64::from(*count)).sum(),
-            _ => 2,
-        }
-    });
-    parts.product()
-}
-
-/// How many elements a collection can have.
-fn room(ty: &Type) -> i64 {
-    match ty.required() {
-        Type::List { max, .. } | Type::Set { max, .. } | Type::Map { max, .. } => i64::from(*max),
-        _ => 0,
     }
 }
 

@@ -2,7 +2,9 @@
 
 pub(crate) mod effects;
 pub(crate) mod flow;
+mod parts;
 pub(crate) mod plan;
+mod sizes;
 pub(crate) mod slots;
 pub(crate) mod sorts;
 pub(crate) mod universe;

@@ -1,0 +1,151 @@
+//! The parts of a state, and where each has its slots.
+
+use design::model::{ActorId, AttrId, Fault, MemoryId, OperationId, StateId, SubjectId};
+use engine::Word;
+
+use super::effects::EffectPlan;
+use super::slots::Slots;
+
+/// What a slot holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SlotName {
+    Present { subject: SubjectId, key: u32 },
+    Attr { subject: SubjectId, key: u32, attr: AttrId },
+    Counter { subject: SubjectId, key: u32, counter: u32 },
+    Log { subject: SubjectId, key: u32, log: StateId, end: bool },
+    StoredTime,
+    Memory { principal: u32, field: MemoryId, record: Option<u32>, stale: bool },
+    Call { call: u32 },
+    CallMemory { call: u32 },
+    Entry { effect: OperationId, key: u32 },
+    EntryArg,
+    World { effect: OperationId, key: u32 },
+    WorldArg,
+    Unknowns,
+    WorldAnswer,
+    Message { operation: OperationId, at: u32 },
+    MessageArg,
+    CachePresent { subject: SubjectId, state: StateId, key: u32, principal: u32 },
+    CacheAttr { subject: SubjectId, state: StateId, key: u32, principal: u32, attr: AttrId },
+    Budget(Fault),
+    Cut,
+    Blob,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RecordPlan {
+    /// the first slot of the first key's record
+    pub(crate) first: u32,
+    pub(crate) stride: u32,
+    /// words of the record
+    pub(crate) width: u32,
+    /// 1 if there is a slot before the words that says whether there is a record
+    pub(crate) present: u32,
+    /// is the slot after the words the stored time?
+    pub(crate) timed: bool,
+}
+
+impl RecordPlan {
+    #[inline]
+    pub(crate) fn present(&self, key: usize) -> Option<u32> {
+        (self.present == 1).then(|| self.first + self.stride * key as u32)
+    }
+
+    #[inline]
+    pub(crate) fn words(&self, key: usize) -> std::ops::Range<usize> {
+        let from = self.first + self.stride * key as u32 + self.present;
+        from as usize..(from + self.width) as usize
+    }
+
+    pub(crate) fn stored_time(&self, key: usize) -> Option<u32> {
+        self.timed.then(|| self.first + self.stride * key as u32 + self.present + self.width)
+    }
+}
+
+/// One field of one actor's memory: a slot for each principal and record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MemoryPlan {
+    pub(crate) first: u32,
+    /// how many records (1 if it is kept once for the actor)
+    pub(crate) records: u32,
+    /// where the older values are
+    pub(crate) stale: Option<u32>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallPlan {
+    pub(crate) first: u32,
+    pub(crate) stride: u32,
+    pub(crate) count: u32,
+    /// the field that each slot after the first is for; a field stands there as often as one
+    /// operation uses it
+    pub(crate) fields: Vec<(ActorId, MemoryId)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MessagePlan {
+    pub(crate) operation: OperationId,
+    pub(crate) first: u32,
+    /// 1 (is there one, and from which place) plus the arguments
+    pub(crate) stride: u32,
+    pub(crate) count: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CachePlan {
+    pub(crate) subject: SubjectId,
+    pub(crate) state: StateId,
+    pub(crate) first: u32,
+    pub(crate) stride: u32,
+    pub(crate) width: u32,
+    /// the first principal that keeps a copy, and how many do
+    pub(crate) principals: (u32, u32),
+    pub(crate) keys: u32,
+}
+
+impl CachePlan {
+    pub(crate) fn slot(&self, key: usize, principal: usize) -> u32 {
+        let copy = key as u32 * self.principals.1 + (principal as u32 - self.principals.0);
+        self.first + copy * self.stride
+    }
+}
+
+/// What shapes the state besides the design.
+pub(crate) struct Settings {
+    pub(crate) faults: Vec<(Fault, Option<u32>)>,
+    pub(crate) calls: u32,
+    pub(crate) unknowns: u32,
+    pub(crate) messages: u32,
+    pub(crate) horizon: Word,
+    pub(crate) duration_max: Word,
+    /// null may come where the type does not allow it: a protection is gone
+    pub(crate) all_nullable: bool,
+}
+
+impl Settings {
+    pub(crate) fn on(&self, fault: Fault) -> bool {
+        self.faults.iter().any(|(held, budget)| *held == fault && *budget != Some(0))
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Plan {
+    pub(crate) slots: Slots,
+    pub(crate) names: Vec<SlotName>,
+    pub(crate) records: Vec<RecordPlan>,
+    pub(crate) memory: Vec<Vec<MemoryPlan>>,
+    pub(crate) calls: CallPlan,
+    pub(crate) effects: Vec<Option<EffectPlan>>,
+    pub(crate) messages: Vec<MessagePlan>,
+    pub(crate) messages_max: u32,
+    pub(crate) caches: Vec<CachePlan>,
+    /// slots of faults with a budget
+    pub(crate) budgets: Vec<(Fault, u32)>,
+    pub(crate) cut: Option<u32>,
+    /// first slot and sort of each blob's digests
+    pub(crate) blobs: Vec<Option<(u32, usize)>>,
+    /// slots that hold a time
+    pub(crate) times: Vec<u32>,
+    /// sets and maps, which are kept sorted: the slot of the length, and the words of an element
+    pub(crate) sorted: Vec<(u32, u32)>,
+}
