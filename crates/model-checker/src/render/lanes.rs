@@ -188,7 +188,9 @@ impl Lanes {
         let (from, reply) = match step.kind {
             StepKind::Tick => return Shape::Band,
             StepKind::Fault if step.operation.is_none() => {
-                return principal.map_or(Shape::Band, |lane| Shape::Mark { lane, bad: true });
+                // a message that is lost was with the engine
+                let at = principal.or(engine);
+                return at.map_or(Shape::Band, |lane| Shape::Mark { lane, bad: true });
             }
             StepKind::Effect if decided(step) => {
                 return outside.map_or(Shape::Band, |lane| Shape::Mark { lane, bad: false });
