@@ -18,7 +18,7 @@ use crate::backup;
 use crate::blobs::EmbeddedBlobs;
 use crate::committer;
 use crate::core::{Core, Phase};
-use crate::disk::{Disk, RealDisk};
+use crate::disk::{Disk, RealDisk, read_up_to};
 use crate::error::{Error, Result};
 use crate::housekeeping::{self, Housekeeping};
 use crate::options::{KEY_BYTES_MAX, Options, SCAN_RECORDS_MAX};
@@ -230,6 +230,17 @@ fn remove_left_over(disk: &dyn Disk, directory: &Path, recovered: &Recovered) ->
     disk.sync_directory(directory).map_err(Error::io("sync", directory))
 }
 
+/// What was recovered may be in no more than the system's cache, and after a failed sync the cache
+/// does not know it: the last batch is written once more. Those before it were synced.
+fn make_durable(segment: &Segment, last_frame: Option<u64>, end: u64) -> Result<()> {
+    if let Some(start) = last_frame {
+        let frame = read_up_to(&*segment.file, start, end.saturating_sub(start));
+        let frame = frame.map_err(Error::io("read", &segment.path))?;
+        segment.file.write_at(start, &frame).map_err(Error::io("write", &segment.path))?;
+    }
+    segment.file.sync().map_err(Error::io("sync", &segment.path))
+}
+
 fn share(
     disk: Arc<dyn Disk>,
     directory: PathBuf,
@@ -237,9 +248,8 @@ fn share(
     mut recovered: Recovered,
 ) -> Result<Shared> {
     let (segment, offset) = match recovered.tail.take() {
-        // What was recovered may be in no more than the system's cache.
         Some((segment, offset)) => {
-            segment.file.sync().map_err(Error::io("sync", &segment.path))?;
+            make_durable(&segment, recovered.last_frame, offset)?;
             (segment, offset)
         }
         None => {

@@ -23,6 +23,8 @@ pub struct Recovered {
     pub feed: FeedIndex,
     /// Where the log goes on, when there is one.
     pub tail: Option<(Arc<Segment>, u64)>,
+    /// Where its last frame begins.
+    pub last_frame: Option<u64>,
     /// A segment that was made ready and never used.
     pub ready: Option<Arc<Segment>>,
     /// Bytes of a batch that was never acknowledged, cut off.
@@ -102,6 +104,7 @@ impl Replay {
             snapshot_bytes: loaded.bytes,
             feed: FeedIndex::default(),
             tail: None,
+            last_frame: None,
             ready: None,
             cut_bytes: 0,
             left_over,
@@ -177,6 +180,7 @@ impl Replay {
             self.apply(&frame).ok_or_else(|| damaged(segment, at, "it is no commit"))?;
             self.found.feed.wrote(frame.first, at as u64, frame.bytes() as u64);
             next = Some(frame.next());
+            self.found.last_frame = Some(at as u64);
             at += frame.bytes();
         }
         if let Some(later) = frame::find(&bytes, at, number, next.unwrap_or(0)) {

@@ -206,8 +206,16 @@ fn a_short_write_or_failed_sync_poisons_the_store_until_it_is_opened_again() {
                 ledger.acknowledged = ledger.states.len() - 1;
             }
         }
-        let disk = disk.after_power_cut(&mut seeded);
-        drop(store);
+        let disk = if seeded.percent(50) {
+            // The process is started again while the system, with what it caches, goes on.
+            drop(store);
+            disk.set_faults(Faults::default());
+            let store = open(&disk).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            ledger.compare(&store, seed);
+            disk.after_power_cut(&mut seeded)
+        } else {
+            disk.after_power_cut(&mut seeded)
+        };
         let store = open(&disk).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         ledger.compare(&store, seed);
     }
