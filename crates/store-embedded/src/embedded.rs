@@ -1,7 +1,6 @@
 //! The store itself: opened, used through the contract, closed.
 
 use std::any::Any;
-use std::future::ready;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -9,9 +8,8 @@ use std::thread::{self, JoinHandle};
 
 use bytes::Bytes;
 use store::{
-    Blobs, Commit, Cursor, Decision, Description, Error as StoreError, Expected, FeedPage, Key,
-    Limits, LocalStore, Page, Partition, Pending, Progress, Record, Scan, Store, Ticket,
-    Transaction, Write,
+    Commit, Cursor, Decision, Error as StoreError, Expected, Key, Page, Progress, Record, Scan,
+    Store, Ticket, Write,
 };
 
 use crate::backup;
@@ -21,7 +19,7 @@ use crate::core::{Core, Phase};
 use crate::disk::{Disk, RealDisk, read_up_to};
 use crate::error::{Error, Result};
 use crate::housekeeping::{self, Housekeeping};
-use crate::options::{KEY_BYTES_MAX, Options, SCAN_RECORDS_MAX};
+use crate::options::{Options, SCAN_RECORDS_MAX};
 use crate::recovery::{Recovered, recover};
 use crate::segment::{HEADER_BYTES, Segment, UNFINISHED};
 use crate::shared::{Shared, at, lock};
@@ -30,8 +28,8 @@ use crate::snapshot;
 /// A store in a directory of its own.
 #[derive(Debug)]
 pub struct Embedded {
-    shared: Arc<Shared>,
-    blobs: EmbeddedBlobs,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) blobs: EmbeddedBlobs,
     threads: Mutex<Vec<JoinHandle<()>>>,
     lock: Mutex<Option<Box<dyn Any + Send + Sync>>>,
     cut_bytes: u64,
@@ -110,7 +108,7 @@ impl Embedded {
         }
     }
 
-    fn close_now(&self) -> store::Result<()> {
+    pub(crate) fn close_now(&self) -> store::Result<()> {
         let mut core = self.shared.core();
         if core.phase == Phase::Open {
             core.phase = Phase::Closing;
@@ -136,7 +134,7 @@ impl Embedded {
     }
 
     /// The records under these keys, and the position that must be durable before they are shown.
-    fn read_now(
+    pub(crate) fn read_now(
         &self,
         keys: &[Key],
         at_least: Option<Cursor>,
@@ -158,7 +156,7 @@ impl Embedded {
         Ok((records, seen))
     }
 
-    fn scan_now(&self, scan: &Scan) -> store::Result<(Page, u64)> {
+    pub(crate) fn scan_now(&self, scan: &Scan) -> store::Result<(Page, u64)> {
         let core = self.readable(scan.at_least)?;
         let limit = scan.limit.min(SCAN_RECORDS_MAX);
         let mut page = Page::default();
@@ -176,7 +174,10 @@ impl Embedded {
         Ok((page, core.position))
     }
 
-    fn readable(&self, at_least: Option<Cursor>) -> store::Result<std::sync::MutexGuard<'_, Core>> {
+    pub(crate) fn readable(
+        &self,
+        at_least: Option<Cursor>,
+    ) -> store::Result<std::sync::MutexGuard<'_, Core>> {
         let core = self.shared.core();
         if matches!(core.phase, Phase::Closing | Phase::Closed) {
             return Err(StoreError::Closed);
@@ -188,7 +189,7 @@ impl Embedded {
     }
 
     /// Answers with a ticket, and the key that conflicts. The conflict counts when the ticket does.
-    fn commit_now(&self, commit: &Commit) -> store::Result<(Ticket, Option<Key>)> {
+    pub(crate) fn commit_now(&self, commit: &Commit) -> store::Result<(Ticket, Option<Key>)> {
         commit.validate(&self.limits())?;
         let mut conflict = None;
         let ticket = self.shared.transact(&mut |transaction| {
@@ -284,110 +285,5 @@ impl Drop for Embedded {
     fn drop(&mut self) {
         // Whoever wants to know how it went calls `close`.
         let _ = self.close_now();
-    }
-}
-
-impl Store for Embedded {
-    fn read<'a>(
-        &'a self,
-        keys: &'a [Key],
-        at_least: Option<Cursor>,
-    ) -> Pending<'a, Vec<Option<Record>>> {
-        Box::pin(async move {
-            let (records, seen) = self.read_now(keys, at_least)?;
-            self.shared.progress.wait_for(seen).await?;
-            Ok(records)
-        })
-    }
-
-    fn scan(&self, scan: Scan) -> Pending<'_, Page> {
-        Box::pin(async move {
-            let (page, seen) = self.scan_now(&scan)?;
-            self.shared.progress.wait_for(seen).await?;
-            Ok(page)
-        })
-    }
-
-    fn commit(&self, commit: Commit) -> Pending<'_, Cursor> {
-        Box::pin(async move {
-            let (ticket, conflict) = self.commit_now(&commit)?;
-            ticket.durable().await?;
-            conflict.map_or_else(|| Ok(ticket.cursor()), |key| Err(StoreError::Conflict(key)))
-        })
-    }
-
-    fn feed(&self, from: Cursor, limit: usize) -> Pending<'_, FeedPage> {
-        let checked = self.readable(Some(from)).map(drop);
-        Box::pin(ready(checked.and_then(|()| self.shared.read_feed(from.position(), limit))))
-    }
-
-    fn changed(&self, after: Cursor) -> Pending<'_, Cursor> {
-        let news = self.shared.progress.wait_for(after.position() + 1);
-        Box::pin(async move {
-            news.await?;
-            Ok(at(self.shared.progress.durable()))
-        })
-    }
-
-    fn head(&self, _: Partition) -> Pending<'_, Cursor> {
-        Box::pin(ready(Ok(at(self.shared.progress.durable()))))
-    }
-
-    fn trim(&self, below: Cursor) -> Pending<'_, Cursor> {
-        Box::pin(async move {
-            drop(self.readable(Some(below))?);
-            self.shared.trimmed.fetch_max(below.position(), Ordering::AcqRel);
-            // While a snapshot is written this has to wait, and is done at its end.
-            if let Ok(mut housekeeping) = self.shared.housekeeping.try_lock() {
-                housekeeping::remove_segments(&self.shared, &mut housekeeping)?;
-            }
-            let floor = lock(&self.shared.feed).floor();
-            Ok(at(floor))
-        })
-    }
-
-    fn blobs(&self) -> &dyn Blobs {
-        &self.blobs
-    }
-
-    fn limits(&self) -> Limits {
-        Limits {
-            key_bytes_max: KEY_BYTES_MAX.min(self.shared.options.commit_bytes_max),
-            value_bytes_max: self.shared.options.commit_bytes_max,
-            commit_bytes_max: self.shared.options.commit_bytes_max,
-            scan_records_max: SCAN_RECORDS_MAX,
-        }
-    }
-
-    fn describe(&self) -> Description {
-        Description {
-            name: "embedded",
-            ordering: "all commits are in one order, that of the log".into(),
-            durability: "every commit is written to the log and synced before it is answered; \
-                         reads wait until what they saw is synced"
-                .into(),
-            partitions: 1,
-        }
-    }
-
-    fn local(&self) -> Option<&dyn LocalStore> {
-        Some(self)
-    }
-
-    fn close(&self) -> Pending<'_, ()> {
-        Box::pin(async move { self.close_now() })
-    }
-}
-
-impl LocalStore for Embedded {
-    fn transact(
-        &self,
-        run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
-    ) -> store::Result<Ticket> {
-        self.shared.transact(run)
-    }
-
-    fn progress(&self) -> &Arc<Progress> {
-        &self.shared.progress
     }
 }

@@ -17,6 +17,7 @@ mod backup;
 mod base64;
 mod blobs;
 mod committer;
+mod contract;
 mod core;
 pub mod disk;
 mod embedded;
