@@ -32,15 +32,16 @@ impl FeedEntry {
         pool: &Pool,
     ) {
         self.change_count += 1;
+        self.changes.reserve(192);
         put_number(&mut self.changes, u64::from(subject.0));
-        let mut parts = Vec::new();
+        let mut parts = Vec::with_capacity(32);
         keys::key_parts(&mut parts, &schema.design, subject, key, pool);
         put_bytes(&mut self.changes, &parts);
         match words {
             None => self.changes.push(0),
             Some(words) => {
                 self.changes.push(1);
-                let mut truth = Vec::new();
+                let mut truth = Vec::with_capacity(128);
                 record::put_truth(&mut truth, schema, subject, words, pool);
                 put_bytes(&mut self.changes, &truth);
             }
@@ -64,13 +65,14 @@ impl FeedEntry {
         pool: &Pool,
         out: &mut Vec<u8>,
     ) {
+        let mut asked = Vec::with_capacity(128);
+        put_asked(&mut asked, schema, command, pool);
+        out.reserve(asked.len() + self.changes.len() + self.events.len() + 64);
         out.extend_from_slice(&schema.number.0.to_be_bytes());
         out.push(FORM);
         put_number(out, u64::from(command.operation.0));
         put_signed(out, now);
         put_bytes(out, if command.me == NULL { &[] } else { pool.content(command.me) });
-        let mut asked = Vec::new();
-        put_asked(&mut asked, schema, command, pool);
         put_bytes(out, &asked);
         put_number(out, self.change_count);
         out.extend_from_slice(&self.changes);

@@ -3,9 +3,10 @@
 //! Space-saving counters: a key that is among the most frequent is always in the list, and its
 //! count is never too low; it may be too high by at most `error`.
 
+use std::hash::BuildHasher;
 use std::sync::{Mutex, PoisonError};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// So many keys are watched.
 const WATCHED: usize = 128;
@@ -17,8 +18,39 @@ pub struct HotKeys {
 
 #[derive(Debug, Default)]
 struct State {
-    counts: FxHashMap<Box<[u8]>, (u64, u64)>,
+    entries: Vec<Entry>,
+    /// the entry of a key, by the key's hash
+    places: FxHashMap<u64, usize>,
+    /// no entry has a lower count
+    lowest: u64,
+    /// where the search for an entry with the lowest count goes on
+    next: usize,
     total: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    hash: u64,
+    key: Vec<u8>,
+    count: u64,
+    error: u64,
+}
+
+impl State {
+    /// An entry with the lowest count. Counts only grow, so a round that finds none raises the
+    /// lowest: most calls look at a few entries.
+    fn coldest(&mut self) -> usize {
+        loop {
+            for _ in 0..self.entries.len() {
+                let at = self.next;
+                self.next = (self.next + 1) % self.entries.len();
+                if self.entries[at].count <= self.lowest {
+                    return at;
+                }
+            }
+            self.lowest = self.entries.iter().map(|entry| entry.count).min().unwrap_or_default();
+        }
+    }
 }
 
 /// One of the hottest keys.
@@ -33,34 +65,41 @@ pub struct HotKey {
 
 impl HotKeys {
     pub fn touch(&self, key: &[u8]) {
+        let hash = FxBuildHasher.hash_one(key);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = &mut *state;
         state.total += 1;
-        if let Some(entry) = state.counts.get_mut(key) {
-            entry.0 += 1;
-            return;
-        }
-        if state.counts.len() < WATCHED {
-            state.counts.insert(key.into(), (1, 0));
-            return;
-        }
-        let coldest = state
-            .counts
-            .iter()
-            .min_by_key(|(_, (count, _))| *count)
-            .map(|(key, (count, _))| (key.clone(), *count));
-        if let Some((coldest, count)) = coldest {
-            state.counts.remove(&coldest);
-            state.counts.insert(key.into(), (count + 1, count));
-        }
+        let place = match state.places.get(&hash) {
+            Some(at) if state.entries[*at].key == key => {
+                state.entries[*at].count += 1;
+                return;
+            }
+            // two keys with one hash share a place: the later one takes it
+            Some(at) => *at,
+            None if state.entries.len() < WATCHED => {
+                state.places.insert(hash, state.entries.len());
+                state.entries.push(Entry { hash, key: key.to_vec(), count: 1, error: 0 });
+                return;
+            }
+            None => state.coldest(),
+        };
+        let entry = &mut state.entries[place];
+        state.places.remove(&entry.hash);
+        state.places.insert(hash, place);
+        entry.hash = hash;
+        entry.key.clear();
+        entry.key.extend_from_slice(key);
+        entry.error = entry.count;
+        entry.count += 1;
     }
 
     /// The hottest first, and how many touches there were in all.
     pub fn hottest(&self, most: usize) -> (Vec<HotKey>, u64) {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut list: Vec<HotKey> = state
-            .counts
+            .entries
             .iter()
-            .map(|(key, (count, error))| HotKey { key: key.to_vec(), count: *count, error: *error })
+            .map(|entry| HotKey { key: entry.key.clone(), count: entry.count, error: entry.error })
             .collect();
         list.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.key.cmp(&b.key)));
         list.truncate(most);

@@ -398,7 +398,7 @@ fn put_record(
     match &record.words {
         None => plan.delete(stored_key),
         Some(words) => {
-            let mut value = Vec::with_capacity(64);
+            let mut value = Vec::with_capacity(160);
             record::put(&mut value, schema, record.subject, &head, words, &loaded.pool.borrow());
             plan.put(stored_key, value);
         }

@@ -20,6 +20,8 @@ pub struct Request {
     pub principal: String,
     /// a second call under the same key is answered like the first
     pub idempotency_key: Option<String>,
+    /// the answer need not tell the truth of what was changed
+    pub brief: bool,
 }
 
 impl Request {
@@ -41,6 +43,13 @@ impl Request {
     #[must_use]
     pub fn remembering(mut self, memory: Map<String, Value>) -> Request {
         self.memory = memory;
+        self
+    }
+
+    /// Leaves the truth out of the answer, unless it is kept for an idempotency key anyway.
+    #[must_use]
+    pub fn brief(mut self) -> Request {
+        self.brief = true;
         self
     }
 
@@ -66,7 +75,7 @@ pub fn arguments(
     pool: &mut Pool,
 ) -> Result<Arguments, BadValue> {
     let operation = &schema.design.operations[id.index()];
-    let mut params = Vec::new();
+    let mut params = Vec::with_capacity(operation.params.len());
     for (at, param) in operation.params.iter().enumerate() {
         match request.params.get(&param.name) {
             Some(value) => json::read(&schema.design, &param.ty, value, pool, &mut params)

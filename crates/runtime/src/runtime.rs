@@ -17,7 +17,7 @@ use crate::ephemeral::{Ephemerals, TTL_MS};
 use crate::hot::{HotKey, HotKeys};
 use crate::idempotency::{self, Outcome};
 use crate::keys::{DesignNumber, Space};
-use crate::perform::{Done, Performed, Room, perform};
+use crate::perform::{Done, Performed, Room, Seen, perform};
 use crate::plan::{Got, Plan, Source};
 use crate::pool::Pool;
 use crate::reply::{self, CallError, Reply};
@@ -268,7 +268,7 @@ impl Runtime {
             }),
             Some(Ok(Finished::Read(done, tree))) => {
                 self.counters.done(id);
-                let outcome = self.outcome(id, &done, desk);
+                let outcome = self.outcome(id, &done, false, desk);
                 self.answered_tree(tree).map(|result| Reply {
                     revision,
                     memory: outcome.memory,
@@ -279,7 +279,8 @@ impl Runtime {
             }
             Some(Ok(Finished::Done(done, outcome))) => {
                 self.counters.done(id);
-                let outcome = outcome.unwrap_or_else(|| self.outcome(id, &done, desk));
+                let truth = !request.brief;
+                let outcome = outcome.unwrap_or_else(|| self.outcome(id, &done, truth, desk));
                 Ok(Reply {
                     revision,
                     memory: outcome.memory,
@@ -421,7 +422,7 @@ impl Runtime {
                 let Some((key, payload)) = idempotent else {
                     return Ok(Finished::Done(done, None));
                 };
-                let outcome = self.outcome(id, &done, desk);
+                let outcome = self.outcome(id, &done, true, desk);
                 let stored = Stored { payload: *payload, answer: outcome, at: done.now };
                 if let Some(expired) = outdated {
                     done.plan.delete(idempotency::due_key(self.schema.number, expired, key));
@@ -435,7 +436,7 @@ impl Runtime {
         }
     }
 
-    fn outcome(&self, id: OperationId, done: &Done, desk: &Desk) -> Outcome {
+    fn outcome(&self, id: OperationId, done: &Done, truth: bool, desk: &Desk) -> Outcome {
         let schema = &self.schema;
         let operation = &schema.design.operations[id.index()];
         let pool = desk.pool.borrow();
@@ -446,7 +447,8 @@ impl Runtime {
             let value = values::write(&schema.design, &field.ty, std::slice::from_ref(word), &pool);
             memory.insert(memory_name(schema, operation, used), value);
         }
-        let truth = reply::records(schema, &done.changed, &pool);
+        let changed: &[Seen] = if truth { &done.changed } else { &[] };
+        let truth = reply::records(schema, changed, &pool);
         Outcome { memory, truth, result: Value::Null }
     }
 }

@@ -17,8 +17,8 @@ pub struct Schema {
     pub subjects: Vec<SubjectSchema>,
     /// for each view, the operation that evaluates a row
     pub view_operations: Vec<OperationId>,
-    /// (actor, operation) by name
-    operations: FxHashMap<(String, String), OperationId>,
+    /// by actor, then by name
+    operations: FxHashMap<String, FxHashMap<String, OperationId>>,
     subject_names: FxHashMap<String, SubjectId>,
 }
 
@@ -71,15 +71,13 @@ impl Schema {
         let subjects = (0..design.subjects.len())
             .map(|at| subject_schema(&design, &program, SubjectId::of(at)))
             .collect();
-        let operations = design
-            .operations
-            .iter()
-            .enumerate()
-            .map(|(at, operation)| {
-                let actor = design.actors[operation.actor.index()].name.clone();
-                ((actor, operation.name.clone()), OperationId::of(at))
-            })
-            .collect();
+        let mut operations: FxHashMap<String, FxHashMap<String, OperationId>> =
+            FxHashMap::default();
+        for (at, operation) in design.operations.iter().enumerate() {
+            let actor = design.actors[operation.actor.index()].name.clone();
+            let of_actor = operations.entry(actor).or_default();
+            of_actor.insert(operation.name.clone(), OperationId::of(at));
+        }
         let subject_names = design
             .subjects
             .iter()
@@ -90,8 +88,7 @@ impl Schema {
     }
 
     pub fn operation(&self, actor: &str, operation: &str) -> Option<OperationId> {
-        // a lookup by two borrowed parts; the map is keyed by owned ones
-        self.operations.get(&(actor.to_string(), operation.to_string())).copied()
+        self.operations.get(actor)?.get(operation).copied()
     }
 
     pub fn subject(&self, name: &str) -> Option<SubjectId> {

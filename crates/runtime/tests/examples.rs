@@ -1,10 +1,10 @@
 //! The programs that the benchmarks run, at a small size, so that they cannot rot.
 
-#[path = "../examples/load/executor.rs"]
+#[path = "../examples/transitions/executor.rs"]
 mod executor;
-#[path = "../examples/load/figures.rs"]
+#[path = "../examples/transitions/figures.rs"]
 mod figures;
-#[path = "../examples/load/registers.rs"]
+#[path = "../examples/transitions/registers.rs"]
 mod registers;
 #[path = "../examples/due_load/timers.rs"]
 mod timers;

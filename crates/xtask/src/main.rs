@@ -7,6 +7,7 @@ mod repo;
 mod table;
 mod test;
 mod tidy;
+mod torture;
 
 use std::process::ExitCode;
 
@@ -17,7 +18,8 @@ commands:
   test [--quick]   everything that must pass: format, tidy, clippy, tests, dependencies
   tidy             the checks on the source itself
   designs          write the verdict beside each design, and the list of designs
-  bench [NAME]     one benchmark; without a name, the list of them";
+  bench [NAME]     one benchmark; without a name, the list of them
+  torture          kill -9 under load, 300 times or as often as `--kills N` says";
 
 /// What a command answers: `Ok(true)` yes, `Ok(false)` no and already explained, `Err` could not run.
 type Answer = Result<bool, String>;
@@ -43,6 +45,7 @@ fn dispatch(words: &[&str]) -> Answer {
         ["designs"] => designs::run(),
         ["bench"] => bench::list(),
         ["bench", name, rest @ ..] => bench::run(name, rest),
+        ["torture", rest @ ..] => torture::run(rest),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(true)

@@ -2,9 +2,12 @@
 
 mod checker;
 mod design_text;
+mod due;
 mod explain;
+mod growth;
 mod language;
 mod measure;
+mod runtime;
 mod scratch;
 mod summary;
 
@@ -31,6 +34,21 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "explain",
         about: "what it takes to explain the whole catalog",
         run: explain::run,
+    },
+    Benchmark {
+        name: "runtime",
+        about: "guarded transitions, durable, beside a bare log, Redis, PostgreSQL and etcd",
+        run: runtime::run,
+    },
+    Benchmark {
+        name: "due",
+        about: "a million pending due times, and a burst of many in one second",
+        run: due::run,
+    },
+    Benchmark {
+        name: "growth",
+        about: "the embedded store with 1, 4 and 16 million records",
+        run: growth::run,
     },
 ];
 

@@ -43,21 +43,20 @@ pub fn add(
     clients: usize,
     figures: Figures,
 ) {
-    let same = |cell: &&mut Cell| {
-        cell.system == system && cell.shape == shape && cell.clients == clients
-    };
+    let same =
+        |cell: &&mut Cell| cell.system == system && cell.shape == shape && cell.clients == clients;
     match cells.iter_mut().find(same) {
         Some(cell) => cell.runs.push(figures),
         None => cells.push(Cell { system, shape, clients, runs: vec![figures] }),
     }
 }
 
-/// The line that the example `load` prints.
+/// The line that the example `transitions` prints.
 pub fn parse(stdout: &str) -> Result<Figures, String> {
     let value: Value = serde_json::from_str(stdout.trim())
-        .map_err(|e| format!("the example `load` printed no JSON: {e}"))?;
+        .map_err(|e| format!("the example `transitions` printed no JSON: {e}"))?;
     let field = |name: &str| {
-        value[name].as_f64().ok_or_else(|| format!("the example `load` gave no `{name}`"))
+        value[name].as_f64().ok_or_else(|| format!("the example `transitions` gave no `{name}`"))
     };
     Ok(Figures {
         per_second: field("per_second")?,
@@ -80,7 +79,8 @@ mod tests {
 
     #[test]
     fn the_examples_line_is_read_whole_or_not_at_all() {
-        let line = "{\"per_second\":10,\"cpu_us_each\":2.5,\"p50_us\":7,\"p99_us\":9,\"bytes_each\":0}";
+        let line =
+            "{\"per_second\":10,\"cpu_us_each\":2.5,\"p50_us\":7,\"p99_us\":9,\"bytes_each\":0}";
         let figures = parse(line).unwrap();
         assert_eq!((figures.cpu_us_each, figures.bytes_each), (2.5, None));
         assert!(parse("{\"per_second\":10}").unwrap_err().contains("`cpu_us_each`"));
@@ -89,8 +89,13 @@ mod tests {
 
     #[test]
     fn runs_of_one_cell_are_kept_together() {
-        let figures =
-            Figures { per_second: 1.0, cpu_us_each: 1.0, p50_us: 1.0, p99_us: 1.0, bytes_each: None };
+        let figures = Figures {
+            per_second: 1.0,
+            cpu_us_each: 1.0,
+            p50_us: 1.0,
+            p99_us: 1.0,
+            bytes_each: None,
+        };
         let mut cells = Vec::new();
         add(&mut cells, "a", "uniform", 1, figures);
         add(&mut cells, "b", "uniform", 1, figures);

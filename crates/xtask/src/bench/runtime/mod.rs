@@ -29,8 +29,7 @@ struct Plan {
 }
 
 pub fn run(arguments: &[&str]) -> crate::Answer {
-    let mut plan =
-        Plan { clients: &[1, 16, 64, 256], rounds: 3, seconds: 3.0, servers: true };
+    let mut plan = Plan { clients: &[1, 16, 64, 256], rounds: 3, seconds: 3.0, servers: true };
     for argument in arguments {
         match *argument {
             "--small" => plan = Plan { clients: &[1, 64], rounds: 1, seconds: 1.0, ..plan },
@@ -39,7 +38,7 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
         }
     }
     let root = repo::root()?;
-    let load = cargo::release_example(&root, "runtime", "load")?;
+    let load = cargo::release_example(&root, "runtime", "transitions")?;
     let folder = Scratch::new("runtime")?;
     let mut systems = systems(&load, &folder, plan.servers)?;
     let before = server::load_average();

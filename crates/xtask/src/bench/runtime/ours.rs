@@ -30,7 +30,7 @@ impl System for InProcess {
     }
 }
 
-/// A load as the example `load` takes it.
+/// A load as the example `transitions` takes it.
 pub fn arguments(load: &Load) -> [String; 6] {
     [
         "--clients".into(),

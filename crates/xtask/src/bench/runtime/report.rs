@@ -70,9 +70,9 @@ fn table(cells: &[Cell], shape: &str) -> Table {
 /// Our CPU for a transition as a share of another system's.
 fn ratio(cells: &[Cell], shape: &str, clients: usize, other: &str) -> Option<f64> {
     let median = |system: &str| {
-        let cell = cells.iter().find(|cell| {
-            cell.system == system && cell.shape == shape && cell.clients == clients
-        })?;
+        let cell = cells
+            .iter()
+            .find(|cell| cell.system == system && cell.shape == shape && cell.clients == clients)?;
         let cpu: Vec<f64> = cell.runs.iter().map(|run| run.cpu_us_each).collect();
         Some(Summary::of(&cpu).median)
     };

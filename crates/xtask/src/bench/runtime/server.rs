@@ -60,7 +60,11 @@ pub fn program(name: &str, folder: Option<&str>, package: &str) -> Result<PathBu
     let find = || {
         let folders = std::env::var_os("PATH").unwrap_or_default();
         let on_path = std::env::split_paths(&folders).map(|folder| folder.join(name));
-        folder.iter().map(|folder| Path::new(folder).join(name)).chain(on_path).find(|p| p.is_file())
+        folder
+            .iter()
+            .map(|folder| Path::new(folder).join(name))
+            .chain(on_path)
+            .find(|p| p.is_file())
     };
     if let Some(path) = find() {
         return Ok(path);
@@ -93,9 +97,8 @@ fn tree_ticks(pid: u32) -> u64 {
     });
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_string_lossy().parse().ok());
-    let children = pids.filter(|child| {
-        stat(*child).is_some_and(|[parent, ..]| parent == u64::from(pid))
-    });
+    let children =
+        pids.filter(|child| stat(*child).is_some_and(|[parent, ..]| parent == u64::from(pid)));
     own + children.map(tree_ticks).sum::<u64>()
 }
 

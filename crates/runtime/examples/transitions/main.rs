@@ -1,6 +1,6 @@
 //! Guarded transitions under load, each durable before it is answered. Prints one line of JSON.
 //!
-//! `load runtime|log|etcd --clients N --keys N --seconds S [--port P] [--pid P]`
+//! `transitions runtime|log|etcd --clients N --keys N --seconds S [--port P] [--pid P]`
 //!
 //! `runtime`: a design on the embedded store, in this process. `log`: the same store, appending as
 //! many bytes and evaluating nothing. `etcd`: a server on this machine, whose CPU time is taken.
@@ -14,8 +14,7 @@ use std::process::ExitCode;
 
 use figures::Load;
 
-const USAGE: &str =
-    "usage: load runtime|log|etcd [--clients N] [--keys N] [--seconds S] [--port P] [--pid P]";
+const USAGE: &str = "usage: transitions runtime|log|etcd [--clients N] [--keys N] [--seconds S] [--port P] [--pid P]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -60,6 +60,7 @@ pub fn write(register: u64) -> Request {
         .with("register", name(register))
         .with("limit", LIMIT)
         .with("value", PAYLOAD)
+        .brief()
 }
 
 fn name(register: u64) -> String {
@@ -117,9 +118,12 @@ pub fn log(load: &Load) -> Result<Figures, String> {
     let bytes = {
         let (store, runtime) = opened(&scratch.0.join("sample"), &one)?;
         let before = store.statistics().log_bytes;
+        let mut last = None;
         for _ in 0..1_000 {
-            let (ticket, _) = runtime.begin(&write(0)).map_err(|e| e.to_string())?;
-            drop(ticket);
+            last = Some(runtime.begin(&write(0)).map_err(|e| e.to_string())?.0);
+        }
+        if let Some(ticket) = last {
+            ticket.wait().map_err(|e| e.to_string())?;
         }
         (store.statistics().log_bytes - before) / 1_000
     };

@@ -1,0 +1,72 @@
+//! `cargo xtask torture`: `kill -9` under load, as often as one likes.
+//!
+//! The tests are those that run at a small size with all others. Here they run in release, with
+//! more kills, and what they print at the end is shown.
+
+use std::process::Stdio;
+
+use crate::{cargo, repo};
+
+pub const KILLS: u64 = 300;
+
+/// Packages with a test `torture` that reads how often to kill from `STEADFAST_KILLS`.
+const TORTURED: &[(&str, &str)] = &[("store-embedded", "the store"), ("runtime", "the runtime")];
+
+pub fn run(arguments: &[&str]) -> crate::Answer {
+    let kills = kills(arguments)?;
+    let root = repo::root()?;
+    let mut held = true;
+    for (package, name) in TORTURED {
+        let mut test = cargo::command(&root);
+        test.args(["test", "--quiet", "--release", "--package", package, "--test", "torture"]);
+        test.args(["--", "--nocapture", "--test-threads", "1"]);
+        test.env("STEADFAST_KILLS", kills.to_string()).stderr(Stdio::inherit());
+        eprintln!("{name}: {kills} kills under load");
+        let output = test.output().map_err(|e| format!("cannot start cargo: {e}"))?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let passed = output.status.success();
+        held &= passed;
+        if passed {
+            closing(&printed).for_each(|line| println!("{name}: {line}"));
+        } else {
+            println!("{printed}\n{name}: FAILED");
+        }
+    }
+    Ok(held)
+}
+
+fn kills(arguments: &[&str]) -> Result<u64, String> {
+    match arguments {
+        [] => Ok(KILLS),
+        ["--kills", kills] => kills.parse().map_err(|_| format!("`{kills}` is no number of kills")),
+        _ => Err("`torture` takes `--kills N` or nothing".into()),
+    }
+}
+
+/// The lines that tell the seed and the figures, without those of the test harness.
+fn closing(printed: &str) -> impl Iterator<Item = &str> {
+    printed.lines().map(str::trim).filter(|line| {
+        line.contains("kills") || line.strip_prefix("seed ").is_some_and(|seed| !seed.is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kills_are_given_or_three_hundred() {
+        assert_eq!(kills(&[]), Ok(300));
+        assert_eq!(kills(&["--kills", "7"]), Ok(7));
+        assert!(kills(&["--kills", "many"]).unwrap_err().contains("`many`"));
+        assert!(kills(&["7"]).is_err());
+    }
+
+    #[test]
+    fn figures_are_shown_and_the_harness_is_not() {
+        let printed =
+            "\nrunning 3 tests\nseed 17\n.6 kills, 90 tried, 80 acknowledged\n\ntest result: ok\n";
+        let lines: Vec<&str> = closing(printed).collect();
+        assert_eq!(lines, ["seed 17", ".6 kills, 90 tried, 80 acknowledged"]);
+    }
+}
