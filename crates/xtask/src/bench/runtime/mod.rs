@@ -9,7 +9,7 @@ mod redis;
 mod report;
 mod server;
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use figures::{Cell, Load, System};
 
@@ -74,7 +74,7 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
 }
 
 fn systems(
-    load: &PathBuf,
+    load: &Path,
     folder: &Scratch,
     servers: bool,
 ) -> Result<Vec<Box<dyn System>>, String> {
