@@ -73,11 +73,7 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
     Ok(report::report(&cells, KEYS))
 }
 
-fn systems(
-    load: &Path,
-    folder: &Scratch,
-    servers: bool,
-) -> Result<Vec<Box<dyn System>>, String> {
+fn systems(load: &Path, folder: &Scratch, servers: bool) -> Result<Vec<Box<dyn System>>, String> {
     let mut systems: Vec<Box<dyn System>> = vec![
         Box::new(ours::InProcess::new(load, "runtime", report::OURS)),
         Box::new(ours::InProcess::new(load, "log", report::LOG)),
