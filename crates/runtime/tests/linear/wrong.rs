@@ -41,12 +41,15 @@ impl Wrong {
     }
 }
 
+/// A key and what it held.
+type Held = (Vec<u8>, (Version, Vec<u8>));
+
 struct Seen<'a> {
     right: &'a mut dyn Transaction,
     before: &'a Before,
     stale: bool,
     /// what this transaction has overwritten
-    overwritten: Vec<(Vec<u8>, (Version, Vec<u8>))>,
+    overwritten: Vec<Held>,
 }
 
 impl Transaction for Seen<'_> {
