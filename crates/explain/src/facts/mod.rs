@@ -1,7 +1,6 @@
 //! What one operation mentions: the records it reaches, what it reads and writes of them, what its
 //! guard tests. Nothing is judged here.
 
-mod children;
 mod guard;
 mod possible;
 mod walk;
@@ -12,7 +11,7 @@ use design::model::*;
 
 use crate::spell::Scope;
 
-pub use children::children;
+pub use design::model::visit::children;
 pub use guard::{Test, TestKind};
 pub use possible::{Verdict, possible};
 

@@ -1,8 +1,8 @@
 //! Through guard and body, once.
 
+use design::model::visit::children;
 use design::model::*;
 
-use super::children::children;
 use super::guard;
 use super::{Facts, Origin, Place, Read, ReadOf, Send, Unit, Write};
 
