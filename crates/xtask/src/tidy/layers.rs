@@ -55,6 +55,12 @@ const LAYERS: &[Layer] = &[
     Layer { package: "store", uses: &[], tests_use: &[], never: RUNNING },
     Layer { package: "store-embedded", uses: &["store"], tests_use: &[], never: RUNNING },
     Layer {
+        package: "identity",
+        uses: &[],
+        tests_use: &[],
+        never: &["tokio", "hyper", "axum", "reqwest", "rand", "chrono"],
+    },
+    Layer {
         package: "runtime",
         uses: &["design", "engine", "store"],
         tests_use: &["store-embedded"],
@@ -68,6 +74,7 @@ const LAYERS: &[Layer] = &[
             "engine",
             "model-checker",
             "explain",
+            "identity",
             "store",
             "store-embedded",
             "runtime",

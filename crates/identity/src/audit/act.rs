@@ -1,0 +1,43 @@
+//! What is written down.
+
+/// One kind of thing that is done with authority.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Act {
+    ServerStarted,
+    ServerStopped,
+    KeyMade,
+    KeyRotated,
+    KeyRetired,
+    TokenIssued,
+    TokenRevoked,
+    /// nobody was let in: no token, or none that is good
+    Unauthenticated,
+    /// somebody was, and may not do this
+    Forbidden,
+    DeadLetterRetried,
+    DesignReplaced,
+    StoreRestored,
+    /// an unfinished line was cut off
+    Mended,
+}
+
+impl Act {
+    /// Stable: part of the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Act::ServerStarted => "server started",
+            Act::ServerStopped => "server stopped",
+            Act::KeyMade => "key made",
+            Act::KeyRotated => "key rotated",
+            Act::KeyRetired => "key retired",
+            Act::TokenIssued => "token issued",
+            Act::TokenRevoked => "token revoked",
+            Act::Unauthenticated => "unauthenticated",
+            Act::Forbidden => "forbidden",
+            Act::DeadLetterRetried => "dead letter retried",
+            Act::DesignReplaced => "design replaced",
+            Act::StoreRestored => "store restored",
+            Act::Mended => "log mended",
+        }
+    }
+}
