@@ -23,6 +23,21 @@ pub fn put_bytes(out: &mut Vec<u8>, content: &[u8]) {
     out.extend_from_slice(content);
 }
 
+/// Writes something after its length, which is known only when it is written.
+pub fn put_sized(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.push(0);
+    write(out);
+    let length = out.len() - start - 1;
+    if length < 0x80 {
+        out[start] = length as u8;
+        return;
+    }
+    let mut prefix = Vec::with_capacity(10);
+    put_number(&mut prefix, length as u64);
+    out.splice(start..=start, prefix);
+}
+
 /// Takes values off the front of some bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
@@ -84,6 +99,17 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_first_is_sized_afterwards() {
+        for length in [0, 1, 127, 128, 300, 16_384] {
+            let content = vec![7; length];
+            let (mut sized, mut known) = (vec![1, 2], vec![1, 2]);
+            put_sized(&mut sized, |out| out.extend_from_slice(&content));
+            put_bytes(&mut known, &content);
+            assert_eq!(sized, known);
+        }
+    }
 
     #[test]
     fn numbers_come_back() {

@@ -3,7 +3,7 @@
 use design::model::{Design, Type};
 use engine::{NULL, Word, width_of};
 
-use crate::bytes::{Damaged, Reader, put_bytes, put_number, put_signed};
+use crate::bytes::{Damaged, Reader, put_bytes, put_number, put_signed, put_sized};
 use crate::keys;
 use crate::pool::Pool;
 
@@ -42,9 +42,7 @@ pub fn put(out: &mut Vec<u8>, design: &Design, ty: &Type, words: &[Word], pool: 
             }
         }
         Type::Ref(subject) => {
-            let mut key = Vec::new();
-            keys::key_parts(&mut key, design, *subject, words[0], pool);
-            put_bytes(out, &key);
+            put_sized(out, |out| keys::key_parts(out, design, *subject, words[0], pool));
         }
         ty if is_text(ty) => put_bytes(out, pool.content(words[0])),
         _ => put_signed(out, words[0]),

@@ -1,10 +1,12 @@
 //! What the feed says of one transition.
 
+use std::ops::Range;
+
 use design::model::{EventId, OperationId, OperationKind, SubjectId, Type};
 use engine::{AnswerKind, Command, NULL, Word};
 use serde_json::{Map, Value, json};
 
-use crate::bytes::{Damaged, Reader, put_bytes, put_number, put_signed};
+use crate::bytes::{Damaged, Reader, put_bytes, put_number, put_signed, put_sized};
 use crate::keys::DesignNumber;
 use crate::perform::put_params;
 use crate::pool::Pool;
@@ -13,72 +15,59 @@ use crate::{codec, json as values, keys, record, time};
 
 const FORM: u8 = 1;
 
-/// Gathers an entry while a call is performed.
-#[derive(Debug, Default)]
-pub struct FeedEntry {
-    changes: Vec<u8>,
-    change_count: u64,
-    events: Vec<u8>,
-    event_count: u64,
+/// Begins an entry: who asked what, and how many changes follow.
+pub fn begin(
+    out: &mut Vec<u8>,
+    schema: &Schema,
+    command: &Command<'_>,
+    now: Word,
+    pool: &Pool,
+    changes: usize,
+) {
+    out.extend_from_slice(&schema.number.0.to_be_bytes());
+    out.push(FORM);
+    put_number(out, u64::from(command.operation.0));
+    put_signed(out, now);
+    put_bytes(out, if command.me == NULL { &[] } else { pool.content(command.me) });
+    put_sized(out, |out| put_asked(out, schema, command, pool));
+    put_number(out, changes as u64);
 }
 
-impl FeedEntry {
-    pub fn change(
-        &mut self,
-        schema: &Schema,
-        subject: SubjectId,
-        key: Word,
-        words: Option<&[Word]>,
-        pool: &Pool,
-    ) {
-        self.change_count += 1;
-        self.changes.reserve(192);
-        put_number(&mut self.changes, u64::from(subject.0));
-        let mut parts = Vec::with_capacity(32);
-        keys::key_parts(&mut parts, &schema.design, subject, key, pool);
-        put_bytes(&mut self.changes, &parts);
-        match words {
-            None => self.changes.push(0),
-            Some(words) => {
-                self.changes.push(1);
-                let mut truth = Vec::with_capacity(128);
-                record::put_truth(&mut truth, schema, subject, words, pool);
-                put_bytes(&mut self.changes, &truth);
-            }
+/// A record after the transition. Gives where its truth stands, which is what is stored, too.
+pub fn change(
+    out: &mut Vec<u8>,
+    schema: &Schema,
+    subject: SubjectId,
+    key_parts: &[u8],
+    words: Option<&[Word]>,
+    pool: &Pool,
+) -> Range<usize> {
+    put_number(out, u64::from(subject.0));
+    put_bytes(out, key_parts);
+    let Some(words) = words else {
+        out.push(0);
+        return 0..0;
+    };
+    out.push(1);
+    let mut bytes = 0;
+    put_sized(out, |out| {
+        let start = out.len();
+        record::put_truth(out, schema, subject, words, pool);
+        bytes = out.len() - start;
+    });
+    out.len() - bytes..out.len()
+}
+
+pub fn event(out: &mut Vec<u8>, schema: &Schema, event: EventId, words: &[Word], pool: &Pool) {
+    put_number(out, u64::from(event.0));
+    put_sized(out, |out| {
+        let mut at = 0;
+        for (_, ty) in &schema.design.events[event.index()].fields {
+            let width = engine::width_of(ty) as usize;
+            codec::put(out, &schema.design, ty, &words[at..at + width], pool);
+            at += width;
         }
-    }
-
-    pub fn event(&mut self, schema: &Schema, event: EventId, words: &[Word], pool: &Pool) {
-        self.event_count += 1;
-        put_number(&mut self.events, u64::from(event.0));
-        let fields = Type::Record(schema.design.events[event.index()].fields.clone());
-        let mut encoded = Vec::new();
-        codec::put(&mut encoded, &schema.design, &fields, words, pool);
-        put_bytes(&mut self.events, &encoded);
-    }
-
-    pub fn finish(
-        self,
-        schema: &Schema,
-        command: &Command<'_>,
-        now: Word,
-        pool: &Pool,
-        out: &mut Vec<u8>,
-    ) {
-        let mut asked = Vec::with_capacity(128);
-        put_asked(&mut asked, schema, command, pool);
-        out.reserve(asked.len() + self.changes.len() + self.events.len() + 64);
-        out.extend_from_slice(&schema.number.0.to_be_bytes());
-        out.push(FORM);
-        put_number(out, u64::from(command.operation.0));
-        put_signed(out, now);
-        put_bytes(out, if command.me == NULL { &[] } else { pool.content(command.me) });
-        put_bytes(out, &asked);
-        put_number(out, self.change_count);
-        out.extend_from_slice(&self.changes);
-        put_number(out, self.event_count);
-        out.extend_from_slice(&self.events);
-    }
+    });
 }
 
 /// What was asked: parameters, memory, and of an effect the answer. With it a history can be

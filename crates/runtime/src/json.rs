@@ -8,6 +8,7 @@ use design::model::{Design, SubjectId, Type};
 use engine::{NULL, Word, width_of};
 use serde_json::{Map, Value, json};
 
+use crate::keys::MAX_PARTS;
 use crate::pool::Pool;
 use crate::time;
 
@@ -92,11 +93,10 @@ pub fn read(
             Ok(())
         }
         Type::Ref(subject) => {
-            let parts: Vec<&Value> = match value {
-                Value::Array(parts) => parts.iter().collect(),
-                other => vec![other],
+            let mut parts = match value {
+                Value::Array(parts) => parts.iter(),
+                other => std::slice::from_ref(other).iter(),
             };
-            let mut parts = parts.into_iter();
             words.push(read_key(design, *subject, &mut parts, pool)?);
             match parts.next() {
                 None => Ok(()),
@@ -118,10 +118,11 @@ pub fn read_key(
     pool: &mut Pool,
 ) -> Result<Word, BadValue> {
     let declared = &design.subjects[subject.index()];
-    let mut parts = Vec::with_capacity(declared.keys.len());
-    for key in &declared.keys {
+    // more are refused when a design is loaded
+    let mut parts = [0; MAX_PARTS];
+    for (part, key) in parts.iter_mut().zip(&declared.keys) {
         if let Type::Ref(other) = key.ty {
-            parts.push(read_key(design, other, values, pool)?);
+            *part = read_key(design, other, values, pool)?;
             continue;
         }
         let Some(value) = values.next() else {
@@ -132,9 +133,9 @@ pub fn read_key(
             let message = format!("a part of a key has at most {MAX_KEY_TEXT} bytes");
             return Err(BadValue::new("", message));
         }
-        parts.push(scalar(design, &key.ty, value, pool)?);
+        *part = scalar(design, &key.ty, value, pool)?;
     }
-    Ok(pool.key(subject, &parts))
+    Ok(pool.key(subject, &parts[..declared.keys.len()]))
 }
 
 fn scalar(design: &Design, ty: &Type, value: &Value, pool: &mut Pool) -> Result<Word, BadValue> {

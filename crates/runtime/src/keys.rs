@@ -38,6 +38,9 @@ pub fn begin(out: &mut Vec<u8>, design: DesignNumber, space: Space) {
     out.push(space as u8);
 }
 
+/// What stands before the parts of a record's key: design, space and subject.
+pub const RECORD_HEAD_BYTES: usize = 5;
+
 /// The key of a record: subject, then the parts.
 pub fn record(
     out: &mut Vec<u8>,
@@ -139,11 +142,15 @@ pub const MAX_PARTS: usize = 16;
 
 /// Ends in two bytes that no content contains, so that a prefix sorts before what it begins.
 pub fn put_text(out: &mut Vec<u8>, content: &[u8]) {
-    for byte in content {
-        out.push(*byte);
-        if *byte == 0 {
-            out.push(0xff);
+    if content.contains(&0) {
+        for byte in content {
+            out.push(*byte);
+            if *byte == 0 {
+                out.push(0xff);
+            }
         }
+    } else {
+        out.extend_from_slice(content);
     }
     out.extend_from_slice(&[0, 1]);
 }

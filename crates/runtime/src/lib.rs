@@ -29,6 +29,7 @@ mod request;
 mod result;
 mod runtime;
 mod schema;
+mod seen;
 mod time;
 mod views;
 mod workers;

@@ -1,6 +1,7 @@
 //! The records that one call has fetched so far: what the engine reads.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use design::model::{BlobId, StateId, SubjectId};
 use engine::{Fetch, NULL, Truth, Word};
@@ -12,8 +13,18 @@ use crate::record::Head;
 pub struct Loaded<'s> {
     /// Behind a cell because the engine makes handles while it reads.
     pub pool: &'s RefCell<Pool>,
-    pub entries: Vec<Entry>,
+    /// room for a key on its way to the store
+    pub key: Vec<u8>,
+    held: Held,
+}
+
+/// What was fetched; its room is used again from call to call.
+#[derive(Debug, Default)]
+pub struct Held {
+    entries: Vec<Entry>,
     words: Vec<Word>,
+    keys: Vec<u8>,
+    key: Vec<u8>,
     stored: Vec<(BlobId, Word, bool)>,
 }
 
@@ -22,7 +33,7 @@ pub struct Entry {
     pub subject: SubjectId,
     pub key: Word,
     /// where it lies in the store
-    pub stored_key: Vec<u8>,
+    stored_key: Range<usize>,
     /// its version in the store; none: absent
     pub version: Option<u64>,
     pub head: Head,
@@ -32,43 +43,68 @@ pub struct Entry {
 
 impl<'s> Loaded<'s> {
     pub fn new(pool: &'s RefCell<Pool>) -> Loaded<'s> {
-        Loaded { pool, entries: Vec::new(), words: Vec::new(), stored: Vec::new() }
+        Loaded::within(pool, Held::default())
+    }
+
+    /// Nothing is fetched yet, in room that was used before.
+    pub fn within(pool: &'s RefCell<Pool>, mut held: Held) -> Loaded<'s> {
+        held.entries.clear();
+        held.words.clear();
+        held.keys.clear();
+        held.stored.clear();
+        Loaded { pool, key: std::mem::take(&mut held.key), held }
+    }
+
+    pub fn into_held(self) -> Held {
+        Held { key: self.key, ..self.held }
+    }
+
+    pub fn entry(&self, at: usize) -> &Entry {
+        &self.held.entries[at]
+    }
+
+    pub fn stored_key(&self, at: usize) -> &[u8] {
+        &self.held.keys[self.held.entries[at].stored_key.clone()]
     }
 
     pub fn find(&self, subject: SubjectId, key: Word) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.subject == subject && entry.key == key)
+        self.held.entries.iter().position(|entry| entry.subject == subject && entry.key == key)
     }
 
     pub fn add(
         &mut self,
         subject: SubjectId,
         key: Word,
-        stored_key: Vec<u8>,
+        stored_key: &[u8],
         version: Option<u64>,
         head: Head,
         words: Option<&[Word]>,
     ) {
         let words = words.map(|words| self.keep(words));
-        self.entries.push(Entry { subject, key, stored_key, version, head, words });
+        let start = self.held.keys.len();
+        self.held.keys.extend_from_slice(stored_key);
+        let stored_key = start..self.held.keys.len();
+        self.held.entries.push(Entry { subject, key, stored_key, version, head, words });
     }
 
     /// From now on the record reads like this.
     pub fn replace(&mut self, at: usize, words: Option<&[Word]>) {
-        self.entries[at].words = words.map(|words| self.keep(words));
+        self.held.entries[at].words = words.map(|words| self.keep(words));
     }
 
     pub fn words(&self, at: usize) -> Option<&[Word]> {
-        self.entries[at].words.map(|(start, end)| &self.words[start as usize..end as usize])
+        let words = self.held.entries[at].words?;
+        Some(&self.held.words[words.0 as usize..words.1 as usize])
     }
 
     pub fn set_stored(&mut self, blob: BlobId, digest: Word, stored: bool) {
-        self.stored.push((blob, digest, stored));
+        self.held.stored.push((blob, digest, stored));
     }
 
     fn keep(&mut self, words: &[Word]) -> (u32, u32) {
-        let start = self.words.len() as u32;
-        self.words.extend_from_slice(words);
-        (start, self.words.len() as u32)
+        let start = self.held.words.len() as u32;
+        self.held.words.extend_from_slice(words);
+        (start, self.held.words.len() as u32)
     }
 }
 
@@ -98,7 +134,8 @@ impl Truth for Loaded<'_> {
     }
 
     fn stored(&self, blob: BlobId, digest: Word) -> Option<bool> {
-        self.stored
+        self.held
+            .stored
             .iter()
             .find(|(known, known_digest, _)| *known == blob && *known_digest == digest)
             .map(|(_, _, stored)| *stored)
@@ -106,7 +143,7 @@ impl Truth for Loaded<'_> {
 
     fn stored_time(&self, subject: SubjectId, key: Word) -> Word {
         match self.find(subject, key) {
-            Some(at) if self.entries[at].version.is_some() => self.entries[at].head.written_at,
+            Some(at) if self.entry(at).version.is_some() => self.entry(at).head.written_at,
             _ => NULL,
         }
     }

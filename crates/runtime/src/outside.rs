@@ -511,9 +511,9 @@ fn due_key(schema: &Schema, effect: OperationId, tail: &[u8], at: Word) -> Vec<u
 
 /// An entry that is closed is as good as one that was never there.
 fn close(schema: &Schema, effect: OperationId, tail: &[u8], entry: &OutboxEntry, plan: &mut Plan) {
-    plan.delete(outbox_key(schema, effect, tail));
+    plan.delete(&outbox_key(schema, effect, tail));
     if entry.entry.state == EntryState::Open {
-        plan.delete(due_key(schema, effect, tail, entry.entry.next_at));
+        plan.delete(&due_key(schema, effect, tail, entry.entry.next_at));
     }
 }
 
@@ -525,11 +525,11 @@ fn move_entry(
     plan: &mut Plan,
 ) {
     if before.entry.state == EntryState::Open {
-        plan.delete(due_key(schema, picked.effect, &picked.tail, before.entry.next_at));
+        plan.delete(&due_key(schema, picked.effect, &picked.tail, before.entry.next_at));
     }
-    plan.put(outbox_key(schema, picked.effect, &picked.tail), after.put());
+    plan.put(&outbox_key(schema, picked.effect, &picked.tail), &after.put());
     if after.entry.state == EntryState::Open {
-        plan.put(due_key(schema, picked.effect, &picked.tail, after.entry.next_at), Vec::new());
+        plan.put(&due_key(schema, picked.effect, &picked.tail, after.entry.next_at), &[]);
         plan.wake_at(after.entry.next_at);
     }
 }

@@ -2,21 +2,22 @@
 //! a store in this process and for one across the network.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use design::model::{AttrId, MemoryUseId, OperationId, OperationKind, StateId, SubjectId};
 use engine::outbox::Entry as OutboxState;
 use engine::{Change, Command, Due, NULL, Need, Outcome, Refusal, Scratch, Word};
 
 use crate::bytes::Damaged;
-use crate::codec;
-use crate::feed::FeedEntry;
 use crate::keys::{self, Space};
-use crate::loaded::Loaded;
+use crate::loaded::{Held, Loaded};
 use crate::outbox_entry::OutboxEntry;
 use crate::plan::{Got, Plan, Source};
 use crate::pool::Pool;
 use crate::record::{self, Head};
 use crate::schema::Schema;
+use crate::seen::{Records, Seen};
+use crate::{codec, feed};
 
 /// Room that is used again from call to call.
 #[derive(Default)]
@@ -25,6 +26,19 @@ pub struct Room {
     /// of the due times, which are asked for after the step
     due_scratch: Scratch,
     words: Vec<Word>,
+    held: Held,
+    plan: Plan,
+    changed: Records,
+    /// where the truth of each changed record stands in the entry of the feed
+    truths: Vec<Range<usize>>,
+}
+
+impl Room {
+    /// Takes back what a call was done with, to be used again.
+    pub fn reuse(&mut self, done: Done) {
+        self.plan = done.plan;
+        self.changed = done.changed;
+    }
 }
 
 /// What became of a call.
@@ -38,13 +52,13 @@ pub enum Performed {
 pub struct Refused {
     pub refusal: Refusal,
     /// the records it looked at
-    pub seen: Vec<Seen>,
+    pub seen: Records,
 }
 
 pub struct Done {
     pub plan: Plan,
     /// records after the step
-    pub changed: Vec<Seen>,
+    pub changed: Records,
     pub memory: Vec<(MemoryUseId, Word)>,
     pub soft: Vec<Soft>,
     pub now: Word,
@@ -59,15 +73,6 @@ pub struct Soft {
     pub words: Vec<Word>,
 }
 
-/// A record by its handle, valid with the call's pool.
-#[derive(Clone, Debug)]
-pub struct Seen {
-    pub subject: SubjectId,
-    pub key: Word,
-    /// none: absent
-    pub words: Option<Vec<Word>>,
-}
-
 /// Performs `command` against `source`. `pool` holds the handles of its arguments; `number` is
 /// another one for every commit.
 pub fn perform(
@@ -78,30 +83,57 @@ pub fn perform(
     number: u64,
     room: &mut Room,
 ) -> Result<Performed, Damaged> {
-    let mut loaded = Loaded::new(pool);
+    let mut loaded = Loaded::within(pool, std::mem::take(&mut room.held));
+    let performed = perform_in(schema, command, &mut loaded, source, number, room);
+    room.held = loaded.into_held();
+    performed
+}
+
+fn perform_in(
+    schema: &Schema,
+    command: &Command<'_>,
+    loaded: &mut Loaded<'_>,
+    source: &dyn Source,
+    number: u64,
+    room: &mut Room,
+) -> Result<Performed, Damaged> {
     loop {
-        match engine::step(&schema.program, &loaded, command, &mut room.scratch) {
+        match engine::step(&schema.program, loaded, command, &mut room.scratch) {
             Outcome::Need => {
-                if !fetch(schema, &mut loaded, room.scratch.needs(), source, &mut room.words)? {
+                if !fetch(schema, loaded, room.scratch.needs(), source, &mut room.words)? {
                     return Ok(Performed::Later);
                 }
             }
             Outcome::Refused(refusal) => {
-                let seen = room
-                    .scratch
-                    .reads()
-                    .map(|read| Seen {
-                        subject: read.subject,
-                        key: read.key,
-                        words: read.record.map(<[Word]>::to_vec),
-                    })
-                    .collect();
+                let mut seen = Records::default();
+                for read in room.scratch.reads() {
+                    seen.push(read.subject, read.key, read.record);
+                }
                 return Ok(Performed::Refused(Refused { refusal, seen }));
             }
             Outcome::Done => break,
         }
     }
-    commit_plan(schema, command, &mut loaded, source, number, room)
+    let (mut plan, mut changed) =
+        (std::mem::take(&mut room.plan), std::mem::take(&mut room.changed));
+    plan.clear();
+    changed.clear();
+    for write in room.scratch.writes() {
+        let words = match write.change {
+            Change::Put(words) => Some(words),
+            Change::Delete => None,
+        };
+        changed.push(write.subject, write.key, words);
+    }
+    let now = room.scratch.now();
+    let mut done = Done { plan, changed, memory: Vec::new(), soft: Vec::new(), now };
+    match commit_plan(schema, command, loaded, source, number, room, &mut done)? {
+        true => Ok(Performed::Done(done)),
+        false => {
+            room.reuse(done);
+            Ok(Performed::Later)
+        }
+    }
 }
 
 /// Loads what the engine asked for. False: something is not there yet.
@@ -143,25 +175,29 @@ fn fetch_record(
     if loaded.find(subject, key).is_some() {
         return Ok(true);
     }
-    let mut stored_key = Vec::with_capacity(32);
+    let mut key_bytes = std::mem::take(&mut loaded.key);
+    key_bytes.clear();
     let pool = loaded.pool;
-    keys::record(&mut stored_key, &schema.design, schema.number, subject, key, &pool.borrow());
-    match source.get(&stored_key) {
+    keys::record(&mut key_bytes, &schema.design, schema.number, subject, key, &pool.borrow());
+    let fetched = match source.get(&key_bytes) {
         Got::Later => Ok(false),
         Got::Absent => {
-            loaded.add(subject, key, stored_key, None, Head::default(), None);
+            loaded.add(subject, key, &key_bytes, None, Head::default(), None);
             Ok(true)
         }
         Got::Present(version, bytes) => {
             words.clear();
             let head = record::take(bytes, schema, subject, &mut pool.borrow_mut(), words)?;
-            loaded.add(subject, key, stored_key, Some(version), head, Some(words));
+            loaded.add(subject, key, &key_bytes, Some(version), head, Some(words));
             Ok(true)
         }
-    }
+    };
+    loaded.key = key_bytes;
+    fetched
 }
 
-/// Everything that the commit writes: records, log entries, due times, outbox, feed.
+/// Everything that the commit writes: records, log entries, due times, outbox, feed. False:
+/// something is not fetched yet.
 fn commit_plan(
     schema: &Schema,
     command: &Command<'_>,
@@ -169,59 +205,67 @@ fn commit_plan(
     source: &dyn Source,
     number: u64,
     room: &mut Room,
-) -> Result<Performed, Damaged> {
-    let mut plan = Plan::default();
-    let mut feed = FeedEntry::default();
-    let now = room.scratch.now();
-    let mut changed = Vec::new();
-    for write in room.scratch.writes() {
-        let words = match write.change {
-            Change::Put(words) => Some(words.to_vec()),
-            Change::Delete => None,
-        };
-        changed.push(Seen { subject: write.subject, key: write.key, words });
+    done: &mut Done,
+) -> Result<bool, Damaged> {
+    let Done { plan, changed, memory, soft, now } = done;
+    let now = *now;
+    put_feed(schema, command, loaded, room, now, changed, &mut plan.feed)?;
+    appends(schema, loaded, room, plan);
+    forgotten_entries(schema, loaded, room, plan);
+    if !sends(schema, loaded, room, source, (now, number), plan)? {
+        return Ok(false);
     }
-    {
-        let pool = loaded.pool.borrow();
-        for record in &changed {
-            feed.change(schema, record.subject, record.key, record.words.as_deref(), &pool);
-        }
-        for emit in room.scratch.emits() {
-            feed.event(schema, emit.event, emit.words, &pool);
-        }
-    }
-    appends(schema, loaded, room, &mut plan);
-    forgotten_entries(schema, loaded, room, &mut plan);
-    if !sends(schema, loaded, room, source, (now, number), &mut plan)? {
-        return Ok(Performed::Later);
-    }
-    let memory: Vec<(MemoryUseId, Word)> = room.scratch.memory().collect();
-    let soft = room
-        .scratch
-        .ephemeral_writes()
-        .map(|write| Soft {
-            subject: write.subject,
-            key: write.key,
-            state: write.state,
-            attr: write.attr,
-            words: write.words.to_vec(),
-        })
-        .collect();
+    memory.extend(room.scratch.memory());
+    soft.extend(room.scratch.ephemeral_writes().map(|write| Soft {
+        subject: write.subject,
+        key: write.key,
+        state: write.state,
+        attr: write.attr,
+        words: write.words.to_vec(),
+    }));
     // due times are asked of the truth as it is after the step
-    for record in &changed {
+    for record in changed.iter() {
         let Some(at) = loaded.find(record.subject, record.key) else { return Err(Damaged) };
-        loaded.replace(at, record.words.as_deref());
+        loaded.replace(at, record.words);
     }
-    for record in &changed {
-        if !put_record(schema, command.operation, loaded, record, source, now, room, &mut plan)? {
-            return Ok(Performed::Later);
+    for at in 0..changed.len() {
+        let record = changed.get(at);
+        let truth = room.truths[at].clone();
+        let operation = command.operation;
+        if !put_record(schema, operation, loaded, (record, truth), source, now, room, plan)? {
+            return Ok(false);
         }
     }
-    if !changed.is_empty() || !plan.writes.is_empty() {
-        let pool = loaded.pool.borrow();
-        feed.finish(schema, command, now, &pool, &mut plan.feed);
+    if plan.is_empty() {
+        plan.feed.clear();
     }
-    Ok(Performed::Done(Done { plan, changed, memory, soft, now }))
+    Ok(true)
+}
+
+/// The entry of the feed.
+fn put_feed(
+    schema: &Schema,
+    command: &Command<'_>,
+    loaded: &Loaded<'_>,
+    room: &mut Room,
+    now: Word,
+    changed: &Records,
+    out: &mut Vec<u8>,
+) -> Result<(), Damaged> {
+    let pool = loaded.pool.borrow();
+    feed::begin(out, schema, command, now, &pool, changed.len());
+    room.truths.clear();
+    for record in changed.iter() {
+        let Some(at) = loaded.find(record.subject, record.key) else { return Err(Damaged) };
+        let key_parts = &loaded.stored_key(at)[keys::RECORD_HEAD_BYTES..];
+        let truth = feed::change(out, schema, record.subject, key_parts, record.words, &pool);
+        room.truths.push(truth);
+    }
+    crate::bytes::put_number(out, room.scratch.emits().count() as u64);
+    for emit in room.scratch.emits() {
+        feed::event(out, schema, emit.event, emit.words, &pool);
+    }
+    Ok(())
 }
 
 fn appends(schema: &Schema, loaded: &Loaded<'_>, room: &Room, plan: &mut Plan) {
@@ -244,7 +288,7 @@ fn appends(schema: &Schema, loaded: &Loaded<'_>, room: &Room, plan: &mut Plan) {
             let ty = &subject.attributes[attr.index()].ty;
             codec::put(&mut value, &schema.design, ty, &append.words[field.range()], &pool);
         }
-        plan.put(key, value);
+        plan.put(&key, &value);
     }
 }
 
@@ -260,8 +304,8 @@ fn forgotten_entries(schema: &Schema, loaded: &Loaded<'_>, room: &Room, plan: &m
             };
             for offset in before[*start]..kept_from {
                 let mut key = Vec::new();
-                keys::log_entry(&mut key, &loaded.entries[at].stored_key, *log, offset);
-                plan.delete(key);
+                keys::log_entry(&mut key, loaded.stored_key(at), *log, offset);
+                plan.delete(&key);
             }
         }
     }
@@ -320,10 +364,10 @@ fn sends(
             continue;
         }
         let entry = OutboxEntry { entry: after, args, trouble: String::new() };
-        plan.put(key, entry.put());
+        plan.put(&key, &entry.put());
         let mut due = Vec::new();
         keys::due(&mut due, schema.number, Space::OutboxDue, after.next_at, send.operation, &tail);
-        plan.put(due, Vec::new());
+        plan.put(&due, &[]);
         plan.wake_at(after.next_at);
     }
     Ok(complete)
@@ -356,14 +400,14 @@ fn put_record(
     schema: &Schema,
     operation: OperationId,
     loaded: &mut Loaded<'_>,
-    record: &Seen,
+    (record, truth): (Seen<'_>, Range<usize>),
     source: &dyn Source,
     now: Word,
     room: &mut Room,
     plan: &mut Plan,
 ) -> Result<bool, Damaged> {
     let Some(at) = loaded.find(record.subject, record.key) else { return Err(Damaged) };
-    let before = loaded.entries[at].head.clone();
+    let before = loaded.entry(at).head.clone();
     let mut head = Head { written_at: now, due: Vec::new() };
     if record.words.is_some() {
         for repair in &schema.subjects[record.subject.index()].repairs {
@@ -392,17 +436,18 @@ fn put_record(
             }
         }
     }
-    let tail = loaded.entries[at].stored_key[3..].to_vec();
-    reindex(schema, &before, &head, &tail, plan);
-    let stored_key = loaded.entries[at].stored_key.clone();
-    match &record.words {
-        None => plan.delete(stored_key),
-        Some(words) => {
-            let mut value = Vec::with_capacity(160);
-            record::put(&mut value, schema, record.subject, &head, words, &loaded.pool.borrow());
-            plan.put(stored_key, value);
-        }
+    let stored_key = loaded.stored_key(at);
+    reindex(schema, &before, &head, &stored_key[3..], plan);
+    if record.words.is_none() {
+        plan.delete(stored_key);
+        return Ok(true);
     }
+    let feed = std::mem::take(&mut plan.feed);
+    plan.put_with(stored_key, |out| {
+        record::put_head(out, &head);
+        out.extend_from_slice(&feed[truth]);
+    });
+    plan.feed = feed;
     Ok(true)
 }
 
@@ -415,12 +460,12 @@ pub fn reindex(schema: &Schema, before: &Head, after: &Head, tail: &[u8], plan: 
     };
     for (repair, at) in &before.due {
         if after.due_of(*repair) != Some(*at) {
-            plan.delete(key(*repair, *at));
+            plan.delete(&key(*repair, *at));
         }
     }
     for (repair, at) in &after.due {
         if before.due_of(*repair) != Some(*at) {
-            plan.put(key(*repair, *at), Vec::new());
+            plan.put(&key(*repair, *at), &[]);
         }
         plan.wake_at(*at);
     }

@@ -18,105 +18,140 @@ pub struct Pool {
 
 #[derive(Debug, Default)]
 struct Texts {
-    list: Vec<Box<[u8]>>,
+    /// all contents, one after the other
+    bytes: Vec<u8>,
+    /// where each ends
+    ends: Vec<usize>,
     /// how many belong to the design
     fixed: usize,
     fixed_map: FxHashMap<Box<[u8]>, Word>,
+    /// a bit for each of their lengths: most texts are of another one
+    fixed_lengths: u64,
     map: FxHashMap<Box<[u8]>, Word>,
 }
 
 #[derive(Debug, Default)]
 struct Keys {
-    list: Vec<(SubjectId, Box<[Word]>)>,
+    /// the parts of all keys, one after the other
+    words: Vec<Word>,
+    /// of each its subject, and where its parts end
+    list: Vec<(SubjectId, usize)>,
     map: FxHashMap<(SubjectId, Box<[Word]>), Word>,
+}
+
+impl Texts {
+    fn get(&self, at: usize) -> &[u8] {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start..self.ends[at]]
+    }
+
+    fn push(&mut self, content: &[u8]) {
+        self.bytes.extend_from_slice(content);
+        self.ends.push(self.bytes.len());
+    }
+}
+
+/// The longest share a bit.
+fn length_bit(length: usize) -> u64 {
+    1 << length.min(63)
+}
+
+impl Keys {
+    fn get(&self, at: usize) -> (SubjectId, &[Word]) {
+        let start = at.checked_sub(1).map_or(0, |before| self.list[before].1);
+        let (subject, end) = self.list[at];
+        (subject, &self.words[start..end])
+    }
 }
 
 impl Pool {
     /// A pool that begins with the texts of a program.
     pub fn new(texts: &[String]) -> Pool {
-        let list: Vec<Box<[u8]>> = texts.iter().map(|text| text.as_bytes().into()).collect();
-        let fixed_map =
-            list.iter().enumerate().map(|(at, text)| (text.clone(), at as Word)).collect();
-        Pool {
-            texts: Texts { fixed: list.len(), list, fixed_map, map: FxHashMap::default() },
-            keys: Keys::default(),
+        let mut pool = Pool::default();
+        for (at, text) in texts.iter().enumerate() {
+            pool.texts.push(text.as_bytes());
+            pool.texts.fixed_map.insert(text.as_bytes().into(), at as Word);
+            pool.texts.fixed_lengths |= length_bit(text.len());
         }
+        pool.texts.fixed = texts.len();
+        pool
     }
 
     /// Forgets everything but the design's own texts.
     pub fn reset(&mut self) {
-        self.texts.list.truncate(self.texts.fixed);
-        self.texts.map.clear();
+        let texts = &mut self.texts;
+        texts.ends.truncate(texts.fixed);
+        texts.bytes.truncate(texts.ends.last().copied().unwrap_or(0));
+        texts.map.clear();
         self.keys.list.clear();
+        self.keys.words.clear();
         self.keys.map.clear();
     }
 
     pub fn text(&mut self, content: &[u8]) -> Word {
         let texts = &mut self.texts;
-        if let Some(handle) = texts.fixed_map.get(content) {
+        if texts.fixed_lengths & length_bit(content.len()) != 0
+            && let Some(handle) = texts.fixed_map.get(content)
+        {
             return *handle;
         }
-        let own = &texts.list[texts.fixed..];
-        if own.len() <= SMALL {
-            if let Some(at) = own.iter().position(|known| **known == *content) {
-                return (texts.fixed + at) as Word;
+        let (fixed, count) = (texts.fixed, texts.ends.len());
+        if count - fixed <= SMALL {
+            if let Some(at) = (fixed..count).find(|at| texts.get(*at) == content) {
+                return at as Word;
             }
         } else if let Some(handle) = texts.map.get(content) {
             return *handle;
         }
-        let handle = texts.list.len() as Word;
-        texts.list.push(content.into());
-        if own_len(texts) > SMALL {
-            if texts.map.is_empty() {
-                for at in texts.fixed..texts.list.len() {
-                    texts.map.insert(texts.list[at].clone(), at as Word);
-                }
-            } else {
-                texts.map.insert(content.into(), handle);
+        texts.push(content);
+        if count + 1 - fixed > SMALL {
+            // the first time, those before it too
+            let from = if texts.map.is_empty() { fixed } else { count };
+            for at in from..=count {
+                let content = texts.get(at).into();
+                texts.map.insert(content, at as Word);
             }
         }
-        handle
+        count as Word
     }
 
     /// Nothing for a handle that was never given out.
     pub fn content(&self, handle: Word) -> &[u8] {
-        usize::try_from(handle).ok().and_then(|at| self.texts.list.get(at)).map_or(&[], |text| text)
+        match usize::try_from(handle) {
+            Ok(at) if at < self.texts.ends.len() => self.texts.get(at),
+            _ => &[],
+        }
     }
 
     pub fn key(&mut self, subject: SubjectId, parts: &[Word]) -> Word {
         let keys = &mut self.keys;
-        if keys.list.len() <= SMALL {
-            let found = keys
-                .list
-                .iter()
-                .position(|(known, known_parts)| *known == subject && **known_parts == *parts);
-            if let Some(at) = found {
+        let count = keys.list.len();
+        if count <= SMALL {
+            if let Some(at) = (0..count).find(|at| keys.get(*at) == (subject, parts)) {
                 return at as Word;
             }
         } else if let Some(handle) = keys.map.get(&(subject, Box::from(parts))) {
             return *handle;
         }
-        let handle = keys.list.len() as Word;
-        keys.list.push((subject, parts.into()));
-        if keys.list.len() > SMALL {
-            if keys.map.is_empty() {
-                for (at, entry) in keys.list.iter().enumerate() {
-                    keys.map.insert(entry.clone(), at as Word);
-                }
-            } else {
-                keys.map.insert((subject, parts.into()), handle);
+        keys.words.extend_from_slice(parts);
+        keys.list.push((subject, keys.words.len()));
+        if count + 1 > SMALL {
+            let from = if keys.map.is_empty() { 0 } else { count };
+            for at in from..=count {
+                let (subject, parts) = keys.get(at);
+                let entry = (subject, parts.into());
+                keys.map.insert(entry, at as Word);
             }
         }
-        handle
+        count as Word
     }
 
     pub fn parts(&self, handle: Word) -> &[Word] {
-        usize::try_from(handle).ok().and_then(|at| self.keys.list.get(at)).map_or(&[], |(_, p)| p)
+        match usize::try_from(handle) {
+            Ok(at) if at < self.keys.list.len() => self.keys.get(at).1,
+            _ => &[],
+        }
     }
-}
-
-fn own_len(texts: &Texts) -> usize {
-    texts.list.len() - texts.fixed
 }
 
 #[cfg(test)]

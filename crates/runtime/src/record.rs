@@ -26,18 +26,6 @@ impl Head {
     }
 }
 
-pub fn put(
-    out: &mut Vec<u8>,
-    schema: &Schema,
-    subject: SubjectId,
-    head: &Head,
-    words: &[Word],
-    pool: &Pool,
-) {
-    put_head(out, head);
-    put_truth(out, schema, subject, words, pool);
-}
-
 pub fn put_head(out: &mut Vec<u8>, head: &Head) {
     out.push(FORM);
     put_signed(out, head.written_at);

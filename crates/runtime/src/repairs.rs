@@ -250,6 +250,6 @@ fn reschedule(
     record::put_head(&mut value, &after);
     value.extend_from_slice(reader.rest());
     reindex(schema, &before, &after, tail, plan);
-    plan.put(stored_key, value);
+    plan.put(&stored_key, &value);
     Ok(())
 }

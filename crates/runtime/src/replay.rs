@@ -95,15 +95,16 @@ pub fn replay<'e>(
         if done.plan.feed.get(2..) != Some(recorded) {
             return Err(departure(count, &name, "the design leaves another truth"));
         }
-        for (key, value) in done.plan.writes {
+        for (key, value) in done.plan.writes() {
             if key.get(2) == Some(&(keys::Space::Outbox as u8)) {
                 continue;
             }
             match value {
-                Some(value) => walked.values.insert(key, value),
-                None => walked.values.remove(&key),
+                Some(value) => walked.values.insert(key.to_vec(), value.to_vec()),
+                None => walked.values.remove(key),
             };
         }
+        room.reuse(done);
         count += 1;
     }
     Ok(count)

@@ -5,9 +5,9 @@ use engine::{Reason, Refusal};
 use serde_json::{Map, Value, json};
 
 use crate::json::BadValue;
-use crate::perform::Seen;
 use crate::pool::Pool;
 use crate::schema::Schema;
+use crate::seen::Records;
 use crate::{feed, json as values};
 
 /// A call that was carried out, and is durable.
@@ -105,7 +105,7 @@ pub fn refused(
     schema: &Schema,
     id: OperationId,
     refusal: &Refusal,
-    seen: &[Seen],
+    seen: &Records,
     pool: &Pool,
 ) -> Refused {
     let operation = &schema.design.operations[id.index()];
@@ -148,16 +148,14 @@ fn prevents(schema: &Schema, operation: OperationId, clause: ClauseRef) -> Vec<S
 }
 
 /// Records as `[{ "subject", "key", "truth" }]`.
-pub fn records(schema: &Schema, seen: &[Seen], pool: &Pool) -> Value {
+pub fn records(schema: &Schema, seen: &Records, pool: &Pool) -> Value {
     let list = seen
         .iter()
         .map(|record| {
             let mut key = Vec::new();
             values::write_key(&schema.design, record.subject, record.key, pool, &mut key);
-            let truth = record
-                .words
-                .as_ref()
-                .map(|words| feed::truth_json(schema, record.subject, words, pool));
+            let truth =
+                record.words.map(|words| feed::truth_json(schema, record.subject, words, pool));
             json!({
                 "subject": schema.design.subjects[record.subject.index()].name,
                 "key": key,

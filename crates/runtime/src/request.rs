@@ -76,10 +76,14 @@ pub fn arguments(
 ) -> Result<Arguments, BadValue> {
     let operation = &schema.design.operations[id.index()];
     let mut params = Vec::with_capacity(operation.params.len());
+    let mut given = 0;
     for (at, param) in operation.params.iter().enumerate() {
         match request.params.get(&param.name) {
-            Some(value) => json::read(&schema.design, &param.ty, value, pool, &mut params)
-                .map_err(|bad| at_field("params", &param.name, bad))?,
+            Some(value) => {
+                given += 1;
+                json::read(&schema.design, &param.ty, value, pool, &mut params)
+                    .map_err(|bad| at_field("params", &param.name, bad))?;
+            }
             None => match schema.program.param_default(id, at) {
                 Some(words) => params.extend_from_slice(words),
                 None if param.ty.is_optional() => params.push(NULL),
@@ -90,7 +94,8 @@ pub fn arguments(
             },
         }
     }
-    for name in request.params.keys() {
+    let unknown = if given < request.params.len() { Some(&request.params) } else { None };
+    for name in unknown.into_iter().flat_map(Map::keys) {
         if !operation.params.iter().any(|param| param.name == *name) {
             let known: Vec<&str> = operation.params.iter().map(|p| p.name.as_str()).collect();
             let message = format!(

@@ -17,7 +17,7 @@ use crate::ephemeral::{Ephemerals, TTL_MS};
 use crate::hot::{HotKey, HotKeys};
 use crate::idempotency::{self, Outcome};
 use crate::keys::{DesignNumber, Space};
-use crate::perform::{Done, Performed, Room, Seen, perform};
+use crate::perform::{Done, Performed, Room, perform};
 use crate::plan::{Got, Plan, Source};
 use crate::pool::Pool;
 use crate::reply::{self, CallError, Reply};
@@ -63,7 +63,11 @@ pub struct Runtime {
     pub(crate) views: Views,
     hot: HotKeys,
     ephemerals: Ephemerals,
-    desks: Mutex<Vec<Desk>>,
+    #[expect(
+        clippy::vec_box,
+        reason = "a desk is large, and is taken and given back by every call"
+    )]
+    desks: Mutex<Vec<Box<Desk>>>,
     pub(crate) alarm: Alarm,
     /// outbox entries that are on their way, by operation and key
     in_flight: Mutex<HashSet<Vec<u8>>>,
@@ -92,7 +96,7 @@ impl Source for Newest<'_> {
 }
 
 pub(crate) fn apply(plan: &Plan, transaction: &mut dyn Transaction) {
-    for (key, value) in &plan.writes {
+    for (key, value) in plan.writes() {
         match value {
             Some(value) => transaction.put(key, value),
             None => transaction.delete(key),
@@ -144,21 +148,21 @@ impl Runtime {
         &self.counters
     }
 
-    pub(crate) fn desk(&self) -> Desk {
+    pub(crate) fn desk(&self) -> Box<Desk> {
         let kept = self.desks.lock().unwrap_or_else(PoisonError::into_inner).pop();
         match kept {
             Some(desk) => {
                 desk.pool.borrow_mut().reset();
                 desk
             }
-            None => Desk {
+            None => Box::new(Desk {
                 pool: RefCell::new(Pool::new(self.schema.program.texts())),
                 room: Room::default(),
-            },
+            }),
         }
     }
 
-    pub(crate) fn give_back(&self, desk: Desk) {
+    pub(crate) fn give_back(&self, desk: Box<Desk>) {
         self.desks.lock().unwrap_or_else(PoisonError::into_inner).push(desk);
     }
 
@@ -238,7 +242,7 @@ impl Runtime {
         let ticket = self.local().transact(&mut |transaction| {
             let decided = self.decide(id, &arguments, idempotent.as_ref(), now, transaction, desk);
             let decision = match &decided {
-                Ok(Finished::Done(done, _)) if !done.plan.writes.is_empty() => {
+                Ok(Finished::Done(done, _)) if !done.plan.is_empty() => {
                     apply(&done.plan, transaction);
                     wake = done.plan.wake;
                     Decision::Commit
@@ -281,6 +285,7 @@ impl Runtime {
                 self.counters.done(id);
                 let truth = !request.brief;
                 let outcome = outcome.unwrap_or_else(|| self.outcome(id, &done, truth, desk));
+                desk.room.reuse(done);
                 Ok(Reply {
                     revision,
                     memory: outcome.memory,
@@ -338,7 +343,7 @@ impl Runtime {
     /// Counts the records that a call changed, for the hottest keys.
     fn touch(&self, answer: &Option<Result<Finished, CallError>>) {
         if let Some(Ok(Finished::Done(done, _))) = answer {
-            for (key, _) in &done.plan.writes {
+            for (key, _) in done.plan.writes() {
                 if key.get(2) == Some(&(Space::Record as u8)) {
                     self.hot.touch(&key[3..]);
                 }
@@ -425,12 +430,12 @@ impl Runtime {
                 let outcome = self.outcome(id, &done, true, desk);
                 let stored = Stored { payload: *payload, answer: outcome, at: done.now };
                 if let Some(expired) = outdated {
-                    done.plan.delete(idempotency::due_key(self.schema.number, expired, key));
+                    done.plan.delete(&idempotency::due_key(self.schema.number, expired, key));
                 }
-                done.plan.put(key.clone(), idempotency::put(&stored));
+                done.plan.put(key, &idempotency::put(&stored));
                 let expires_at = stored.expires_at(retention);
                 let due = idempotency::due_key(self.schema.number, expires_at, key);
-                done.plan.put(due, Vec::new());
+                done.plan.put(&due, &[]);
                 Ok(Finished::Done(done, Some(stored.answer)))
             }
         }
@@ -447,8 +452,10 @@ impl Runtime {
             let value = values::write(&schema.design, &field.ty, std::slice::from_ref(word), &pool);
             memory.insert(memory_name(schema, operation, used), value);
         }
-        let changed: &[Seen] = if truth { &done.changed } else { &[] };
-        let truth = reply::records(schema, changed, &pool);
+        let truth = match truth {
+            true => reply::records(schema, &done.changed, &pool),
+            false => Value::Array(Vec::new()),
+        };
         Outcome { memory, truth, result: Value::Null }
     }
 }

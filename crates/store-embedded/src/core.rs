@@ -10,7 +10,7 @@ use crate::frame::FRAME_BYTES;
 use crate::map::Map;
 use crate::options::Options;
 use crate::segment::{HEADER_BYTES, Segment};
-use crate::transaction::{EmbeddedTransaction, Written};
+use crate::transaction::{EmbeddedTransaction, Read, Written};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -150,6 +150,7 @@ impl Core {
             batch: buffer,
             writes: &mut self.writes,
             index: HashMap::new(),
+            read: Read::default(),
             position,
             fed: false,
             bytes: 0,
@@ -176,9 +177,13 @@ impl Core {
         self.batch.bytes[start..start + LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
         for written in &self.writes {
             let key = &self.batch.bytes[written.key.clone()];
-            match &written.value {
-                Some(value) => self.map.put(key, position, &self.batch.bytes[value.clone()]),
-                None => self.map.delete(key),
+            let value = written.value.clone().map(|value| &self.batch.bytes[value]);
+            // An earlier write of this commit may have moved it.
+            let place = written.place.filter(|place| self.map.holds(*place, key));
+            match (value, place) {
+                (Some(value), Some(place)) => self.map.put_at(place, position, value),
+                (Some(value), None) => self.map.put(key, position, value),
+                (None, _) => self.map.delete(key),
             }
         }
         if self.batch.count == 0 {

@@ -1,12 +1,13 @@
 //! A transaction: it writes straight into the batch that will go to the log.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
 
 use store::{Error, KeyRange, Transaction, Version, Visit, merge_scan};
 
 use crate::encoding::{encode_delete, encode_feed, encode_put};
-use crate::map::Map;
+use crate::map::{Map, Place};
 use crate::options::KEY_BYTES_MAX;
 
 /// With more writes than this, finding an own write goes by hash.
@@ -17,6 +18,31 @@ const FEW: usize = 16;
 pub struct Written {
     pub key: Range<usize>,
     pub value: Option<Range<usize>>,
+    /// Where this transaction has read the record.
+    pub place: Option<Place>,
+}
+
+/// So many records that were read are remembered: most that are written were read before.
+const REMEMBERED: usize = 4;
+
+/// Where the last records that were read are.
+#[derive(Debug, Default)]
+pub struct Read {
+    places: Cell<[Option<Place>; REMEMBERED]>,
+    next: Cell<usize>,
+}
+
+impl Read {
+    fn remember(&self, place: Place) {
+        let (mut places, next) = (self.places.get(), self.next.get());
+        places[next] = Some(place);
+        self.places.set(places);
+        self.next.set((next + 1) % REMEMBERED);
+    }
+
+    fn place(&self, map: &Map, key: &[u8]) -> Option<Place> {
+        self.places.get().into_iter().flatten().find(|place| map.holds(*place, key))
+    }
 }
 
 pub struct EmbeddedTransaction<'a> {
@@ -25,6 +51,7 @@ pub struct EmbeddedTransaction<'a> {
     /// Lent for its room.
     pub writes: &'a mut Vec<Written>,
     pub index: HashMap<Box<[u8]>, usize>,
+    pub read: Read,
     pub position: u64,
     pub fed: bool,
     /// Keys, values and entries.
@@ -49,7 +76,8 @@ impl EmbeddedTransaction<'_> {
         self.bytes += (key.len() + value_bytes.unwrap_or(0)) as u64;
         let value = value_bytes.map(|bytes| self.batch.len() - bytes..self.batch.len());
         let end = value.as_ref().map_or(self.batch.len(), |value| value.start);
-        self.writes.push(Written { key: end - key.len()..end, value });
+        let place = self.read.place(self.map, key);
+        self.writes.push(Written { key: end - key.len()..end, value, place });
         if self.writes.len() == FEW + 1 {
             for (n, written) in self.writes.iter().enumerate() {
                 self.index.insert(self.batch[written.key.clone()].into(), n);
@@ -86,7 +114,9 @@ impl Transaction for EmbeddedTransaction<'_> {
         {
             return self.value(written).map(|value| (Version(self.position), value));
         }
-        self.map.get(key)
+        let place = self.map.find(key)?;
+        self.read.remember(place);
+        Some(self.map.at(place))
     }
 
     fn scan(&self, range: &KeyRange, reverse: bool, visit: &mut Visit<'_>) {

@@ -65,9 +65,28 @@ impl PartialOrd for Cursor {
     }
 }
 
+/// Writes a number so that it ends before `end`. Gives where it begins.
+fn put_digits(text: &mut [u8], end: usize, number: u64) -> usize {
+    let (mut at, mut rest) = (end, number);
+    loop {
+        at -= 1;
+        text[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            return at;
+        }
+    }
+}
+
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.partition.0, self.position)
+        // Every answer of a store carries one: digit by digit is several times as fast as `write!`.
+        let mut text = [0; 31];
+        let mut at = put_digits(&mut text, 31, self.position);
+        at -= 1;
+        text[at] = b'-';
+        at = put_digits(&mut text, at, self.partition.0.into());
+        f.write_str(str::from_utf8(&text[at..]).unwrap_or_default())
     }
 }
 
@@ -91,6 +110,9 @@ mod tests {
         let cursor = Cursor::at(Partition(7), 1 << 40);
         assert_eq!(cursor.to_string().parse(), Ok(cursor));
         assert_eq!(Cursor::from_bytes(cursor.to_bytes()), cursor);
+        assert_eq!(Cursor::at(Partition(0), 0).to_string(), "0-0");
+        let last = Cursor::at(Partition(u32::MAX), u64::MAX).to_string();
+        assert_eq!(last, "4294967295-18446744073709551615");
         for wrong in ["", "7", "-", "7-", "x-1", "0--1"] {
             assert!(wrong.parse::<Cursor>().is_err(), "{wrong}");
         }

@@ -138,8 +138,12 @@ impl Future for Durable {
     type Output = Result<()>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
-        if let Some(outcome) = self.progress.outcome(self.position) {
-            return Poll::Ready(outcome);
+        if self.position <= self.progress.durable() {
+            return Poll::Ready(Ok(()));
+        }
+        // Who is enlisted is woken when it fails.
+        if let Some(error) = self.enlisted.as_ref().and_then(|_| self.progress.failure()) {
+            return Poll::Ready(Err(error));
         }
         if self.enlisted.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
             return Poll::Pending;

@@ -177,7 +177,7 @@ fn set(
         let mut words = Vec::new();
         let mut pool = pool.borrow_mut();
         record::take_truth(&mut Reader::new(truth), schema, subject, &mut pool, &mut words)?;
-        loaded.add(subject, handle, Vec::new(), Some(1), Head::default(), Some(&words));
+        loaded.add(subject, handle, &[], Some(1), Head::default(), Some(&words));
     }
     let mut shown = false;
     for (at, view) in schema.design.views.iter().enumerate() {

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use store::Seeded;
 
 use super::*;
@@ -78,13 +80,40 @@ fn the_log_never_takes_a_record_back() {
 
 #[test]
 fn a_map_made_at_once_is_the_same() {
-    let mut ordered = Ordered::default();
-    let mut map = Map::default();
+    let (mut made, mut map) = (Map::default(), Map::default());
     for n in 0..1000_u64 {
-        ordered.push(&n.to_be_bytes(), n, b"value");
-        map.put(&n.to_be_bytes(), n, b"value");
+        made.put_last(&n.to_be_bytes(), n, b"value");
+        map.put((n * 389 % 1000).to_be_bytes().as_slice(), n * 389 % 1000, b"value");
     }
-    let made = ordered.into_map();
     assert!(made.after(None).eq(map.after(None)));
     assert_eq!(made.bytes(), map.bytes());
+    // What does not come in order, or comes twice, is not lost and not doubled.
+    made.put_last(&7_u64.to_be_bytes(), 2000, b"again");
+    assert_eq!(made.len(), 1000);
+    assert_eq!(made.get(&7_u64.to_be_bytes()), Some((Version(2000), &b"again"[..])));
+}
+
+#[test]
+fn nothing_is_left_of_what_was_deleted() {
+    let mut map = Map::default();
+    let key = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
+    for round in 1..4 {
+        (0..5000).for_each(|n| map.put(&key(n), round, b"value"));
+        assert!(map.order.leaves() < 200, "{}", map.order.leaves());
+        (0..5000).for_each(|n| map.delete(&key(n)));
+        assert_eq!((map.len(), map.bytes(), map.order.leaves()), (0, 0, 1));
+        assert_eq!(map.after(None).count(), 0);
+    }
+}
+
+#[test]
+fn a_place_is_of_its_key_only() {
+    let mut map = Map::default();
+    map.put(b"key", 1, b"value");
+    let place = map.find(b"key").unwrap();
+    assert!(map.holds(place, b"key") && !map.holds(place, b"ke"));
+    map.delete(b"key");
+    assert!(!map.holds(place, b"key") && !map.holds(place, b""));
+    map.put(b"other", 2, b"value");
+    assert!(!map.holds(place, b"key"));
 }

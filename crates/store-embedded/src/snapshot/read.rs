@@ -6,7 +6,7 @@ use super::{BLOCK, BLOCK_HEADER_BYTES, END, HEADER_BYTES, MAGIC};
 use crate::disk::{Disk, DiskFile, read_up_to};
 use crate::encoding::Reader;
 use crate::error::{Error, Result};
-use crate::map::{Map, Ordered};
+use crate::map::Map;
 use crate::segment::FORMAT;
 
 /// The records of a snapshot, over which the log from `position` to at least `end` must be read.
@@ -28,7 +28,7 @@ pub fn load(disk: &dyn Disk, path: &Path) -> Result<Loaded> {
     if format != FORMAT {
         return Err(Error::Format { path: path.into(), found: format, known: FORMAT });
     }
-    let mut ordered = Ordered::default();
+    let mut map = Map::default();
     let mut records = 0;
     let mut bytes = HEADER_BYTES as u64;
     loop {
@@ -40,7 +40,6 @@ pub fn load(disk: &dyn Disk, path: &Path) -> Result<Loaded> {
         let mut reader = Reader::new(&content);
         if kind == END {
             let end = reader.u64().ok_or_else(cannot)?;
-            let map = ordered.into_map();
             let said = reader.u64().ok_or_else(cannot)?;
             if said != records || said != map.len() as u64 {
                 return Err(damaged("it holds another number of records than it says"));
@@ -48,16 +47,16 @@ pub fn load(disk: &dyn Disk, path: &Path) -> Result<Loaded> {
             return Ok(Loaded { map, position, end, bytes });
         }
         while !reader.is_empty() {
-            read_record(&mut reader, &mut ordered).ok_or_else(cannot)?;
+            read_record(&mut reader, &mut map).ok_or_else(cannot)?;
             records += 1;
         }
     }
 }
 
-fn read_record(reader: &mut Reader<'_>, ordered: &mut Ordered) -> Option<()> {
+fn read_record(reader: &mut Reader<'_>, map: &mut Map) -> Option<()> {
     let (key, value) = (reader.number()?, reader.number()?);
     let version = reader.u64()?;
-    ordered.push(reader.bytes(key)?, version, reader.bytes(value)?);
+    map.put_last(reader.bytes(key)?, version, reader.bytes(value)?);
     Some(())
 }
 

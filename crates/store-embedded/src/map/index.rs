@@ -1,0 +1,88 @@
+//! Finding a record by its key, in one look.
+//!
+//! Buckets are lists through the slots. There is about one bucket for each record, and with each
+//! record that comes one bucket is divided in two: the index never stops to grow all at once.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use super::slots::{NONE, Slots};
+
+#[derive(Debug)]
+pub struct Index {
+    heads: Vec<u32>,
+    /// So many low bits of a hash choose a bucket, or one more.
+    mask: u32,
+    /// Keys come from clients, who must not be able to choose ones that meet.
+    hasher: RandomState,
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        Index { heads: vec![NONE], mask: 0, hasher: RandomState::new() }
+    }
+}
+
+impl Index {
+    pub fn hash(&self, key: &[u8]) -> u32 {
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write(key);
+        hasher.finish() as u32
+    }
+
+    pub fn find(&self, slots: &Slots, hash: u32, key: &[u8]) -> Option<u32> {
+        let mut number = self.heads[self.bucket(hash)];
+        while number != NONE {
+            if slots.hash(number) == hash && slots.key(number) == key {
+                return Some(number);
+            }
+            number = slots.next(number);
+        }
+        None
+    }
+
+    pub fn add(&mut self, slots: &mut Slots, number: u32) {
+        let bucket = self.bucket(slots.hash(number));
+        slots.set_next(number, self.heads[bucket]);
+        self.heads[bucket] = number;
+        if slots.len() > self.heads.len() {
+            self.divide(slots);
+        }
+    }
+
+    /// Lets go of a slot that is about to be removed.
+    pub fn remove(&mut self, slots: &mut Slots, number: u32) {
+        let bucket = self.bucket(slots.hash(number));
+        let next = slots.next(number);
+        if self.heads[bucket] == number {
+            self.heads[bucket] = next;
+            return;
+        }
+        let mut before = self.heads[bucket];
+        while slots.next(before) != number {
+            before = slots.next(before);
+        }
+        slots.set_next(before, next);
+    }
+
+    fn bucket(&self, hash: u32) -> usize {
+        let wide = (hash & (self.mask << 1 | 1)) as usize;
+        if wide < self.heads.len() { wide } else { (hash & self.mask) as usize }
+    }
+
+    fn divide(&mut self, slots: &mut Slots) {
+        let added = self.heads.len();
+        let divided = added & self.mask as usize;
+        let mut number = std::mem::replace(&mut self.heads[divided], NONE);
+        self.heads.push(NONE);
+        while number != NONE {
+            let next = slots.next(number);
+            let bucket = self.bucket(slots.hash(number));
+            slots.set_next(number, self.heads[bucket]);
+            self.heads[bucket] = number;
+            number = next;
+        }
+        if self.heads.len() > (self.mask << 1 | 1) as usize {
+            self.mask = self.mask << 1 | 1;
+        }
+    }
+}
