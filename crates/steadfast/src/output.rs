@@ -50,6 +50,11 @@ impl Output {
         let _ = self.err.write_all(text.as_bytes());
     }
 
+    /// Shows what was printed so far, before something that takes long.
+    pub fn flush(&mut self) {
+        let _ = self.out.flush();
+    }
+
     /// May what is told have colours?
     pub fn err_is_coloured(&self) -> bool {
         self.err.current_choice() != ColorChoice::Never

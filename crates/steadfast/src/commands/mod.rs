@@ -6,6 +6,7 @@ mod explain;
 mod fmt;
 mod list;
 mod new;
+mod serve;
 mod show;
 
 use clap::Subcommand;
@@ -18,6 +19,7 @@ use crate::problem::Problem;
 pub enum Command {
     Check(check::Check),
     Explain(explain::Explain),
+    Serve(serve::Serve),
     New(new::New),
     List(list::List),
     Show(show::Show),
@@ -33,6 +35,7 @@ impl Command {
         match self {
             Command::Check(command) => command.run(output),
             Command::Explain(command) => command.run(output),
+            Command::Serve(command) => command.run(output),
             Command::New(command) => command.run(output),
             Command::List(command) => command.run(output),
             Command::Show(command) => command.run(output),

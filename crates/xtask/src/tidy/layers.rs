@@ -67,6 +67,12 @@ const LAYERS: &[Layer] = &[
         never: &["hyper", "axum", "reqwest", "rand", "chrono"],
     },
     Layer {
+        package: "server",
+        uses: &["design", "engine", "explain", "identity", "model-checker", "runtime", "store"],
+        tests_use: &["store-embedded"],
+        never: &[],
+    },
+    Layer {
         package: "steadfast",
         uses: &[
             "syntax",
@@ -78,6 +84,7 @@ const LAYERS: &[Layer] = &[
             "store",
             "store-embedded",
             "runtime",
+            "server",
         ],
         tests_use: &[],
         never: &[],

@@ -1,0 +1,19 @@
+//! Designs over HTTP. A request is read within its limits, the caller is made out, the runtime is
+//! asked, and what it says is told: an answer, or a problem that says what stood in the way.
+
+mod app;
+pub mod auth;
+mod body;
+mod config;
+mod console;
+mod listen;
+mod path;
+mod problem;
+mod routes;
+pub mod sample;
+mod service;
+mod start;
+
+pub use config::{Config, Limits};
+pub use service::Service;
+pub use start::{Running, StartError, start};

@@ -1,0 +1,218 @@
+//! Everything that goes wrong, as RFC 9457 says it.
+
+use std::borrow::Cow;
+
+use axum::body::Body;
+use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
+use axum::http::{Response, StatusCode};
+use axum::response::IntoResponse;
+use runtime::{BadValue, CallError};
+use serde_json::{Map, Value};
+
+use crate::service::Service;
+
+/// A problem: `type` is a path of this server that names it.
+#[derive(Debug)]
+pub struct Problem {
+    pub status: StatusCode,
+    /// names it, under `/problems/`
+    pub kind: Cow<'static, str>,
+    pub title: Cow<'static, str>,
+    pub detail: String,
+    more: Box<More>,
+}
+
+#[derive(Debug, Default)]
+struct More {
+    members: Map<String, Value>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Problem {
+    pub fn new(
+        status: StatusCode,
+        kind: impl Into<Cow<'static, str>>,
+        title: impl Into<Cow<'static, str>>,
+        detail: impl Into<String>,
+    ) -> Problem {
+        Problem {
+            status,
+            kind: kind.into(),
+            title: title.into(),
+            detail: detail.into(),
+            more: Box::default(),
+        }
+    }
+
+    /// Another member.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Problem {
+        self.more.members.insert(name.into(), value.into());
+        self
+    }
+
+    #[must_use]
+    pub fn pointer(self, pointer: impl Into<String>) -> Problem {
+        self.with("pointer", pointer.into())
+    }
+
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Problem {
+        self.more.headers.push((name, value));
+        self
+    }
+
+    pub fn malformed(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, "malformed", "the request is malformed", detail)
+    }
+
+    pub fn unknown(detail: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "unknown", "there is no such thing", detail)
+    }
+
+    /// A value that does not fit; the pointer leads into the body that was sent.
+    pub fn misfit(bad: &BadValue) -> Problem {
+        let pointer = bad.pointer.strip_prefix("/params").unwrap_or(&bad.pointer);
+        let pointer = pointer.strip_prefix("/memory").unwrap_or(pointer);
+        Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "wrong-type",
+            "a value does not fit",
+            bad.message.clone(),
+        )
+        .pointer(pointer)
+    }
+
+    pub fn too_large(what: &str, bytes_max: usize) -> Problem {
+        Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "too-large",
+            "the request is too large",
+            format!("{what} has at most {bytes_max} bytes"),
+        )
+    }
+
+    pub fn overloaded() -> Problem {
+        Problem::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "overloaded",
+            "the server is busy",
+            "nothing was done; come again after the time in Retry-After",
+        )
+        .header(RETRY_AFTER, HeaderValue::from_static("1"))
+    }
+
+    pub fn method(allowed: &'static str) -> Problem {
+        Problem::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method",
+            "the method does not apply here",
+            format!("this takes {allowed}"),
+        )
+        .header(ALLOW, HeaderValue::from_static(allowed))
+    }
+
+    /// What the runtime says, for a client. What concerns the operator alone is not told.
+    pub fn of_call(service: &Service, error: CallError) -> Problem {
+        match error {
+            CallError::Unknown(what) => Problem::unknown(what),
+            CallError::Bad(bad) => Problem::misfit(&bad),
+            CallError::Refused(refused) => {
+                let kind = format!("{}/{}/{}", service.name, refused.operation, refused.clause);
+                let title = format!("`{}` is refused by `{}`", refused.operation, refused.clause);
+                let mut detail = format!("the guard `{}` does not hold now", refused.clause);
+                if !refused.prevents.is_empty() {
+                    detail.push_str(&format!("; it prevents: {}", refused.prevents.join(", ")));
+                }
+                Problem::new(StatusCode::CONFLICT, kind, title, detail)
+                    .with("guard", refused.clause)
+                    .with("truth", refused.truth)
+                    .with("prevents", refused.prevents)
+            }
+            CallError::OtherPayload => Problem::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "key-used",
+                "the idempotency key was used for another request",
+                "use a new key for a new request, and the old one to ask for the same again",
+            ),
+            CallError::KeyNeeded => Problem::new(
+                StatusCode::BAD_REQUEST,
+                "key-needed",
+                "this step asks for an idempotency key",
+                "send a header `Idempotency-Key` with a value of your choice, the same when you \
+                 try again",
+            ),
+            CallError::Store(error) => Problem::of_store(error),
+            CallError::Damaged => Problem::broken(),
+        }
+    }
+
+    pub fn of_store(error: store::Error) -> Problem {
+        match error {
+            store::Error::Busy => Problem::overloaded(),
+            store::Error::TooLarge { bytes_max, .. } => Problem::too_large(
+                "what a step writes",
+                usize::try_from(bytes_max).unwrap_or(usize::MAX),
+            ),
+            store::Error::BelowFloor(floor) => Problem::new(
+                StatusCode::GONE,
+                "forgotten",
+                "the feed no longer goes back this far",
+                "read the truth anew, then follow from the revision in `floor`",
+            )
+            .with("floor", floor.to_string()),
+            store::Error::Ahead(_) => Problem::malformed("this revision was never given out here"),
+            store::Error::Full(_) | store::Error::Unavailable(_) => Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "unavailable",
+                "the store takes nothing now",
+                "nothing was done; come again later",
+            )
+            .header(RETRY_AFTER, HeaderValue::from_static("5")),
+            store::Error::Closed => Problem::stopping(),
+            _ => Problem::broken(),
+        }
+    }
+
+    pub fn stopping() -> Problem {
+        Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "stopping",
+            "the server is stopping",
+            "nothing was done; come again in a moment",
+        )
+        .header(RETRY_AFTER, HeaderValue::from_static("1"))
+    }
+
+    pub fn broken() -> Problem {
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "broken",
+            "the store is in trouble",
+            "it is not known whether this was done; read before trying again",
+        )
+    }
+
+    pub fn to_json(&self) -> Value {
+        let mut object = Map::new();
+        object.insert("type".into(), format!("/problems/{}", self.kind).into());
+        object.insert("title".into(), self.title.clone().into());
+        object.insert("status".into(), self.status.as_u16().into());
+        object.insert("detail".into(), self.detail.clone().into());
+        object.extend(self.more.members.clone());
+        Value::Object(object)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response<Body> {
+        let mut response = Response::new(Body::from(self.to_json().to_string()));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        for (name, value) in self.more.headers {
+            headers.insert(name, value);
+        }
+        response
+    }
+}

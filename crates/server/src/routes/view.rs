@@ -1,0 +1,77 @@
+//! `GET /v1/{design}/views/{View}?…`: a view, with the revision it reflects.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, Response, StatusCode};
+use runtime::{BadValue, ViewQuery};
+use serde_json::Value;
+
+use super::step;
+use crate::app::App;
+use crate::problem::Problem;
+use crate::service::Service;
+use crate::{auth, path};
+
+/// Names that a view's own parameters cannot have, because they say how to read it.
+const LIMIT: &str = "limit";
+const AFTER: &str = "after";
+const AROUND: &str = "around";
+const AT_LEAST: &str = "at_least";
+
+pub async fn get(
+    app: &Arc<App>,
+    service: &Arc<Service>,
+    view: &str,
+    query: &str,
+    headers: &HeaderMap,
+) -> Result<Response<Body>, Problem> {
+    let place = app.enter()?;
+    auth::caller(app, headers)?;
+    let asked = asked(view, query)?;
+    let reader = Arc::clone(service);
+    // following the feed and sorting rows may take a while, and blocks
+    let reading = tokio::task::spawn_blocking(move || {
+        let answer = reader.runtime.view(&asked);
+        drop(place);
+        answer
+    });
+    let wait_ms = app.limits().wait_ms_max;
+    match tokio::time::timeout(Duration::from_millis(wait_ms), reading).await {
+        Ok(Ok(Ok(answer))) => Ok(step::json(&answer)),
+        Ok(Ok(Err(error))) => Err(Problem::of_call(service, error)),
+        Ok(Err(_)) => Err(Problem::broken()),
+        Err(_) => Err(Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "not-reached",
+            "the view did not reach the revision in time",
+            format!("it was waited for {wait_ms} ms; ask again, or for an older revision"),
+        )),
+    }
+}
+
+fn asked(view: &str, query: &str) -> Result<ViewQuery, Problem> {
+    let mut asked = ViewQuery { view: view.to_string(), ..ViewQuery::default() };
+    for (name, value) in path::query(query)? {
+        match name.as_str() {
+            LIMIT => match value.parse() {
+                Ok(limit) if limit > 0 => asked.limit = Some(limit),
+                _ => {
+                    let bad = BadValue {
+                        pointer: format!("/{LIMIT}"),
+                        message: format!("expected a whole number from 1, found `{value}`"),
+                    };
+                    return Err(Problem::misfit(&bad));
+                }
+            },
+            AFTER => asked.after = Some(value),
+            AROUND => asked.around = Some(value.split(',').map(Value::from).collect()),
+            AT_LEAST => asked.at_least = Some(value),
+            _ => {
+                asked.params.insert(name, value.into());
+            }
+        }
+    }
+    Ok(asked)
+}

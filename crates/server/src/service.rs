@@ -1,0 +1,81 @@
+//! One design that is served.
+
+use std::sync::Arc;
+
+use design::model::{Design, Operation, OperationId, OperationKind};
+use runtime::Runtime;
+use rustc_hash::FxHashMap;
+
+pub struct Service {
+    /// how paths call it, in lower case
+    pub name: String,
+    /// the text of the design
+    pub text: String,
+    pub runtime: Arc<Runtime>,
+    /// by actor, then by operation
+    calls: FxHashMap<String, FxHashMap<String, Call>>,
+}
+
+/// An operation that may be called from outside.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub id: OperationId,
+    /// the names of the memory of its actor, by which a body's fields are told apart from
+    /// parameters
+    pub memory: Vec<String>,
+}
+
+impl Service {
+    pub fn new(name: &str, text: &str, runtime: Arc<Runtime>) -> Service {
+        let mut calls: FxHashMap<String, FxHashMap<String, Call>> = FxHashMap::default();
+        let design = runtime.design();
+        for (at, operation) in design.operations.iter().enumerate() {
+            if is_callable(operation) {
+                let actor = &design.actors[operation.actor.index()].name;
+                let call =
+                    Call { id: OperationId::of(at), memory: memory_names(design, operation) };
+                calls.entry(actor.clone()).or_default().insert(operation.name.clone(), call);
+            }
+        }
+        Service { name: name.to_lowercase(), text: text.to_string(), runtime, calls }
+    }
+
+    pub fn design(&self) -> &Design {
+        self.runtime.design()
+    }
+
+    pub fn call(&self, actor: &str, operation: &str) -> Option<&Call> {
+        self.calls.get(actor)?.get(operation)
+    }
+
+    pub fn is_subject(&self, name: &str) -> bool {
+        self.design().subjects.iter().any(|subject| subject.name == name)
+    }
+
+    pub fn operation(&self, call: &Call) -> &Operation {
+        &self.design().operations[call.id.index()]
+    }
+}
+
+/// Steps and reads; repairs and effects are the engine's own.
+pub fn is_callable(operation: &Operation) -> bool {
+    matches!(operation.kind, OperationKind::Step { .. } | OperationKind::Read { .. })
+}
+
+/// Every name under which an answer to this actor may hand out memory. A caller may send all it
+/// remembers with every step: what a step does not look at is no mistake.
+fn memory_names(design: &Design, operation: &Operation) -> Vec<String> {
+    let mut root = operation.actor;
+    while let Some(before) = design.actors[root.index()].continues {
+        root = before;
+    }
+    let fields = &design.actors[root.index()].memory;
+    let mut names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
+    for used in &operation.memory {
+        if let Some(local) = used.of {
+            let field = &design.actors[used.actor.index()].memory[used.field.index()].name;
+            names.push(format!("{}.{field}", operation.locals[local.index()].name));
+        }
+    }
+    names
+}

@@ -1,0 +1,138 @@
+//! Starting and stopping.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::net::TcpSocket;
+use tokio::runtime::Runtime as Threads;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::app::App;
+use crate::config::Config;
+use crate::service::Service;
+use crate::{listen, routes};
+
+/// So many connections wait to be accepted.
+const BACKLOG: u32 = 4_096;
+
+/// A server that runs on threads of its own, until it is stopped or dropped.
+pub struct Running {
+    address: SocketAddr,
+    app: Arc<App>,
+    stop: watch::Sender<bool>,
+    accepting: Option<JoinHandle<()>>,
+    /// none: already stopped
+    threads: Option<Threads>,
+}
+
+/// Why a server does not start.
+#[derive(Debug)]
+pub enum StartError {
+    Listen(SocketAddr, io::Error),
+    Threads(io::Error),
+    /// two designs would answer to this name
+    Twice(String),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartError::Listen(address, error) => {
+                write!(f, "cannot listen on `{address}`: {error}")
+            }
+            StartError::Threads(error) => write!(f, "cannot start threads: {error}"),
+            StartError::Twice(name) => write!(f, "two designs are called `{name}`"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// Listens, and serves these designs.
+pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartError> {
+    for (at, service) in services.iter().enumerate() {
+        if services[..at].iter().any(|earlier| earlier.name == service.name) {
+            return Err(StartError::Twice(service.name.clone()));
+        }
+    }
+    let threads = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("server")
+        .build()
+        .map_err(StartError::Threads)?;
+    let wanted = config.listen;
+    let listener = {
+        let _inside = threads.enter();
+        bound(wanted).map_err(|error| StartError::Listen(wanted, error))?
+    };
+    let address = listener.local_addr().map_err(|error| StartError::Listen(wanted, error))?;
+    let app = Arc::new(App::new(config, services));
+    let (stop, stopped) = watch::channel(false);
+    let router = routes::router(Arc::clone(&app));
+    let accepting = threads.spawn(listen::accept(listener, Arc::clone(&app), router, stopped));
+    Ok(Running { address, app, stop, accepting: Some(accepting), threads: Some(threads) })
+}
+
+fn bound(address: SocketAddr) -> io::Result<tokio::net::TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // a server that was just stopped may be started again
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+impl Running {
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Sleeps until the process is asked to end (Ctrl-C or SIGTERM), then stops.
+    pub fn until_signal(mut self) {
+        if let Some(threads) = &self.threads {
+            threads.block_on(signal());
+        }
+        self.finish();
+    }
+
+    /// Takes nothing new, and finishes what was accepted.
+    pub fn stop(mut self) {
+        self.finish();
+    }
+
+    fn finish(&mut self) {
+        self.app.stop();
+        let _ = self.stop.send(true);
+        if let (Some(threads), Some(accepting)) = (self.threads.take(), self.accepting.take()) {
+            // whoever serves has said why, if it panicked
+            let _ = threads.block_on(accepting);
+            threads.shutdown_background();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+#[cfg(unix)]
+async fn signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut end) = signal(SignalKind::terminate()) else {
+        let _ = tokio::signal::ctrl_c().await;
+        return;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = end.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn signal() {
+    let _ = tokio::signal::ctrl_c().await;
+}

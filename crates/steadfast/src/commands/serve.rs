@@ -1,0 +1,160 @@
+//! `steadfast serve DESIGN…`
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Args;
+use design::model::Design;
+use runtime::{Delivered, Delivery, Outside, Runtime, Settings, Workers};
+use serde_json::{Map, Value};
+use server::{Config, Limits, Running, Service, sample};
+
+use super::Answer;
+use crate::catalog::Embedded;
+use crate::diagnostics;
+use crate::exit::Exit;
+use crate::load::load;
+use crate::output::{Output, STRONG};
+use crate::problem::Problem;
+
+/// Run designs, and serve them over HTTP
+///
+/// Prints the address, the console's address and a first command to type. What was answered is
+/// durable in the store, and is there again when the server is started again.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  steadfast serve tickets
+  steadfast serve shop.design --store embedded:./shop-data --listen 127.0.0.1:8080
+  steadfast serve tickets payments --store memory: --limit body_bytes_max=65536")]
+pub struct Serve {
+    /// Paths, or names of designs in the catalog
+    #[arg(value_name = "DESIGN", required = true)]
+    designs: Vec<String>,
+    /// Where truth is kept: `embedded:PATH`, or `memory:` to forget it at the end
+    #[arg(long, value_name = "URL", default_value = "embedded:./steadfast-data")]
+    store: String,
+    /// Where to listen; port 0 is any that is free
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7878")]
+    listen: SocketAddr,
+    /// A limit other than its default, such as `body_bytes_max=65536`
+    #[arg(long, value_name = "NAME=VALUE")]
+    limit: Vec<String>,
+}
+
+impl Serve {
+    pub fn run(self, output: &mut Output) -> Answer {
+        let mut limits = Limits::default();
+        for setting in &self.limit {
+            limits.set(setting).map_err(Problem::new)?;
+        }
+        let mut designs = Vec::new();
+        for word in &self.designs {
+            let loaded = load(word)?;
+            let compiled = design::compile(&loaded.name, &loaded.text, &Embedded);
+            diagnostics::tell(output, &loaded.name, &compiled.diagnostics, &compiled.sources);
+            let Some(design) = compiled.design else { return Ok(Exit::Wrong) };
+            designs.push((path_name(&loaded.name), loaded.text, design));
+        }
+        let store = steadfast::open_store(&self.store).map_err(|error| {
+            Problem::new(error.to_string()).help("`--store memory:` needs no disk")
+        })?;
+        let mut services = Vec::new();
+        let mut workers = Vec::new();
+        for (name, text, design) in designs {
+            let runtime = Runtime::open(design, Arc::clone(&store), Settings::default())
+                .map_err(|error| Problem::new(format!("`{name}` on `{}`: {error}", self.store)))?;
+            let runtime = Arc::new(runtime);
+            let started = Workers::start(&runtime, Arc::new(NoWayOut), 0)
+                .map_err(|error| Problem::new(format!("cannot start threads: {error}")))?;
+            workers.push(started);
+            services.push(Service::new(&name, &text, runtime));
+        }
+        let first = services.iter().find_map(|service| first_call(&service.name, service.design()));
+        let config = Config { listen: self.listen, limits };
+        let running = server::start(config, services)
+            .map_err(|error| Problem::new(error.to_string()).help("`--listen` takes another"))?;
+        output.print(&greeting(&running, first.as_ref()));
+        output.flush();
+        running.until_signal();
+        drop(workers);
+        let _ = store::block_on(store.close());
+        Ok(Exit::Yes)
+    }
+}
+
+/// Effects wait in the outbox: nothing carries them out of this process.
+struct NoWayOut;
+
+impl Outside for NoWayOut {
+    fn deliver(&self, _: &Delivery) -> Delivered {
+        let trouble = "nothing carries effects out of this process".to_string();
+        Delivered::Unknown { trouble, retry_after_ms: None }
+    }
+}
+
+/// How paths call a design: the name of its file without the ending, in lower case.
+fn path_name(name: &str) -> String {
+    let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().to_lowercase());
+    stem.unwrap_or_default()
+}
+
+/// A step that works on an empty store.
+struct FirstCall {
+    design: String,
+    actor: String,
+    operation: String,
+    params: Map<String, Value>,
+}
+
+fn first_call(name: &str, design: &Design) -> Option<FirstCall> {
+    let operation = sample::first_step(design)?;
+    Some(FirstCall {
+        design: name.to_string(),
+        actor: design.actors[operation.actor.index()].name.clone(),
+        operation: operation.name.clone(),
+        params: sample::params(design, operation),
+    })
+}
+
+fn greeting(running: &Running, first: Option<&FirstCall>) -> String {
+    let address = running.address();
+    let mut text = format!("{STRONG}serving{STRONG:#} http://{address}\n");
+    text.push_str(&format!("console http://{address}/console\n"));
+    if let Some(call) = first {
+        let FirstCall { design, actor, operation, params } = call;
+        let body = Value::Object(params.clone()).to_string().replace('\'', "'\\''");
+        text.push_str(&format!(
+            "\ntry\n  curl --json '{body}' http://{address}/v1/{design}/{actor}/{operation}\n"
+        ));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+
+    #[test]
+    fn paths_call_a_design_by_its_file() {
+        for (name, path) in [("I02.design", "i02"), ("a/b/Shop.design", "shop"), ("x", "x")] {
+            assert_eq!(path_name(name), path);
+        }
+    }
+
+    #[test]
+    fn the_first_command_works_on_an_empty_store() {
+        for entry in catalog::entries() {
+            let design = steadfast::load(entry.name(), entry.text).unwrap();
+            let Some(first) = first_call("x", &design) else { continue };
+            let store = steadfast::open_store("memory:").unwrap();
+            let runtime = steadfast::start(design, store, Settings::default()).unwrap();
+            let mut request = steadfast::Request::new(&first.actor, &first.operation, "me");
+            request.params = first.params;
+            request.idempotency_key = Some("k".into());
+            runtime.call(&request).unwrap_or_else(|error| panic!("{}: {error}", entry.path));
+        }
+    }
+}
