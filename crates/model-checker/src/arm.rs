@@ -3,14 +3,14 @@
 use design::model::{Fault, Goal, OperationId};
 use engine::{Reason, Scratch};
 
-use crate::machine::{Gather, Machine, NOW, Sink, Step, View, Worker};
-use crate::search::{Place, Space};
+use crate::machine::{Gather, Leaps, Machine, Move, NOW, Sink, Step, View, Worker};
+use crate::search::{Mark, Out, Place, Space};
 use crate::witness::Watch;
 
 /// Which invariants are looked at, and when to stop.
 pub(crate) struct Arm<'a> {
     pub(crate) machine: &'a Machine,
-    /// numbers of invariants
+    /// numbers of invariants that are looked at in every state
     pub(crate) states: Vec<u32>,
     /// numbers of invariants that speak of transitions
     pub(crate) transitions: Vec<u32>,
@@ -19,8 +19,32 @@ pub(crate) struct Arm<'a> {
     pub(crate) island: bool,
     /// stop as soon as something is violated
     pub(crate) one_is_enough: bool,
-    /// for each goal about states: the bits it looks at, if they are few
-    pub(crate) looks: Vec<Option<Gather>>,
+    /// goals about states that look at the same few bits
+    pub(crate) looks: Vec<Look>,
+}
+
+pub(crate) struct Look {
+    bits: Gather,
+    goals: Vec<u32>,
+}
+
+impl Look {
+    /// Parts these goals into those that look at few bits, and the others.
+    pub(crate) fn of(machine: &Machine, goals: Vec<u32>) -> (Vec<Look>, Vec<u32>) {
+        let mut looks: Vec<Look> = Vec::new();
+        let mut others = Vec::new();
+        for goal in goals {
+            let Some(bits) = machine.goal_slots(goal) else {
+                others.push(goal);
+                continue;
+            };
+            match looks.iter_mut().find(|look| look.bits == bits) {
+                Some(look) => look.goals.push(goal),
+                None => looks.push(Look { bits, goals: vec![goal] }),
+            }
+        }
+        (looks, others)
+    }
 }
 
 /// A goal does not hold: in a state, or of the transition that leads from it.
@@ -108,8 +132,8 @@ pub(crate) struct ArmWorker {
     pub(crate) found: Findings,
     /// for each goal about transitions: does it hold of one that changes nothing it sees?
     still: Vec<Option<bool>>,
-    /// for each goal about states, for each value of what it looks at: 1 holds, 2 does not
-    judged: Vec<Vec<u8>>,
+    /// for each look, for each value of its bits: do all its goals hold?
+    judged: Vec<Vec<bool>>,
 }
 
 struct Listener<'a, 'b> {
@@ -118,12 +142,31 @@ struct Listener<'a, 'b> {
     found: &'a mut Findings,
     scratch: &'a mut Scratch,
     still: &'a mut [Option<bool>],
-    out: &'a mut Vec<u64>,
+    out: &'a mut Out,
+}
+
+impl Leaps for Listener<'_, '_> {
+    fn happened(&mut self, machine: &Machine, what: Move) {
+        if let Some(watch) = self.arm.watch {
+            self.found.witness(watch.moved(machine, what), self.place.depth + 1);
+        }
+    }
+
+    #[inline]
+    fn counted(&mut self, transitions: u32) {
+        self.out.transitions += u64::from(transitions);
+    }
+
+    #[inline]
+    fn leapt(&mut self, state: &[u64], change: &[u64], mark: Mark) {
+        self.out.states.extend(state.iter().zip(change).map(|(held, change)| held ^ change));
+        self.out.marks.push(mark);
+    }
 }
 
 impl Sink for Listener<'_, '_> {
     fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
-        self.out.extend_from_slice(step.packed);
+        self.out.push(step.packed);
         for (at, goal) in self.arm.transitions.iter().enumerate() {
             let still = !step.seen && step.now == NOW;
             let holds = match self.still[at] {
@@ -177,6 +220,40 @@ impl Sink for Listener<'_, '_> {
     }
 }
 
+impl Arm<'_> {
+    /// Do all these goals hold in a state?
+    fn judge(
+        &self,
+        worker: &mut ArmWorker,
+        goals: &[u32],
+        state: &[u64],
+        at: Place,
+        loaded: &mut bool,
+    ) -> bool {
+        if !*loaded {
+            self.machine.load(&mut worker.worker, state);
+            *loaded = true;
+        }
+        let mut all = true;
+        for goal in goals {
+            let view = View { machine: self.machine, words: &worker.worker.before, now: NOW };
+            let asked = Goal::Invariant(*goal);
+            let program = &self.machine.program;
+            if engine::holds(program, asked, &view, None, &mut worker.scratch) != Ok(true) {
+                all = false;
+                worker.found.violated(Violation {
+                    goal: *goal,
+                    depth: at.depth,
+                    turn: at.turn,
+                    state: at.id,
+                    next: None,
+                });
+            }
+        }
+        all
+    }
+}
+
 impl Space for Arm<'_> {
     type Worker = ArmWorker;
 
@@ -191,11 +268,7 @@ impl Space for Arm<'_> {
             scratch: Scratch::new(),
             found: Findings { witnessed: vec![NEVER; watched], ..Findings::default() },
             still: vec![None; self.transitions.len()],
-            judged: self
-                .looks
-                .iter()
-                .map(|look| look.as_ref().map_or(Vec::new(), |look| vec![0; 1 << look.bits]))
-                .collect(),
+            judged: self.looks.iter().map(|look| vec![false; 1 << look.bits.bits]).collect(),
         }
     }
 
@@ -207,36 +280,19 @@ impl Space for Arm<'_> {
         }
     }
 
-    fn expand(&self, worker: &mut ArmWorker, state: &[u64], at: Place, out: &mut Vec<u64>) {
+    fn expand(&self, worker: &mut ArmWorker, state: &[u64], at: Place, out: &mut Out) {
         let machine = self.machine;
         let packed = self.transitions.is_empty() && machine.memo.is_some();
         let mut loaded = false;
-        for (number, goal) in self.states.iter().enumerate() {
-            let look = self.looks[number].as_ref().map(|look| look.number(state));
-            let judged = look.map_or(0, |look| worker.judged[number][look]);
-            let holds = if judged == 0 {
-                if !loaded {
-                    machine.load(&mut worker.worker, state);
-                    loaded = true;
-                }
-                let view = View { machine, words: &worker.worker.before, now: NOW };
-                let goal = Goal::Invariant(*goal);
-                engine::holds(&machine.program, goal, &view, None, &mut worker.scratch) == Ok(true)
-            } else {
-                judged == 1
-            };
-            if let Some(look) = look {
-                worker.judged[number][look] = if holds { 1 } else { 2 };
+        for (number, look) in self.looks.iter().enumerate() {
+            let bits = look.bits.number(state);
+            if !worker.judged[number][bits] {
+                worker.judged[number][bits] =
+                    self.judge(worker, &look.goals, state, at, &mut loaded);
             }
-            if !holds {
-                worker.found.violated(Violation {
-                    goal: *goal,
-                    depth: at.depth,
-                    turn: at.turn,
-                    state: at.id,
-                    next: None,
-                });
-            }
+        }
+        if !self.states.is_empty() {
+            self.judge(worker, &self.states, state, at, &mut loaded);
         }
         if !packed && !loaded {
             machine.load(&mut worker.worker, state);
@@ -267,7 +323,7 @@ impl Space for Arm<'_> {
         };
         match &machine.memo {
             Some(memo) if packed => {
-                machine.expand_packed(memo, &mut worker.worker, state, &mut listener);
+                machine.expand_packed(memo, &mut worker.worker, state, at.mark, &mut listener);
             }
             _ => machine.expand(&mut worker.worker, &mut listener, false),
         }

@@ -2,7 +2,7 @@
 
 use design::model::{Design, Goal, Protection};
 
-use crate::arm::{Arm, Findings, Violation};
+use crate::arm::{Arm, Findings, Look, Violation};
 use crate::machine::Machine;
 use crate::recover::{Recovery, recover, settles};
 use crate::search::{Explored, Limits, explore};
@@ -59,10 +59,8 @@ impl Run {
             let uses_old = |at: &u32| design.invariants[*at as usize].uses_old;
             let states: Vec<u32> =
                 wanted.invariants.iter().copied().filter(|at| !uses_old(at)).collect();
-            let looks = states
-                .iter()
-                .map(|at| if options.memo { machine.goal_slots(*at) } else { None })
-                .collect();
+            let (looks, states) =
+                if options.memo { Look::of(&machine, states) } else { (Vec::new(), states) };
             let arm = Arm {
                 machine: &machine,
                 states,

@@ -20,7 +20,7 @@ use engine::{Program, Scratch, Word};
 
 pub(crate) use instances::{Instance, InstanceKind};
 use memo::Recall;
-pub(crate) use memo::{Gather, Memo};
+pub(crate) use memo::{Gather, Leaps, Memo};
 pub(crate) use moves::{How, Move};
 use ranks::Ranks;
 pub(crate) use symmetry::Symmetry;

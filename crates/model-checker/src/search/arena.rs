@@ -2,7 +2,7 @@
 //! copies and memory is what is used.
 
 /// How many states a block holds.
-const BLOCK: usize = 1 << 12;
+const BLOCK: usize = 1 << 8;
 
 pub(crate) struct Arena {
     width: usize,
@@ -16,10 +16,12 @@ impl Arena {
         Arena { width, len: 0, states: Vec::new(), parents: Vec::new() }
     }
 
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
+    #[inline]
     pub(crate) fn state(&self, index: usize) -> &[u64] {
         let at = (index % BLOCK) * self.width;
         &self.states[index / BLOCK][at..at + self.width]
@@ -29,6 +31,7 @@ impl Arena {
         self.parents[index / BLOCK][index % BLOCK]
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, state: &[u64], parent: u32) {
         let at = self.len % BLOCK;
         if at == 0 {
@@ -36,7 +39,10 @@ impl Arena {
             self.parents.push(vec![0; BLOCK].into_boxed_slice());
         }
         let block = self.len / BLOCK;
-        self.states[block][at * self.width..(at + 1) * self.width].copy_from_slice(state);
+        let room = &mut self.states[block][at * self.width..(at + 1) * self.width];
+        for (room, word) in room.iter_mut().zip(state) {
+            *room = *word;
+        }
         self.parents[block][at] = parent;
         self.len += 1;
     }

@@ -1,133 +1,259 @@
-//! The work of one block: expand its states in chunks, then hand the newcomers to their shards.
+//! The work of one block: expand its states in chunks, then let each shard take what is its own.
+//!
+//! Nothing is looked up while states are expanded. What follows them is put in the order of the
+//! shards first, so that all of it that belongs to one shard is looked up together: a shard is
+//! small, and the memory is asked for many of its entries at once.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Explored, Place, SHARDS, Shard, Space, hash, shard_of};
+use super::recent::Recent;
+use super::{Explored, Mark, Out, Place, SHARDS, Shard, Space, hash, shard_of};
 
-/// How many states a thread takes at once.
-const CHUNK: usize = 256;
+/// How many states a thread takes at once. A place in a chunk and a mark share a word.
+const CHUNK: usize = 512;
 /// Below this, starting threads costs more than they bring.
-const ALONE: usize = 4 * CHUNK;
+const ALONE: usize = 1024;
+/// How many entries are asked for at once.
+const BATCH: usize = 64;
 
-/// What came of one chunk: newcomers for each shard, with their parents.
+/// What may be new after one chunk.
 struct Chunk {
-    states: [Vec<u64>; SHARDS],
-    parents: [Vec<u32>; SHARDS],
+    /// in the order of the shards
+    states: Vec<u64>,
+    /// for each: the place of its parent in the chunk, and its mark
+    origins: Vec<u32>,
+    /// where each shard's begin
+    starts: Box<[u32]>,
     transitions: u64,
+    emitted: u64,
 }
 
 impl Chunk {
     fn new() -> Chunk {
         Chunk {
-            states: std::array::from_fn(|_| Vec::new()),
-            parents: std::array::from_fn(|_| Vec::new()),
+            states: Vec::new(),
+            origins: Vec::new(),
+            starts: vec![0; SHARDS + 1].into(),
             transitions: 0,
+            emitted: 0,
         }
     }
 
-    fn clear(&mut self) {
-        self.states.iter_mut().for_each(Vec::clear);
-        self.parents.iter_mut().for_each(Vec::clear);
-        self.transitions = 0;
+    fn bytes(&self) -> usize {
+        self.states.capacity() * 8 + self.origins.capacity() * 4 + self.starts.len() * 4
+    }
+
+    fn run(&self, shard: usize) -> std::ops::Range<usize> {
+        self.starts[shard] as usize..self.starts[shard + 1] as usize
+    }
+}
+
+/// What one thread expands with.
+struct Hand {
+    recent: Recent,
+    out: Out,
+    /// what may be new, in the order found
+    states: Vec<u64>,
+    origins: Vec<u32>,
+    shards: Vec<u16>,
+}
+
+impl Hand {
+    fn new(width: usize) -> Hand {
+        Hand {
+            recent: Recent::new(width),
+            out: Out::default(),
+            states: Vec::new(),
+            origins: Vec::new(),
+            shards: Vec::new(),
+        }
     }
 
     fn bytes(&self) -> usize {
-        let states: usize = self.states.iter().map(|states| states.capacity() * 8).sum();
-        let parents: usize = self.parents.iter().map(|parents| parents.capacity() * 4).sum();
-        states + parents
+        let words = self.states.capacity() + self.out.states.capacity();
+        let rest = self.origins.capacity() * 4 + self.shards.capacity() * 2;
+        words * 8 + rest + self.out.marks.capacity() + self.recent.bytes()
     }
+
+    /// Keeps of what follows one state what was not seen a moment ago.
+    #[inline]
+    fn keep(&mut self, width: usize, parent: usize) {
+        for (state, mark) in self.out.states.chunks_exact(width).zip(&self.out.marks) {
+            let hash = hash(state);
+            if !self.recent.seen(state, hash) {
+                self.states.extend_from_slice(state);
+                self.origins.push((parent as u32) << 8 | u32::from(*mark));
+                self.shards.push(shard_of(hash) as u16);
+            }
+        }
+    }
+
+    /// Puts what was kept in the order of the shards.
+    fn sort(&mut self, width: usize, chunk: &mut Chunk) {
+        let mut next = [0_u32; SHARDS];
+        for shard in &self.shards {
+            next[usize::from(*shard)] += 1;
+        }
+        let mut start = 0;
+        for (next, held) in next.iter_mut().zip(&mut chunk.starts) {
+            *held = start;
+            start += *next;
+            *next = *held;
+        }
+        chunk.starts[SHARDS] = start;
+        chunk.states.resize(self.states.len(), 0);
+        chunk.origins.resize(self.origins.len(), 0);
+        let kept = self.states.chunks_exact(width).zip(&self.origins).zip(&self.shards);
+        for ((state, origin), shard) in kept {
+            let at = &mut next[usize::from(*shard)];
+            let to = *at as usize;
+            *at += 1;
+            chunk.origins[to] = *origin;
+            let room = &mut chunk.states[to * width..(to + 1) * width];
+            for (room, word) in room.iter_mut().zip(state) {
+                *room = *word;
+            }
+        }
+        self.states.clear();
+        self.origins.clear();
+        self.shards.clear();
+    }
+}
+
+/// What came of expanding a block.
+pub(super) struct Expanded {
+    pub(super) transitions: u64,
+    /// how many successors were handed out
+    pub(super) emitted: u64,
 }
 
 pub(super) struct Block {
     width: usize,
+    hands: Vec<Hand>,
     chunks: Vec<Mutex<Chunk>>,
     used: usize,
 }
 
 impl Block {
-    pub(super) fn new(width: usize) -> Block {
-        Block { width, chunks: Vec::new(), used: 0 }
+    pub(super) fn new(width: usize, threads: usize) -> Block {
+        let hands = (0..threads).map(|_| Hand::new(width)).collect();
+        Block { width, hands, chunks: Vec::new(), used: 0 }
     }
 
-    /// Expands these states; answers how many transitions there were.
+    /// Expands these states.
     pub(super) fn expand<S: Space>(
         &mut self,
         space: &S,
         workers: &mut [S::Worker],
         known: &Explored,
         ids: &[u32],
+        marks: &[Mark],
         turn: u64,
-    ) -> u64 {
+    ) -> Expanded {
         self.used = ids.len().div_ceil(CHUNK);
         while self.chunks.len() < self.used {
             self.chunks.push(Mutex::new(Chunk::new()));
         }
         let next = AtomicUsize::new(0);
-        let work = |worker: &mut S::Worker| {
-            let mut out = Vec::new();
-            let mut hashes = Vec::new();
-            let mut recent = Recent::new(known.width);
+        let (used, width, chunks) = (self.used, self.width, &self.chunks);
+        let work = |worker: &mut S::Worker, hand: &mut Hand| {
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
-                if at >= self.used {
+                if at >= used {
                     return;
                 }
-                let mut chunk = self.chunks[at].lock().expect("no thread panicked");
-                chunk.clear();
-                let range = at * CHUNK..ids.len().min((at + 1) * CHUNK);
-                for index in range {
-                    let place =
-                        Place { id: ids[index], turn: turn + index as u64, depth: known.depth };
-                    out.clear();
-                    space.expand(worker, known.state(place.id), place, &mut out);
-                    sift(known, &out, place.id, &mut recent, &mut hashes, &mut chunk);
+                let mut chunk = chunks[at].lock().expect("no thread panicked");
+                (chunk.transitions, chunk.emitted) = (0, 0);
+                let start = at * CHUNK;
+                for index in start..ids.len().min(start + CHUNK) {
+                    let place = Place {
+                        id: ids[index],
+                        turn: turn + index as u64,
+                        depth: known.depth,
+                        mark: marks[index],
+                    };
+                    hand.out.clear();
+                    space.expand(worker, known.state(place.id), place, &mut hand.out);
+                    chunk.transitions += hand.out.transitions;
+                    chunk.emitted += hand.out.marks.len() as u64;
+                    hand.keep(width, index - start);
                 }
+                hand.sort(width, &mut chunk);
             }
         };
+        let hands = &mut self.hands;
         if workers.len() == 1 || ids.len() < ALONE {
-            work(&mut workers[0]);
+            work(&mut workers[0], &mut hands[0]);
         } else {
             std::thread::scope(|scope| {
                 let work = &work;
-                for worker in workers {
-                    scope.spawn(move || work(worker));
+                for (worker, hand) in workers.iter_mut().zip(hands) {
+                    scope.spawn(move || work(worker, hand));
                 }
             });
         }
-        self.chunks[..self.used]
-            .iter_mut()
-            .map(|chunk| chunk.get_mut().expect("no thread panicked").transitions)
-            .sum()
+        let mut expanded = Expanded { transitions: 0, emitted: 0 };
+        for chunk in self.chunks() {
+            expanded.transitions += chunk.transitions;
+            expanded.emitted += chunk.emitted;
+        }
+        expanded
+    }
+
+    fn chunks(&mut self) -> impl Iterator<Item = &mut Chunk> {
+        self.chunks[..self.used].iter_mut().map(|chunk| chunk.get_mut().expect("no panic"))
     }
 
     /// How many may be new in each shard.
     pub(super) fn newcomers(&mut self) -> [usize; SHARDS] {
         let mut count = [0; SHARDS];
-        for chunk in &mut self.chunks[..self.used] {
-            let chunk = chunk.get_mut().expect("no thread panicked");
-            for (count, parents) in count.iter_mut().zip(&chunk.parents) {
-                *count += parents.len();
+        for chunk in self.chunks() {
+            for (shard, count) in count.iter_mut().enumerate() {
+                *count += chunk.run(shard).len();
             }
         }
         count
     }
 
-    /// Puts the newcomers in, in the order of their chunks.
-    pub(super) fn admit(&mut self, shards: &mut [Shard], threads: usize) {
-        let newcomers: usize = self.newcomers().iter().sum();
+    /// Drops what is known. The shards do this anyway; this is for when it must be known
+    /// beforehand how many there are.
+    pub(super) fn sift(&mut self, known: &Explored) {
+        let width = self.width;
+        for chunk in self.chunks() {
+            let mut to = 0;
+            for (shard, held) in known.shards.iter().enumerate() {
+                let run = chunk.run(shard);
+                chunk.starts[shard] = to as u32;
+                for at in run {
+                    let state = &chunk.states[at * width..(at + 1) * width];
+                    if held.table.find(&held.arena, state, hash(state)).is_none() {
+                        chunk.states.copy_within(at * width..(at + 1) * width, to * width);
+                        chunk.origins[to] = chunk.origins[at];
+                        to += 1;
+                    }
+                }
+            }
+            chunk.starts[SHARDS] = to as u32;
+        }
+    }
+
+    /// Puts the newcomers in, in the order of their chunks. `ids`: those that were expanded.
+    pub(super) fn admit(&mut self, shards: &mut [Shard], ids: &[u32], threads: usize) {
+        let waiting: usize = self.newcomers().iter().sum();
         let chunks: Vec<_> =
             self.chunks[..self.used].iter().map(|chunk| chunk.lock().expect("no panic")).collect();
         let width = self.width;
         let take = |number: usize, shard: &mut Shard| {
-            for chunk in &chunks {
-                let states = chunk.states[number].chunks_exact(width);
-                for (state, parent) in states.zip(&chunk.parents[number]) {
-                    shard.admit(state, *parent);
+            for (chunk, ids) in chunks.iter().zip(ids.chunks(CHUNK)) {
+                let run = chunk.run(number);
+                let states = chunk.states[run.start * width..run.end * width].chunks(BATCH * width);
+                for (states, origins) in states.zip(chunk.origins[run].chunks(BATCH)) {
+                    shard.admit(width, states, origins, ids);
                 }
             }
         };
-        if threads == 1 || newcomers < ALONE {
+        if threads == 1 || waiting < ALONE {
             for (number, shard) in shards.iter_mut().enumerate() {
                 take(number, shard);
             }
@@ -148,82 +274,30 @@ impl Block {
     }
 
     pub(super) fn bytes(&mut self) -> usize {
-        self.chunks.iter_mut().map(|chunk| chunk.get_mut().expect("no panic").bytes()).sum()
+        let hands: usize = self.hands.iter().map(Hand::bytes).sum();
+        let chunks = self.chunks.iter_mut().map(|chunk| chunk.get_mut().expect("no panic").bytes());
+        hands + chunks.sum::<usize>()
     }
 }
 
-/// A successor that is to be looked for: its hash, the entry where it would stand, its turn.
-struct Seek {
-    hash: u64,
-    head: u32,
-    at: u32,
-}
-
-/// States that this thread came to a moment ago in this block: they are known, or will be.
-struct Recent {
-    width: usize,
-    hashes: Vec<u64>,
-    states: Vec<u64>,
-}
-
-const RECENT: usize = 1 << 13;
-
-impl Recent {
-    fn new(width: usize) -> Recent {
-        Recent { width, hashes: vec![0; RECENT], states: vec![0; RECENT * width] }
-    }
-
-    /// Was it here just now? From now on it was.
-    #[inline]
-    fn seen(&mut self, state: &[u64], hash: u64) -> bool {
-        let at = hash as usize % RECENT;
-        // 0 is nothing.
-        let mark = hash | 1;
-        let held = &mut self.states[at * self.width..(at + 1) * self.width];
-        if self.hashes[at] == mark && held.iter().zip(state).all(|(held, word)| held == word) {
-            return true;
+impl Shard {
+    /// Takes at most a batch of states in, those of them that are new.
+    fn admit(&mut self, width: usize, states: &[u64], origins: &[u32], ids: &[u32]) {
+        let mut hashes = [0; BATCH];
+        let mut heads = [0; BATCH];
+        let known = states.chunks_exact(width).zip(&mut hashes).zip(&mut heads);
+        for ((state, held), head) in known {
+            *held = hash(state);
+            *head = self.table.head(*held);
         }
-        self.hashes[at] = mark;
-        for (held, word) in held.iter_mut().zip(state) {
-            *held = *word;
+        let mut touched = 0;
+        for (hash, head) in hashes.iter().zip(&heads).take(origins.len()) {
+            touched ^= self.table.touch(&self.arena, *hash, *head);
         }
-        false
-    }
-}
-
-/// Keeps the successors that are not known yet. Where each would stand is looked up for all of
-/// them first: the memory is asked for many at once instead of one after the other.
-fn sift(
-    known: &Explored,
-    out: &[u64],
-    parent: u32,
-    recent: &mut Recent,
-    hashes: &mut Vec<Seek>,
-    chunk: &mut Chunk,
-) {
-    hashes.clear();
-    for (at, state) in out.chunks_exact(known.width).enumerate() {
-        chunk.transitions += 1;
-        let hash = hash(state);
-        if !recent.seen(state, hash) {
-            let head = known.shards[shard_of(hash)].table.head(hash);
-            hashes.push(Seek { hash, head, at: at as u32 });
-        }
-    }
-    let mut touched = 0;
-    for Seek { hash, head, .. } in &*hashes {
-        let shard = &known.shards[shard_of(*hash)];
-        touched ^= shard.table.touch(&shard.arena, *hash, *head);
-    }
-    std::hint::black_box(touched);
-    for Seek { hash, at, .. } in &*hashes {
-        let from = *at as usize * known.width;
-        let state = &out[from..from + known.width];
-        let number = shard_of(*hash);
-        let shard = &known.shards[number];
-        if shard.table.find(&shard.arena, state, *hash).is_none() {
-            chunk.states[number].extend_from_slice(state);
-            chunk.parents[number].push(parent);
+        std::hint::black_box(touched);
+        for ((state, origin), hash) in states.chunks_exact(width).zip(origins).zip(&hashes) {
+            let parent = (origin >> 8) as usize;
+            self.take(state, *hash, ids[parent], *origin as Mark);
         }
     }
 }

@@ -1,12 +1,13 @@
 //! One search loop for every arm: breadth first by levels, exact states, all cores.
 //!
 //! A level is worked in blocks. First the block's states are expanded, in chunks, by whoever is
-//! free, and successors that are known already are dropped; then each shard of the known states
-//! takes its newcomers in the order of the chunks. Neither the chunks nor the shards depend on
-//! the number of threads, so every run numbers the states the same way.
+//! free; then each shard of the known states takes its newcomers in the order of the chunks.
+//! Neither the chunks nor the shards depend on the number of threads, so every run numbers the
+//! states the same way.
 
 mod arena;
 mod block;
+mod recent;
 mod table;
 
 use std::time::Instant;
@@ -18,13 +19,45 @@ use table::{CAPACITY_MAX, Table};
 
 use crate::{Progress, Stop};
 
-const SHARD_BITS: u32 = 4;
+const SHARD_BITS: u32 = 6;
 pub(crate) const SHARDS: usize = 1 << SHARD_BITS;
-/// How many states are expanded before the newcomers are put in.
-const BLOCK_STATES: usize = 1 << 15;
+/// How many states are expanded before the newcomers are put in: at least, and at most.
+const BLOCK_STATES_MIN: usize = 1 << 9;
+const BLOCK_STATES_MAX: usize = 1 << 16;
+/// About how many bytes the successors of a block may take.
+const BLOCK_BYTES: usize = 8 << 20;
 
 /// The parent of an initial state.
 pub(crate) const NO_PARENT: u32 = u32::MAX;
+
+/// How a state came to be, for the space that made it. 0 says nothing.
+pub(crate) type Mark = u8;
+
+/// What follows a state.
+#[derive(Default)]
+pub(crate) struct Out {
+    /// one after the other
+    pub(crate) states: Vec<u64>,
+    /// one for each
+    pub(crate) marks: Vec<Mark>,
+    /// how many there are, those that need not be handed out among them
+    pub(crate) transitions: u64,
+}
+
+impl Out {
+    fn clear(&mut self) {
+        self.states.clear();
+        self.marks.clear();
+        self.transitions = 0;
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, state: &[u64]) {
+        self.states.extend_from_slice(state);
+        self.marks.push(0);
+        self.transitions += 1;
+    }
+}
 
 /// Something to explore: packed states and what follows them.
 pub(crate) trait Space: Sync {
@@ -39,8 +72,8 @@ pub(crate) trait Space: Sync {
     /// The states where histories begin, one after the other.
     fn initial(&self, worker: &mut Self::Worker, out: &mut Vec<u64>);
 
-    /// Appends every successor of `state` to `out`. `at` is its number and place in the search.
-    fn expand(&self, worker: &mut Self::Worker, state: &[u64], at: Place, out: &mut Vec<u64>);
+    /// Puts every successor of `state` into `out`. `at` is its number and place in the search.
+    fn expand(&self, worker: &mut Self::Worker, state: &[u64], at: Place, out: &mut Out);
 
     /// After each level: is there nothing more to learn?
     fn enough(&self, workers: &mut [Self::Worker], depth: u32) -> bool;
@@ -52,6 +85,8 @@ pub(crate) struct Place {
     /// its turn in the level: the order in which one thread would come to it
     pub(crate) turn: u64,
     pub(crate) depth: u32,
+    /// of the transition that led to it first
+    pub(crate) mark: Mark,
 }
 
 pub(crate) struct Limits {
@@ -63,6 +98,8 @@ pub(crate) struct Limits {
 struct Shard {
     arena: Arena,
     table: Table,
+    /// of the states that were found in this level
+    marks: Vec<Mark>,
 }
 
 /// What was reached.
@@ -85,7 +122,7 @@ fn shard_of(hash: u64) -> usize {
 
 impl Explored {
     fn new(width: usize) -> Explored {
-        let shard = || Shard { arena: Arena::new(width), table: Table::new() };
+        let shard = || Shard { arena: Arena::new(width), table: Table::new(), marks: Vec::new() };
         Explored {
             width,
             shards: (0..SHARDS).map(|_| shard()).collect(),
@@ -102,7 +139,9 @@ impl Explored {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.shards.iter().map(|shard| shard.arena.bytes() + shard.table.bytes()).sum()
+        let shard =
+            |shard: &Shard| shard.arena.bytes() + shard.table.bytes() + shard.marks.capacity();
+        self.shards.iter().map(shard).sum()
     }
 
     pub(crate) fn state(&self, id: u32) -> &[u64] {
@@ -144,6 +183,13 @@ impl Explored {
         path
     }
 
+    /// May so many newcomers be taken in?
+    fn has_room(&self, newcomers: &[usize; SHARDS], overhead: usize, limits: &Limits) -> bool {
+        let fits = |(new, shard): (&usize, &Shard)| shard.arena.len() + new < CAPACITY_MAX;
+        newcomers.iter().zip(&self.shards).all(fits)
+            && self.bytes_after(newcomers) + overhead <= limits.bytes
+    }
+
     /// The most that taking in so many newcomers for each shard can take.
     fn bytes_after(&self, newcomers: &[usize; SHARDS]) -> usize {
         let mut bytes = 0;
@@ -151,7 +197,7 @@ impl Explored {
         for (shard, new) in self.shards.iter().zip(newcomers) {
             let len = shard.arena.len() + new;
             let table = shard.table.bytes_for(len);
-            bytes += Arena::bytes_for(self.width, len) + table;
+            bytes += Arena::bytes_for(self.width, len) + table + shard.marks.len() + new;
             growing = growing.max(table);
         }
         bytes + growing
@@ -160,34 +206,55 @@ impl Explored {
 
 impl Shard {
     /// Takes a state in, if it is new.
-    fn admit(&mut self, state: &[u64], parent: u32) {
-        let hash = hash(state);
-        if self.table.find(&self.arena, state, hash).is_some() {
-            return;
-        }
+    #[inline]
+    fn take(&mut self, state: &[u64], hash: u64, parent: u32, mark: Mark) {
         if !self.table.has_room(self.arena.len() + 1) {
             self.table.grow(&self.arena);
         }
-        self.table.insert(self.arena.len(), hash);
-        self.arena.push(state, parent);
+        if self.table.add(&self.arena, state, hash) {
+            self.arena.push(state, parent);
+            self.marks.push(mark);
+        }
     }
 }
 
-/// The states of a level, those that were found together close to each other: what follows them
-/// is often the same.
-fn level(from: &[usize; SHARDS], to: &[usize; SHARDS]) -> Vec<u32> {
-    const RUN: usize = 16;
-    let longest = (0..SHARDS).map(|shard| to[shard] - from[shard]).max().unwrap_or(0);
-    let mut level = Vec::with_capacity((0..SHARDS).map(|shard| to[shard] - from[shard]).sum());
-    for start in (0..longest).step_by(RUN) {
-        for shard in 0..SHARDS {
-            let first = from[shard] + start;
-            for index in first..to[shard].min(first + RUN) {
-                level.push((index * SHARDS + shard) as u32);
+/// A level: its states, those that were found together close to each other (what follows them is
+/// often the same), and how each was found.
+#[derive(Default)]
+struct Level {
+    ids: Vec<u32>,
+    marks: Vec<Mark>,
+}
+
+impl Level {
+    /// What was found since each shard held `from`.
+    fn gather(&mut self, shards: &mut [Shard], from: &[usize; SHARDS]) {
+        const RUN: usize = 8;
+        self.ids.clear();
+        self.marks.clear();
+        let longest = shards.iter().map(|shard| shard.marks.len()).max().unwrap_or(0);
+        for start in (0..longest).step_by(RUN) {
+            for (number, shard) in shards.iter().enumerate() {
+                let end = shard.marks.len().min(start + RUN);
+                for at in start..end {
+                    self.ids.push(((from[number] + at) * SHARDS + number) as u32);
+                    self.marks.push(shard.marks[at]);
+                }
             }
         }
+        shards.iter_mut().for_each(|shard| shard.marks.clear());
     }
-    level
+
+    fn bytes(&self) -> usize {
+        self.ids.capacity() * 4 + self.marks.capacity()
+    }
+}
+
+/// How many states make a block, if each has so many successors.
+fn block_states(width: usize, emitted: u64, states: u64, bytes_max: usize) -> usize {
+    let each = (width as u64 * 8 + 4) * (emitted / states.max(1) + 1);
+    let bytes = BLOCK_BYTES.min(bytes_max / 8) as u64;
+    ((bytes / each) as usize).clamp(BLOCK_STATES_MIN, BLOCK_STATES_MAX)
 }
 
 /// Explores everything that can be reached, within the limits.
@@ -207,53 +274,52 @@ pub(crate) fn explore<S: Space>(
     let mut first = Vec::new();
     space.initial(&mut workers[0], &mut first);
     for state in first.chunks_exact(width) {
-        known.shards[shard_of(hash(state))].admit(state, NO_PARENT);
+        let hash = hash(state);
+        known.shards[shard_of(hash)].take(state, hash, NO_PARENT, 0);
     }
-    let mut block = Block::new(width);
+    let mut block = Block::new(width, threads);
+    let mut level = Level::default();
     let mut from = [0; SHARDS];
+    let mut states = BLOCK_STATES_MIN;
     loop {
-        let to = known.lens();
-        let level = level(&from, &to);
-        if level.is_empty() {
-            break;
-        }
-        let overhead = level.capacity() * 4;
-        for (turn, ids) in level.chunks(BLOCK_STATES).enumerate() {
-            let turn = turn * BLOCK_STATES;
-            known.transitions += block.expand(space, workers, &known, ids, turn as u64);
-            let newcomers = block.newcomers();
-            let fits = newcomers
-                .iter()
-                .zip(&known.shards)
-                .all(|(new, shard)| shard.arena.len() + new < CAPACITY_MAX);
-            let bytes = known.bytes_after(&newcomers) + block.bytes() + overhead;
-            if bytes > limits.bytes || !fits {
-                known.stop = Some(Stop::Memory);
-                break;
+        level.gather(&mut known.shards, &from);
+        from = known.lens();
+        let mut turn = 0;
+        while turn < level.ids.len() && known.stop.is_none() {
+            let range = turn..level.ids.len().min(turn + states);
+            let ids = &level.ids[range.clone()];
+            let marks = &level.marks[range.clone()];
+            let expanded = block.expand(space, workers, &known, ids, marks, turn as u64);
+            turn = range.end;
+            states = block_states(width, expanded.emitted, range.len() as u64, limits.bytes);
+            known.transitions += expanded.transitions;
+            let overhead = block.bytes() + level.bytes();
+            if !known.has_room(&block.newcomers(), overhead, limits) {
+                block.sift(&known);
+                if !known.has_room(&block.newcomers(), overhead, limits) {
+                    known.stop = Some(Stop::Memory);
+                    break;
+                }
             }
-            block.admit(&mut known.shards, threads);
-            known.bytes_max = known.bytes_max.max(known.bytes() + block.bytes() + overhead);
+            block.admit(&mut known.shards, ids, threads);
+            known.bytes_max = known.bytes_max.max(known.bytes() + overhead);
             if known.len() > limits.states {
                 known.stop = Some(Stop::States);
-                break;
             }
             known.seconds = started.elapsed().as_secs_f64();
             progress(&Progress {
                 states: known.len() as u64,
                 depth: known.depth,
                 seconds: known.seconds,
-                bytes: (known.bytes() + block.bytes()) as u64,
+                bytes: (known.bytes() + overhead) as u64,
                 ..Progress::default()
             });
         }
         let enough = space.enough(workers, known.depth);
-        if enough || known.stop.is_some() {
+        if enough || known.stop.is_some() || known.lens() == from {
             break;
         }
-        from = to;
-        if known.lens() != to {
-            known.depth += 1;
-        }
+        known.depth += 1;
     }
     known.seconds = started.elapsed().as_secs_f64();
     known

@@ -34,12 +34,12 @@ fn same(left: &[u64], right: &[u64]) -> bool {
 
 #[inline]
 fn tag(hash: u64) -> u32 {
-    ((hash >> 52) as u32) << INDEX_BITS
+    ((hash >> 48) as u32) << INDEX_BITS
 }
 
 impl Table {
     pub(crate) fn new() -> Table {
-        Table { entries: vec![0; 64], mask: 63 }
+        Table { entries: vec![0; 16], mask: 15 }
     }
 
     /// The entry where a state with this hash would stand.
@@ -77,9 +77,29 @@ impl Table {
         }
     }
 
-    /// Puts the next index of the arena under this hash; the caller has looked before.
+    /// Puts the next index of the arena under this hash, unless the state is there already.
     #[inline]
-    pub(crate) fn insert(&mut self, index: usize, hash: u64) {
+    pub(crate) fn add(&mut self, arena: &Arena, state: &[u64], hash: u64) -> bool {
+        let tag = tag(hash);
+        let mut at = hash as usize & self.mask;
+        loop {
+            let entry = self.entries[at];
+            if entry == 0 {
+                self.entries[at] = tag | (arena.len() as u32 + 1);
+                return true;
+            }
+            if entry & !INDEX_MASK == tag
+                && same(arena.state((entry & INDEX_MASK) as usize - 1), state)
+            {
+                return false;
+            }
+            at = (at + 1) & self.mask;
+        }
+    }
+
+    /// Puts an index under this hash; no other has the same state.
+    #[inline]
+    fn insert(&mut self, index: usize, hash: u64) {
         let mut at = hash as usize & self.mask;
         while self.entries[at] != 0 {
             at = (at + 1) & self.mask;
