@@ -1,6 +1,6 @@
 //! A call as it comes in, and its arguments as the engine takes them.
 
-use design::model::{MemoryUse, Operation, OperationId};
+use design::model::{Design, MemoryUse, Operation, OperationId};
 use engine::{NULL, Word};
 use serde_json::{Map, Value};
 
@@ -109,7 +109,7 @@ pub fn arguments(
     let mut memory = Vec::with_capacity(operation.memory.len());
     for used in &operation.memory {
         let field = &schema.design.actors[used.actor.index()].memory[used.field.index()];
-        let name = memory_name(schema, operation, used);
+        let name = memory_name(&schema.design, operation, used);
         match request.memory.get(&name) {
             Some(value) if used.read => {
                 json::read(&schema.design, &field.ty, value, pool, &mut memory)
@@ -123,8 +123,8 @@ pub fn arguments(
 }
 
 /// `my_epoch`, or `victim.my_epoch` where the operation has it of several records.
-pub fn memory_name(schema: &Schema, operation: &Operation, used: &MemoryUse) -> String {
-    let field = &schema.design.actors[used.actor.index()].memory[used.field.index()].name;
+pub fn memory_name(design: &Design, operation: &Operation, used: &MemoryUse) -> String {
+    let field = &design.actors[used.actor.index()].memory[used.field.index()].name;
     let several = operation
         .memory
         .iter()

@@ -450,7 +450,7 @@ impl Runtime {
             let used = &operation.memory[used.index()];
             let field = &schema.design.actors[used.actor.index()].memory[used.field.index()];
             let value = values::write(&schema.design, &field.ty, std::slice::from_ref(word), &pool);
-            memory.insert(memory_name(schema, operation, used), value);
+            memory.insert(memory_name(&schema.design, operation, used), value);
         }
         let truth = match truth {
             true => reply::records(schema, &done.changed, &pool),

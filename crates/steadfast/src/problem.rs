@@ -11,11 +11,12 @@ use crate::output::{ERROR, HELP, Output};
 pub struct Problem {
     pub message: String,
     pub help: Vec<String>,
+    exit: Exit,
 }
 
 impl Problem {
     pub fn new(message: impl Into<String>) -> Problem {
-        Problem { message: message.into(), help: Vec::new() }
+        Problem { message: message.into(), help: Vec::new(), exit: Exit::Wrong }
     }
 
     #[must_use]
@@ -32,14 +33,21 @@ impl Problem {
         }
     }
 
-    /// Tells the user; what cannot be carried out is wrong usage.
+    /// Something else than wrong usage.
+    #[must_use]
+    pub fn exit(mut self, exit: Exit) -> Problem {
+        self.exit = exit;
+        self
+    }
+
+    /// Tells the user.
     pub fn show(&self, output: &mut Output) -> Exit {
         let mut text = format!("{ERROR}error{ERROR:#}: {}\n", self.message);
         for help in &self.help {
             let _ = writeln!(text, "{HELP}help{HELP:#}: {help}");
         }
         output.tell(&text);
-        Exit::Wrong
+        self.exit
     }
 }
 

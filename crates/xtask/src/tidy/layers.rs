@@ -73,6 +73,12 @@ const LAYERS: &[Layer] = &[
         never: &[],
     },
     Layer {
+        package: "outgoing",
+        uses: &["design", "runtime", "store"],
+        tests_use: &[],
+        never: &["hyper", "axum", "tokio", "reqwest"],
+    },
+    Layer {
         package: "steadfast",
         uses: &[
             "syntax",
@@ -85,6 +91,7 @@ const LAYERS: &[Layer] = &[
             "store-embedded",
             "runtime",
             "server",
+            "outgoing",
         ],
         tests_use: &[],
         never: &[],
