@@ -25,7 +25,11 @@ impl Default for Timeouts {
 pub fn agent(url: &str, timeouts: Timeouts) -> Agent {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let tls = TlsConfig::builder()
-        .root_certs(if url.starts_with("https:") { roots() } else { RootCerts::new_with_certs(&[]) })
+        .root_certs(if url.starts_with("https:") {
+            roots()
+        } else {
+            RootCerts::new_with_certs(&[])
+        })
         .unversioned_rustls_crypto_provider(provider)
         .build();
     let mut config = Agent::config_builder()
@@ -69,7 +73,9 @@ mod tests {
 
     #[test]
     fn loopback_is_told_from_the_rest() {
-        for url in ["http://127.0.0.1:70/x", "http://localhost", "http://[::1]:8/", "http://127.9.9.9"] {
+        for url in
+            ["http://127.0.0.1:70/x", "http://localhost", "http://[::1]:8/", "http://127.9.9.9"]
+        {
             assert!(is_loopback(url), "{url}");
         }
         for url in ["https://localhost.example/", "http://10.0.0.1:80", "http://[::2]/", ""] {

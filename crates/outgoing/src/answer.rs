@@ -83,7 +83,10 @@ mod tests {
         let json = [("content-type", "application/json; charset=utf-8")];
         assert_eq!(judged(200, &json, r#"{"a":1}"#), Delivered::Ok(json!({ "a": 1 })));
         assert_eq!(judged(204, &[], ""), Delivered::Ok(Value::Null));
-        assert_eq!(judged(200, &[("content-type", "text/plain")], "yes"), Delivered::Ok(Value::Null));
+        assert_eq!(
+            judged(200, &[("content-type", "text/plain")], "yes"),
+            Delivered::Ok(Value::Null)
+        );
         assert!(matches!(judged(200, &json, r#"{"a":"#), Delivered::Unknown { .. }));
     }
 

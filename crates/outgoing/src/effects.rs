@@ -37,7 +37,12 @@ impl Effects {
         known.or_insert_with(|| agent(url, self.timeouts)).clone()
     }
 
-    fn call(&self, url: &str, target: &Target, delivery: &Delivery) -> Result<Delivered, ureq::Error> {
+    fn call(
+        &self,
+        url: &str,
+        target: &Target,
+        delivery: &Delivery,
+    ) -> Result<Delivered, ureq::Error> {
         let now_ms = now_ms();
         let mut answer = self.send(url, target, delivery, now_ms)?;
         let (status, headers) = (answer.status(), answer.headers().clone());

@@ -73,7 +73,8 @@ mod tests {
             revision: Some("0-7"),
             traceparent: None,
         };
-        let event: Value = serde_json::from_slice(&attributes.structured(&json!({ "a": 1 }))).unwrap();
+        let event: Value =
+            serde_json::from_slice(&attributes.structured(&json!({ "a": 1 }))).unwrap();
         assert_eq!(
             event,
             json!({

@@ -36,7 +36,9 @@ impl fmt::Display for Unset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Unset { effect, placeholder, .. } = self;
         match &self.name {
-            Some(_) => write!(f, "the effect `{effect}` calls `{{{placeholder}}}`, which is not set"),
+            Some(_) => {
+                write!(f, "the effect `{effect}` calls `{{{placeholder}}}`, which is not set")
+            }
             None => write!(
                 f,
                 "the effect `{effect}` calls `{{{placeholder}}}`, and only `{{NAME.url}}` is filled in"

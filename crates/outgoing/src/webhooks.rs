@@ -67,11 +67,8 @@ impl Webhooks {
         for subscription in subscriptions {
             let name = format!("webhook {}", subscription.url);
             let follower = runtime.follower(&name)?;
-            let standing = Standing {
-                url: subscription.url.clone(),
-                follower: name,
-                ..Standing::default()
-            };
+            let standing =
+                Standing { url: subscription.url.clone(), follower: name, ..Standing::default() };
             let standing = Arc::new(Mutex::new(standing));
             let teller = Teller {
                 agent: agent(&subscription.url, timeouts),
@@ -225,8 +222,7 @@ impl Teller {
     fn attempt(&self, message: &Message) -> Result<(), (String, Option<Duration>)> {
         let now_ms = now_ms();
         let timestamp = now_ms.div_euclid(1_000);
-        let signature =
-            sign(&self.subscription.secrets, &message.id, timestamp, &message.body);
+        let signature = sign(&self.subscription.secrets, &message.id, timestamp, &message.body);
         let sent = self
             .agent
             .post(&self.subscription.url)
@@ -258,10 +254,8 @@ struct Message {
 /// The events of one transition. Their identities are the same whenever they are told.
 fn messages(design: &str, revision: &str, transition: &Transition) -> Vec<Message> {
     let each = transition.events.iter().enumerate();
-    each.map(|(at, (event, fields))| {
-        message(design, revision, transition.at, (at, event), fields)
-    })
-    .collect()
+    each.map(|(at, (event, fields))| message(design, revision, transition.at, (at, event), fields))
+        .collect()
 }
 
 fn message(

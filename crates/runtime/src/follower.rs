@@ -61,7 +61,10 @@ pub enum Ahead {
     Transitions(Vec<(String, Transition)>),
     Nothing,
     /// the feed no longer goes back so far: what was between the two is gone
-    Gap { after: String, from: String },
+    Gap {
+        after: String,
+        from: String,
+    },
 }
 
 impl Runtime {
@@ -133,7 +136,11 @@ impl Follower {
         match block_on(self.runtime.feed(Some(&self.next.to_string()), limit)) {
             Ok((transitions, next)) => {
                 self.next = parse(&next)?;
-                if transitions.is_empty() { Ok(Ahead::Nothing) } else { Ok(Ahead::Transitions(transitions)) }
+                if transitions.is_empty() {
+                    Ok(Ahead::Nothing)
+                } else {
+                    Ok(Ahead::Transitions(transitions))
+                }
             }
             Err(CallError::Store(StoreError::BelowFloor(floor))) => {
                 let after = self.next.to_string();

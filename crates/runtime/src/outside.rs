@@ -307,12 +307,16 @@ impl Runtime {
         };
         let mut word = NOBODY;
         if let Some(local) = handler.param {
-            let ty = &operation.locals[local.index()].ty;
-            let mut words = Vec::new();
+            let bound = &operation.locals[local.index()];
             let mut pool = desk.pool.borrow_mut();
-            // an answer of another type is no answer: null, which the handler sees
-            if values::read(&schema.design, ty, answer, &mut pool, &mut words).is_ok() {
-                word = words[0];
+            // the whole answer, or its field of that name; an answer of another type is no answer:
+            // null, which the handler sees
+            for value in [Some(answer), answer.get(&bound.name)].into_iter().flatten() {
+                let mut words = Vec::new();
+                if values::read(&schema.design, &bound.ty, value, &mut pool, &mut words).is_ok() {
+                    word = words[0];
+                    break;
+                }
             }
         }
         let command = Command {

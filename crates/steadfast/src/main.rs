@@ -2,6 +2,7 @@
 //! Knows nothing of how anything is parsed, typed or explored.
 
 mod catalog;
+mod client;
 mod commands;
 mod diagnostics;
 mod exit;

@@ -55,6 +55,11 @@ impl Output {
         let _ = self.out.flush();
     }
 
+    /// Whoever read the output has left, or it cannot be written.
+    pub fn nobody_reads(&self) -> bool {
+        self.left || self.failed.is_some()
+    }
+
     /// May what is told have colours?
     pub fn err_is_coloured(&self) -> bool {
         self.err.current_choice() != ColorChoice::Never

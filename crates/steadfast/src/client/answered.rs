@@ -114,7 +114,8 @@ mod tests {
             "legal": ["buyer confirm"],
         });
         let text = refusal(&said);
-        for part in ["by `hold.free`", "prevents oversell", "Seat A1", "status HELD", "buyer confirm"]
+        for part in
+            ["by `hold.free`", "prevents oversell", "Seat A1", "status HELD", "buyer confirm"]
         {
             assert!(text.contains(part), "no {part} in {text}");
         }

@@ -68,8 +68,11 @@ impl Remembered {
             self.write(&place, &json!({ "of": self.scope, "name": name, "value": value }))
                 .map_err(|error| {
                     let place = place.display();
-                    Problem::new(format!("cannot remember `{name}` in `{place}`: {}", reason(&error)))
-                        .help("`--memory name=value` gives it by hand")
+                    Problem::new(format!(
+                        "cannot remember `{name}` in `{place}`: {}",
+                        reason(&error)
+                    ))
+                    .help("`--memory name=value` gives it by hand")
                 })?;
             names.push(name);
         }
@@ -141,7 +144,8 @@ mod tests {
         let handed_out = Map::from_iter([(name.clone(), Value::from("sealed"))]);
         let kept = at("ann").keep(&design, writer, &params("k1"), &handed_out).ok().unwrap();
         assert_eq!(kept, [name]);
-        let found = |scope: &str, key: &str| at(scope).for_step(&design, reader, &params(key)).len();
+        let found =
+            |scope: &str, key: &str| at(scope).for_step(&design, reader, &params(key)).len();
         assert_eq!((found("ann", "k1"), found("ann", "k2"), found("bob", "k1")), (1, 0, 0));
         fs::remove_dir_all(&folder).unwrap();
     }

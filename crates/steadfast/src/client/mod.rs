@@ -7,5 +7,5 @@ mod words;
 
 pub use answered::{Answered, refusal};
 pub use memory::Remembered;
-pub use options::{Client, DEFAULT_SERVER, ServerOptions};
-pub use words::{design_name, named_values, record, segment, told, truth, word};
+pub use options::{Client, ServerOptions};
+pub use words::{design_name, named_values, record, segment, told, word};

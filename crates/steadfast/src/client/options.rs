@@ -108,16 +108,6 @@ impl Client {
         self.send(request, &headers, body.to_string().as_bytes())
     }
 
-    pub fn put(
-        &self,
-        path: &str,
-        headers: &[(&str, &str)],
-        body: &[u8],
-    ) -> Result<Answered, Problem> {
-        let request = self.agent.put(format!("{}{path}", self.base));
-        self.send(request, headers, body)
-    }
-
     fn send(
         &self,
         mut request: ureq::RequestBuilder<ureq::typestate::WithBody>,
@@ -165,8 +155,9 @@ impl Client {
         };
         let problem = Problem::new(format!("no answer from `{}`: {why}", self.base));
         if never || !changes {
-            return problem
-                .help("start a server with `steadfast serve DESIGN`, or name one with `--server URL`");
+            return problem.help(
+                "start a server with `steadfast serve DESIGN`, or name one with `--server URL`",
+            );
         }
         problem
             .help("it is not known whether the step was taken; with `--key` it can be asked again")

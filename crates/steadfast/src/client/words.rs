@@ -89,10 +89,10 @@ mod tests {
 
     #[test]
     fn values_are_texts_unless_they_are_said_to_be_json() {
-        let words = |list: &[&str]| {
-            named_values(&list.iter().map(ToString::to_string).collect::<Vec<_>>())
-        };
-        let read = words(&["seat=A1", "n=12", "list:=[1,2]", "url=a:=b", "none:=null", "e="]).unwrap();
+        let words =
+            |list: &[&str]| named_values(&list.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let read =
+            words(&["seat=A1", "n=12", "list:=[1,2]", "url=a:=b", "none:=null", "e="]).unwrap();
         let expected = json!({
             "seat": "A1", "n": "12", "list": [1, 2], "url": "a:=b", "none": null, "e": "",
         });

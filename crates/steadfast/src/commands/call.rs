@@ -71,7 +71,8 @@ impl Call {
             }
         }
         body.extend(by_hand);
-        let path = format!("/v1/{}/{}/{}", segment(&name), segment(&self.actor), segment(&self.operation));
+        let path =
+            format!("/v1/{}/{}/{}", segment(&name), segment(&self.actor), segment(&self.operation));
         let key = self.key.as_ref().map(|key| format!("\"{}\"", key.replace(['"', '\\'], "")));
         let headers: Vec<(&str, &str)> =
             key.iter().map(|key| ("idempotency-key", key.as_str())).collect();

@@ -31,7 +31,8 @@ pub struct Get {
 impl Get {
     pub fn run(self, output: &mut Output) -> Answer {
         let client = self.server.client()?;
-        let mut path = format!("/v1/{}/{}", segment(&design_name(&self.design)), segment(&self.subject));
+        let mut path =
+            format!("/v1/{}/{}", segment(&design_name(&self.design)), segment(&self.subject));
         for part in &self.key {
             path.push('/');
             path.push_str(&segment(part));
@@ -59,7 +60,8 @@ impl Get {
             output.print(&format!("{said}\n"));
             return Ok(Exit::Yes);
         }
-        let mut text = format!("{STRONG}{} {}{STRONG:#}", told(&self.subject), told(&self.key.join("/")));
+        let mut text =
+            format!("{STRONG}{} {}{STRONG:#}", told(&self.subject), told(&self.key.join("/")));
         if let Some(version) = answered.header("etag") {
             text.push_str(&format!("  version {}", told(version.trim_matches('"'))));
         }

@@ -1,13 +1,23 @@
 //! One file for each command: its options, its help, and what it does.
 
+mod backup;
+mod bench;
+mod call;
 mod check;
+mod completions;
 mod error;
 mod explain;
+mod export;
 mod fmt;
+mod get;
+mod import;
 mod list;
 mod new;
 mod serve;
+mod restore;
 mod show;
+mod view;
+mod watch;
 
 use clap::Subcommand;
 
@@ -25,6 +35,16 @@ pub enum Command {
     Show(show::Show),
     Fmt(fmt::Fmt),
     Error(error::ErrorPage),
+    Call(call::Call),
+    Get(get::Get),
+    View(view::View),
+    Watch(watch::Watch),
+    Bench(bench::Bench),
+    Backup(backup::Backup),
+    Restore(restore::Restore),
+    Export(export::Export),
+    Import(import::Import),
+    Completions(completions::Completions),
 }
 
 /// What a command answers, or why it could not be carried out.
@@ -41,6 +61,16 @@ impl Command {
             Command::Show(command) => command.run(output),
             Command::Fmt(command) => command.run(output),
             Command::Error(command) => command.run(output),
+            Command::Call(command) => command.run(output),
+            Command::Get(command) => command.run(output),
+            Command::View(command) => command.run(output),
+            Command::Watch(command) => command.run(output),
+            Command::Bench(command) => command.run(output),
+            Command::Backup(command) => command.run(output),
+            Command::Restore(command) => command.run(output),
+            Command::Export(command) => command.run(output),
+            Command::Import(command) => command.run(output),
+            Command::Completions(command) => command.run(output),
         }
     }
 }

@@ -93,7 +93,8 @@ mod tests {
 
     #[test]
     fn rows_stand_on_lines_of_their_own() {
-        let said = json!({ "revision": "0-7", "rows": [{ "key": ["A1"], "n": 2 }, { "key": ["A2"] }] });
+        let said =
+            json!({ "revision": "0-7", "rows": [{ "key": ["A1"], "n": 2 }, { "key": ["A2"] }] });
         assert_eq!(shown(&said), "revision 0-7\n  A1  n 2\n  A2\n2 rows\n");
     }
 }

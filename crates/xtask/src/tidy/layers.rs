@@ -75,7 +75,7 @@ const LAYERS: &[Layer] = &[
     Layer {
         package: "outgoing",
         uses: &["design", "runtime", "store"],
-        tests_use: &[],
+        tests_use: &["engine"],
         never: &["hyper", "axum", "tokio", "reqwest"],
     },
     Layer {
