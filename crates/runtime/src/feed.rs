@@ -1,8 +1,9 @@
 //! What the feed says of one transition.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
-use design::model::{EventId, OperationId, OperationKind, SubjectId, Type};
+use design::model::{EventId, OperationId, OperationKind, StateId, SubjectId, Type};
 use engine::{AnswerKind, Command, NULL, Word};
 use serde_json::{Map, Value, json};
 
@@ -11,6 +12,7 @@ use crate::keys::DesignNumber;
 use crate::perform::put_params;
 use crate::pool::Pool;
 use crate::schema::Schema;
+use crate::sight::{Eye, Looked, Mask};
 use crate::{codec, json as values, keys, record, time};
 
 const FORM: u8 = 1;
@@ -217,71 +219,110 @@ fn change_bytes<'a>(reader: &mut Reader<'a>) -> Result<ChangedBytes<'a>, Damaged
     Ok(ChangedBytes { subject, key, truth })
 }
 
-pub fn read(schema: &Schema, bytes: &[u8]) -> Result<Transition, Damaged> {
+/// None: nothing of it is seen.
+pub fn read(
+    schema: &Schema,
+    bytes: &[u8],
+    eye: Option<&Eye<'_>>,
+) -> Result<Option<Transition>, Damaged> {
     let design = &schema.design;
-    let mut pool = Pool::new(schema.program.texts());
+    let pool = RefCell::new(Pool::new(schema.program.texts()));
     let mut reader = Reader::new(bytes);
     if reader.byte()? != FORM {
         return Err(Damaged);
     }
-    let operation = usize::try_from(reader.number()?).map_err(|_| Damaged)?;
-    let operation = design.operations.get(operation).ok_or(Damaged)?;
+    let id = OperationId(u32::try_from(reader.number()?).map_err(|_| Damaged)?);
+    let operation = design.operations.get(id.index()).ok_or(Damaged)?;
     let at = reader.signed()?;
     let principal = String::from_utf8_lossy(reader.bytes()?).into_owned();
+    let called = matches!(operation.kind, OperationKind::Step { .. });
+    let own = eye.is_none_or(|eye| called && eye.is(&principal));
     reader.bytes()?;
     let mut changes = Vec::new();
+    let mut masks = Vec::new();
     for _ in 0..reader.number()? {
-        changes.push(read_change(schema, &mut reader, &mut pool)?);
+        let (subject, change, mask) = read_change(schema, id, &mut reader, &pool, eye)?;
+        if mask != Mask::Nothing {
+            changes.push(change);
+        }
+        masks.push((subject, mask));
     }
     let mut events = Vec::new();
     for _ in 0..reader.number()? {
-        let event = usize::try_from(reader.number()?).map_err(|_| Damaged)?;
-        let event = design.events.get(event).ok_or(Damaged)?;
+        let id = EventId(u32::try_from(reader.number()?).map_err(|_| Damaged)?);
+        let event = design.events.get(id.index()).ok_or(Damaged)?;
+        let mut fields_reader = Reader::new(reader.bytes()?);
+        if eye.is_some_and(|eye| !eye.sees_event(id, own, &masks)) {
+            continue;
+        }
         let fields = Type::Record(event.fields.clone());
         let mut words = Vec::new();
-        codec::take(&mut Reader::new(reader.bytes()?), design, &fields, &mut pool, &mut words)?;
+        let mut pool = pool.borrow_mut();
+        codec::take(&mut fields_reader, design, &fields, &mut pool, &mut words)?;
         events.push((event.name.clone(), values::write(design, &fields, &words, &pool)));
     }
-    Ok(Transition {
+    if !own && changes.is_empty() && events.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Transition {
         actor: design.actors[operation.actor.index()].name.clone(),
         operation: operation.name.clone(),
-        principal,
+        // who acted is no truth that anybody reads: it is told to whoever it was
+        principal: if own { principal } else { String::new() },
         at,
         changes,
         events,
-    })
+    }))
 }
 
 fn read_change(
     schema: &Schema,
+    operation: OperationId,
     reader: &mut Reader<'_>,
-    pool: &mut Pool,
-) -> Result<Changed, Damaged> {
+    pool: &RefCell<Pool>,
+    eye: Option<&Eye<'_>>,
+) -> Result<(SubjectId, Changed, Mask), Damaged> {
     let design = &schema.design;
     let change = change_bytes(reader)?;
     let id = change.subject;
     let subject = design.subjects.get(id.index()).ok_or(Damaged)?;
     let mut parts = Reader::new(change.key);
-    let handle = keys::read_key_parts(&mut parts, design, id, pool)?;
+    let handle = keys::read_key_parts(&mut parts, design, id, &mut pool.borrow_mut())?;
     let mut key = Vec::new();
-    values::write_key(design, id, handle, pool, &mut key);
-    let truth = match change.truth {
+    values::write_key(design, id, handle, &pool.borrow(), &mut key);
+    let words = match change.truth {
         None => None,
         Some(bytes) => {
             let mut words = Vec::new();
-            record::take_truth(&mut Reader::new(bytes), schema, id, pool, &mut words)?;
-            Some(truth_json(schema, id, &words, pool))
+            let mut pool = pool.borrow_mut();
+            record::take_truth(&mut Reader::new(bytes), schema, id, &mut pool, &mut words)?;
+            Some(words)
         }
     };
-    Ok(Changed { subject: subject.name.clone(), key, truth })
+    let looked = Looked { subject: id, key: handle, words: words.as_deref() };
+    let mask = match eye {
+        None => Mask::Everything,
+        Some(eye) => eye.mask_of_change(operation, looked, pool)?,
+    };
+    let truth = words.map(|words| seen_json(schema, id, &words, &pool.borrow(), &mask));
+    Ok((id, Changed { subject: subject.name.clone(), key, truth }, mask))
 }
 
-/// The truth of a record, a state at a time.
-pub fn truth_json(schema: &Schema, subject: SubjectId, words: &[Word], pool: &Pool) -> Value {
+/// The truth of a record, a state at a time, as far as it is seen.
+pub fn seen_json(
+    schema: &Schema,
+    subject: SubjectId,
+    words: &[Word],
+    pool: &Pool,
+    mask: &Mask,
+) -> Value {
     let declared = &schema.design.subjects[subject.index()];
     let layout = schema.program.layout(subject);
     let mut object = Map::new();
-    for state in &declared.states {
+    for (at, state) in declared.states.iter().enumerate() {
+        if !mask.shows(StateId::of(at)) {
+            continue;
+        }
         let mut fields = Map::new();
         for attr in &state.attributes {
             let attribute = &declared.attributes[attr.index()];
@@ -296,6 +337,9 @@ pub fn truth_json(schema: &Schema, subject: SubjectId, words: &[Word], pool: &Po
         }
     }
     for (log, start) in &schema.subjects[subject.index()].logs {
+        if !mask.shows(*log) {
+            continue;
+        }
         let name = declared.states[log.index()].name.clone();
         object.insert(name, json!({ "start": words[*start], "end": words[*start + 1] }));
     }

@@ -31,7 +31,9 @@ mod result;
 mod runtime;
 mod schema;
 mod seen;
+mod sight;
 mod time;
+mod viewer;
 mod views;
 mod workers;
 
@@ -48,5 +50,6 @@ pub use replay::{Departure, replay};
 pub use reply::{CallError, Refused, Reply};
 pub use request::{Request, memory_name};
 pub use runtime::{OpenError, Runtime, Settings};
+pub use viewer::{Roles, Viewer};
 pub use views::ViewQuery;
 pub use workers::Workers;

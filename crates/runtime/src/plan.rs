@@ -8,7 +8,6 @@ pub enum Got<'a> {
     Present(u64, &'a [u8]),
     Absent,
     /// not fetched yet: the call is tried again once it is
-    #[expect(dead_code, reason = "said by stores across the network, which are not served yet")]
     Later,
 }
 

@@ -12,6 +12,8 @@ use crate::pool::Pool;
 use crate::record;
 use crate::reply::CallError;
 use crate::runtime::Runtime;
+use crate::sight::{Looked, Mask};
+use crate::viewer::Viewer;
 
 /// A record as it is stored.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,6 +26,16 @@ pub struct Truth {
 impl Runtime {
     /// The truth of one record; the key is given part by part. None: there is none.
     pub async fn get(&self, subject: &str, key: &[Value]) -> Result<Option<Truth>, CallError> {
+        self.get_as(subject, key, None).await
+    }
+
+    /// As much of it as the viewer sees. None: there is none, or none to see.
+    pub async fn get_as(
+        &self,
+        subject: &str,
+        key: &[Value],
+        viewer: Option<&Viewer>,
+    ) -> Result<Option<Truth>, CallError> {
         let schema = &*self.schema;
         let Some(id) = schema.subject(subject) else {
             let message = format!("`{}` has no subject `{subject}`", schema.design.name);
@@ -31,7 +43,7 @@ impl Runtime {
         };
         let pool = RefCell::new(Pool::new(schema.program.texts()));
         let mut stored_key = Vec::new();
-        {
+        let handle = {
             let mut pool = pool.borrow_mut();
             let mut parts = key.iter();
             let handle = values::read_key(&schema.design, id, &mut parts, &mut pool)
@@ -41,23 +53,32 @@ impl Runtime {
                 return Err(CallError::Bad(values::BadValue::new("/key", message)));
             }
             keys::record(&mut stored_key, &schema.design, schema.number, id, handle, &pool);
-        }
+            handle
+        };
         let found = self.store.read(&[Key::new(stored_key)], None).await?;
         let implicit = schema.design.subjects[id.index()].implicit;
-        match found.into_iter().next().flatten() {
+        let mut words = Vec::new();
+        let version = match found.into_iter().next().flatten() {
             None if implicit => {
-                let words = schema.program.defaults(id);
-                let truth = feed::truth_json(schema, id, words, &pool.borrow());
-                Ok(Some(Truth { version: 0, truth }))
+                words.extend_from_slice(schema.program.defaults(id));
+                0
             }
-            None => Ok(None),
+            None => return Ok(None),
             Some(stored) => {
-                let mut words = Vec::new();
                 record::take(&stored.value, schema, id, &mut pool.borrow_mut(), &mut words)?;
-                let truth = feed::truth_json(schema, id, &words, &pool.borrow());
-                Ok(Some(Truth { version: stored.version.0, truth }))
+                stored.version.0
             }
+        };
+        let looked = Looked { subject: id, key: handle, words: Some(&words) };
+        let mask = match self.eye(viewer) {
+            None => Mask::Everything,
+            Some(eye) => eye.mask(looked, &pool, None)?,
+        };
+        if mask == Mask::Nothing {
+            return Ok(None);
         }
+        let truth = feed::seen_json(schema, id, &words, &pool.borrow(), &mask);
+        Ok(Some(Truth { version, truth }))
     }
 
     /// Transitions after `from` in the order in which they happened, each with its revision, and
@@ -67,6 +88,16 @@ impl Runtime {
         from: Option<&str>,
         limit: usize,
     ) -> Result<(Vec<(String, Transition)>, String), CallError> {
+        self.feed_as(from, limit, None).await
+    }
+
+    /// As much of them as the viewer sees.
+    pub async fn feed_as(
+        &self,
+        from: Option<&str>,
+        limit: usize,
+        viewer: Option<&Viewer>,
+    ) -> Result<(Vec<(String, Transition)>, String), CallError> {
         let from = match from {
             None => Cursor::start(Partition::default()),
             Some(text) => text.parse().map_err(|message: String| {
@@ -74,11 +105,13 @@ impl Runtime {
             })?,
         };
         let page = self.store.feed(from, limit).await?;
+        let eye = self.eye(viewer);
         let mut list = Vec::new();
         for commit in &page.commits {
             for entry in &commit.entries {
-                if let Some(bytes) = feed::of_design(entry, self.schema.number) {
-                    list.push((commit.cursor.to_string(), feed::read(&self.schema, bytes)?));
+                let Some(bytes) = feed::of_design(entry, self.schema.number) else { continue };
+                if let Some(seen) = feed::read(&self.schema, bytes, eye.as_ref())? {
+                    list.push((commit.cursor.to_string(), seen));
                 }
             }
         }

@@ -8,6 +8,7 @@ use crate::json::BadValue;
 use crate::pool::Pool;
 use crate::schema::Schema;
 use crate::seen::Records;
+use crate::sight::Mask;
 use crate::{feed, json as values};
 
 /// A call that was carried out, and is durable.
@@ -50,6 +51,8 @@ pub enum CallError {
     /// the operation asks for an idempotency key
     KeyNeeded,
     Store(store::Error),
+    /// the viewer may not see what the answer would be made of
+    Hidden(String),
     /// what is stored does not read as what this design stores
     Damaged,
 }
@@ -79,6 +82,7 @@ impl std::fmt::Display for CallError {
             }
             CallError::KeyNeeded => write!(f, "this operation asks for an idempotency key"),
             CallError::Store(error) => write!(f, "{error}"),
+            CallError::Hidden(what) => write!(f, "{what}"),
             CallError::Damaged => write!(f, "a stored record is damaged"),
         }
     }
@@ -106,6 +110,7 @@ pub fn refused(
     id: OperationId,
     refusal: &Refusal,
     seen: &Records,
+    masks: &[Mask],
     pool: &Pool,
 ) -> Refused {
     let operation = &schema.design.operations[id.index()];
@@ -114,7 +119,7 @@ pub fn refused(
         operation: operation.name.clone(),
         clause: clause_name(operation, refusal),
         reason: refusal.reason.name(),
-        truth: records(schema, seen, pool),
+        truth: records(schema, seen, masks, pool),
         prevents: refusal.clause.map(|clause| prevents(schema, id, clause)).unwrap_or_default(),
     }
 }
@@ -147,15 +152,20 @@ fn prevents(schema: &Schema, operation: OperationId, clause: ClauseRef) -> Vec<S
         .collect()
 }
 
-/// Records as `[{ "subject", "key", "truth" }]`.
-pub fn records(schema: &Schema, seen: &Records, pool: &Pool) -> Value {
+/// Records as `[{ "subject", "key", "truth" }]`, with what each mask shows of them; no masks:
+/// everything.
+pub fn records(schema: &Schema, seen: &Records, masks: &[Mask], pool: &Pool) -> Value {
+    let mask = |at: usize| masks.get(at).unwrap_or(&Mask::Everything);
     let list = seen
         .iter()
-        .map(|record| {
+        .enumerate()
+        .filter(|(at, _)| *mask(*at) != Mask::Nothing)
+        .map(|(at, record)| {
             let mut key = Vec::new();
             values::write_key(&schema.design, record.subject, record.key, pool, &mut key);
-            let truth =
-                record.words.map(|words| feed::truth_json(schema, record.subject, words, pool));
+            let truth = record
+                .words
+                .map(|words| feed::seen_json(schema, record.subject, words, pool, mask(at)));
             json!({
                 "subject": schema.design.subjects[record.subject.index()].name,
                 "key": key,

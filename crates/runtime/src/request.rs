@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::json::{self, BadValue};
 use crate::pool::Pool;
 use crate::schema::Schema;
+use crate::viewer::Viewer;
 
 /// One call of one operation.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +23,8 @@ pub struct Request {
     pub idempotency_key: Option<String>,
     /// the answer need not tell the truth of what was changed
     pub brief: bool,
+    /// whose eyes the answer is for; none: nothing is left out
+    pub viewer: Option<Viewer>,
 }
 
 impl Request {
@@ -50,6 +53,13 @@ impl Request {
     #[must_use]
     pub fn brief(mut self) -> Request {
         self.brief = true;
+        self
+    }
+
+    /// What the viewer may not see is left out of the answer and of a refusal.
+    #[must_use]
+    pub fn seen_by(mut self, viewer: Viewer) -> Request {
+        self.viewer = Some(viewer);
         self
     }
 

@@ -12,6 +12,7 @@ use crate::pool::Pool;
 use crate::reply::CallError;
 use crate::runtime::Runtime;
 use crate::schema::Schema;
+use crate::viewer::Viewer;
 use crate::views::ViewQuery;
 use crate::{codec, json as values, keys};
 
@@ -21,6 +22,12 @@ pub enum Tree {
     Value(Value),
     Record(Vec<(String, Tree)>),
     View(ViewQuery),
+}
+
+impl Tree {
+    pub fn nothing() -> Tree {
+        Tree::Value(Value::Null)
+    }
 }
 
 /// Entries of a log that one read gives at most.
@@ -134,17 +141,21 @@ fn entries(
 
 impl Runtime {
     /// Asks the views that the answer names.
-    pub(crate) fn answered_tree(&self, tree: Tree) -> Result<Value, CallError> {
+    pub(crate) fn answered_tree(
+        &self,
+        tree: Tree,
+        viewer: Option<&Viewer>,
+    ) -> Result<Value, CallError> {
         match tree {
             Tree::Value(value) => Ok(value),
             Tree::Record(fields) => {
                 let mut object = Map::new();
                 for (name, tree) in fields {
-                    object.insert(name, self.answered_tree(tree)?);
+                    object.insert(name, self.answered_tree(tree, viewer)?);
                 }
                 Ok(Value::Object(object))
             }
-            Tree::View(query) => self.view(&query),
+            Tree::View(query) => self.view_as(&query, viewer),
         }
     }
 }

@@ -11,19 +11,23 @@ use serde_json::{Map, Value};
 use store::{Cursor, Decision, Partition, Store, Ticket, Transaction};
 
 use crate::alarm::Alarm;
+use crate::bytes::Damaged;
 use crate::clock::{Clock, SystemClock};
 use crate::counters::Counters;
 use crate::ephemeral::{Ephemerals, TTL_MS};
 use crate::hot::{HotKey, HotKeys};
 use crate::idempotency::{self, Outcome};
 use crate::keys::{DesignNumber, Space};
-use crate::perform::{Done, Performed, Room, perform};
+use crate::perform::{Done, Performed, Refused, Room, perform};
 use crate::plan::{Got, Plan, Source};
 use crate::pool::Pool;
 use crate::reply::{self, CallError, Reply};
 use crate::request::{Arguments, Request, arguments, memory_name};
 use crate::result::{self, Tree};
 use crate::schema::Schema;
+use crate::seen::{Records, Seen};
+use crate::sight::{Eye, Looked, Mask};
+use crate::viewer::Viewer;
 use crate::views::Views;
 use crate::{blobs, json as values, keys, registry};
 
@@ -144,6 +148,13 @@ impl Runtime {
         &self.schema.design
     }
 
+    /// May this viewer act as this actor? The actors of one chain of `continues` are the same
+    /// principals. None: the design has no such actor.
+    pub fn allows(&self, viewer: &Viewer, actor: &str) -> Option<bool> {
+        let at = self.schema.design.actors.iter().position(|known| known.name == actor)?;
+        Some(self.schema.sight.allows(viewer, design::model::ActorId::of(at)))
+    }
+
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
@@ -240,7 +251,9 @@ impl Runtime {
         let mut answer: Option<Result<Finished, CallError>> = None;
         let mut wake = None;
         let ticket = self.local().transact(&mut |transaction| {
-            let decided = self.decide(id, &arguments, idempotent.as_ref(), now, transaction, desk);
+            let viewer = request.viewer.as_ref();
+            let decided =
+                self.decide(id, &arguments, idempotent.as_ref(), viewer, now, transaction, desk);
             let decision = match &decided {
                 Ok(Finished::Done(done, _)) if !done.plan.is_empty() => {
                     apply(&done.plan, transaction);
@@ -272,8 +285,9 @@ impl Runtime {
             }),
             Some(Ok(Finished::Read(done, tree))) => {
                 self.counters.done(id);
-                let outcome = self.outcome(id, &done, false, desk);
-                self.answered_tree(tree).map(|result| Reply {
+                let outcome = self.outcome(id, &done, false, &[], desk);
+                let viewer = request.viewer.as_ref();
+                self.answered_tree(tree, viewer).map(|result| Reply {
                     revision,
                     memory: outcome.memory,
                     truth: Value::Array(Vec::new()),
@@ -283,8 +297,15 @@ impl Runtime {
             }
             Some(Ok(Finished::Done(done, outcome))) => {
                 self.counters.done(id);
-                let truth = !request.brief;
-                let outcome = outcome.unwrap_or_else(|| self.outcome(id, &done, truth, desk));
+                let outcome = match outcome {
+                    Some(outcome) => outcome,
+                    None if request.brief => self.outcome(id, &done, false, &[], desk),
+                    None => {
+                        let eye = self.eye(request.viewer.as_ref());
+                        let masks = masks(eye.as_ref(), &done.changed, desk, None)?;
+                        self.outcome(id, &done, true, &masks, desk)
+                    }
+                };
                 desk.room.reuse(done);
                 Ok(Reply {
                     revision,
@@ -327,16 +348,32 @@ impl Runtime {
         key: &[Value],
         state: &str,
     ) -> Result<Option<Value>, CallError> {
+        self.ephemeral_as(subject, key, state, None)
+    }
+
+    /// The same, unless the viewer may not see it.
+    pub fn ephemeral_as(
+        &self,
+        subject: &str,
+        key: &[Value],
+        state: &str,
+        viewer: Option<&Viewer>,
+    ) -> Result<Option<Value>, CallError> {
         let schema = &*self.schema;
         let Some(id) = schema.subject(subject) else {
             let message = format!("`{}` has no subject `{subject}`", schema.design.name);
             return Err(CallError::Unknown(message));
         };
-        let mut pool = Pool::new(schema.program.texts());
-        let handle = values::read_key(&schema.design, id, &mut key.iter(), &mut pool)
+        let pool = RefCell::new(Pool::new(schema.program.texts()));
+        let handle = values::read_key(&schema.design, id, &mut key.iter(), &mut pool.borrow_mut())
             .map_err(CallError::Bad)?;
         let mut record = Vec::new();
-        keys::key_parts(&mut record, &schema.design, id, handle, &pool);
+        keys::key_parts(&mut record, &schema.design, id, handle, &pool.borrow());
+        if let Some(eye) = self.eye(viewer)
+            && !eye.sees_soft((id, handle), state, &pool)?
+        {
+            return Ok(None);
+        }
         Ok(self.ephemerals.get(state, &record, self.clock.now_ms()))
     }
 
@@ -375,6 +412,7 @@ impl Runtime {
         id: OperationId,
         arguments: &Arguments,
         idempotent: Option<&(Vec<u8>, u128)>,
+        viewer: Option<&Viewer>,
         now: Word,
         transaction: &dyn Transaction,
         desk: &mut Desk,
@@ -408,9 +446,11 @@ impl Runtime {
         match performed {
             Performed::Later => Err(CallError::Damaged),
             Performed::Refused(refused) => {
+                let eye = self.eye(viewer);
+                let masks = masks(eye.as_ref(), &refused.seen, desk, Some(&source))?;
                 let pool = desk.pool.borrow();
-                let refusal =
-                    reply::refused(&self.schema, id, &refused.refusal, &refused.seen, &pool);
+                let Refused { refusal, seen } = &refused;
+                let refusal = reply::refused(&self.schema, id, refusal, seen, &masks, &pool);
                 Err(CallError::Refused(Box::new(refusal)))
             }
             Performed::Done(mut done) => {
@@ -419,15 +459,24 @@ impl Runtime {
                     OperationKind::Read { .. }
                 ) {
                     // a read changes nothing: there is nothing to give again
-                    let mut pool = desk.pool.borrow_mut();
                     let scratch = &desk.room.scratch;
+                    let mut pool = desk.pool.borrow_mut();
                     let tree = result::tree(&self.schema, id, scratch, &mut pool, transaction)?;
+                    drop(pool);
+                    let Some(eye) = self.eye(viewer) else { return Ok(Finished::Read(done, tree)) };
+                    let read: Vec<Looked<'_>> = scratch
+                        .reads()
+                        .map(|it| Looked { subject: it.subject, key: it.key, words: it.record })
+                        .collect();
+                    let tree = eye.answer(id, tree, &read, &desk.pool, &source)?;
                     return Ok(Finished::Read(done, tree));
                 }
                 let Some((key, payload)) = idempotent else {
                     return Ok(Finished::Done(done, None));
                 };
-                let outcome = self.outcome(id, &done, true, desk);
+                let eye = self.eye(viewer);
+                let masks = masks(eye.as_ref(), &done.changed, desk, Some(&source))?;
+                let outcome = self.outcome(id, &done, true, &masks, desk);
                 let stored = Stored { payload: *payload, answer: outcome, at: done.now };
                 if let Some(expired) = outdated {
                     done.plan.delete(&idempotency::due_key(self.schema.number, expired, key));
@@ -441,7 +490,14 @@ impl Runtime {
         }
     }
 
-    fn outcome(&self, id: OperationId, done: &Done, truth: bool, desk: &Desk) -> Outcome {
+    fn outcome(
+        &self,
+        id: OperationId,
+        done: &Done,
+        truth: bool,
+        masks: &[Mask],
+        desk: &Desk,
+    ) -> Outcome {
         let schema = &self.schema;
         let operation = &schema.design.operations[id.index()];
         let pool = desk.pool.borrow();
@@ -453,11 +509,26 @@ impl Runtime {
             memory.insert(memory_name(&schema.design, operation, used), value);
         }
         let truth = match truth {
-            true => reply::records(schema, &done.changed, &pool),
+            true => reply::records(schema, &done.changed, masks, &pool),
             false => Value::Array(Vec::new()),
         };
         Outcome { memory, truth, result: Value::Null }
     }
+}
+
+/// What is seen of each record; nothing is masked where everything is.
+fn masks(
+    eye: Option<&Eye<'_>>,
+    records: &Records,
+    desk: &Desk,
+    source: Option<&dyn Source>,
+) -> Result<Vec<Mask>, Damaged> {
+    let Some(eye) = eye else { return Ok(Vec::new()) };
+    let mask = |it: Seen<'_>| {
+        let looked = Looked { subject: it.subject, key: it.key, words: it.words };
+        eye.mask(looked, &desk.pool, source)
+    };
+    records.iter().map(mask).collect()
 }
 
 /// What a transaction came to.

@@ -5,6 +5,7 @@ use engine::{Field, Program};
 use rustc_hash::FxHashMap;
 
 use crate::keys::{DesignNumber, MAX_PARTS};
+use crate::sight::Sight;
 use crate::views;
 
 /// What does not change from call to call.
@@ -17,6 +18,8 @@ pub struct Schema {
     pub subjects: Vec<SubjectSchema>,
     /// for each view, the operation that evaluates a row
     pub view_operations: Vec<OperationId>,
+    /// who may see what
+    pub sight: Sight,
     /// by actor, then by name
     operations: FxHashMap<String, FxHashMap<String, OperationId>>,
     subject_names: FxHashMap<String, SubjectId>,
@@ -65,9 +68,11 @@ impl Schema {
         // views are evaluated by the same program, as reads of one record
         let mut extended = design.clone();
         extended.operations.extend(views::operations(&design));
-        let program = Program::new(&extended);
         let view_operations =
             (design.operations.len()..extended.operations.len()).map(OperationId::of).collect();
+        let (sight, conditions) = Sight::of(&design, extended.operations.len());
+        extended.operations.extend(conditions);
+        let program = Program::new(&extended);
         let subjects = (0..design.subjects.len())
             .map(|at| subject_schema(&design, &program, SubjectId::of(at)))
             .collect();
@@ -84,7 +89,16 @@ impl Schema {
             .enumerate()
             .map(|(at, subject)| (subject.name.clone(), SubjectId::of(at)))
             .collect();
-        Ok(Schema { design, program, number, subjects, view_operations, operations, subject_names })
+        Ok(Schema {
+            design,
+            program,
+            number,
+            subjects,
+            view_operations,
+            sight,
+            operations,
+            subject_names,
+        })
     }
 
     pub fn operation(&self, actor: &str, operation: &str) -> Option<OperationId> {

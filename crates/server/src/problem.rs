@@ -142,6 +142,12 @@ impl Problem {
                 "send a header `Idempotency-Key` with a value of your choice, the same when you \
                  try again",
             ),
+            CallError::Hidden(what) => Problem::new(
+                StatusCode::FORBIDDEN,
+                "hidden",
+                "the caller may not see what the answer is made of",
+                what,
+            ),
             CallError::Store(error) => Problem::of_store(error),
             CallError::Damaged => Problem::broken(),
         }

@@ -6,15 +6,17 @@ use design::model::{Type, View, ViewForm};
 use engine::Word;
 use serde_json::{Map, Value, json};
 
+use super::State;
 use super::group::Group;
 use super::row::{key_in, put_group};
-use super::{State, ViewState};
 use crate::bytes::Reader;
 use crate::json::{self as values, BadValue};
 use crate::keys;
 use crate::pool::Pool;
 use crate::reply::CallError;
 use crate::runtime::Runtime;
+use crate::sight::{Eye, Looked, Mask};
+use crate::viewer::Viewer;
 use crate::{feed, record, time};
 
 /// What is asked of a view.
@@ -38,6 +40,11 @@ const PAGE: usize = 100;
 impl Runtime {
     /// Answers with the revision that the view reflects, which is the newest durable one.
     pub fn view(&self, query: &ViewQuery) -> Result<Value, CallError> {
+        self.view_as(query, None)
+    }
+
+    /// Rows that the viewer sees. What counts rows that the viewer may not see is not answered.
+    pub fn view_as(&self, query: &ViewQuery, viewer: Option<&Viewer>) -> Result<Value, CallError> {
         let design = &self.schema.design;
         let Some(at) = design.views.iter().position(|view| view.name == query.view) else {
             let message = format!("`{}` has no view `{}`", design.name, query.view);
@@ -48,6 +55,14 @@ impl Runtime {
             let message = format!("`{}` needs a search engine, which is not served yet", view.name);
             return Err(CallError::Unknown(message));
         }
+        let eye = self.eye(viewer);
+        // does every row count that is there?
+        let whole = eye.as_ref().is_none_or(|it| it.sees_all_of(view.subject, it.of_view(at)));
+        if !whole && !matches!(view.form, ViewForm::List { .. } | ViewForm::Rank { .. }) {
+            let message = format!("`{}` is made of truth that you may not see", view.name);
+            return Err(CallError::Hidden(message));
+        }
+        let looks = Looks { eye: eye.as_ref(), at, whole };
         if let Some(cursor) = &query.at_least {
             let cursor: store::Cursor = cursor
                 .parse()
@@ -90,11 +105,11 @@ impl Runtime {
             }
             ViewForm::List { limit, .. } => {
                 let most = limit.map_or(PAGE, |limit| limit as usize);
-                self.page(&state, known, found, view, query, most)?
+                self.page(&state, found, &looks, query, most)?
             }
             ViewForm::Rank { top, .. } => {
                 let most = top.map_or(PAGE, |top| top as usize);
-                self.page(&state, known, found, view, query, most)?
+                self.page(&state, found, &looks, query, most)?
             }
             ViewForm::Search { .. } | ViewForm::Near { .. } => Value::Null,
         };
@@ -134,13 +149,14 @@ impl Runtime {
     fn page(
         &self,
         state: &State,
-        known: &ViewState,
         found: &Group,
-        view: &View,
+        looks: &Looks<'_>,
         query: &ViewQuery,
         most: usize,
     ) -> Result<Value, CallError> {
         let schema = &*self.schema;
+        let view = &schema.design.views[looks.at];
+        let known = &state.views[looks.at];
         let bad = |pointer: &str, message: &str| CallError::Bad(BadValue::new(pointer, message));
         let ranked = matches!(view.form, ViewForm::Rank { .. });
         let limit = query.limit.unwrap_or(PAGE).min(PAGE * 10);
@@ -162,8 +178,9 @@ impl Runtime {
                     .map_err(CallError::Bad)?;
             let mut id = (view.subject.0 as u16).to_be_bytes().to_vec();
             keys::key_parts(&mut id, &schema.design, view.subject, handle, &pool.borrow());
-            let Some(row) = known.rows.get(&id[..]) else {
-                return Err(bad("/around", "this record is not in the view"));
+            let row = match known.rows.get(&id[..]) {
+                Some(row) if self.shown(state, looks, &row.sort)?.is_some() => row,
+                _ => return Err(bad("/around", "this record is not in the view")),
             };
             let position = found.sorted.position(&row.sort);
             start = position.saturating_sub(limit / 2);
@@ -173,22 +190,37 @@ impl Runtime {
         }
         let mut rows = Vec::new();
         let mut last = None;
-        for (at, sort) in found.sorted.from(start).take(limit).enumerate() {
-            let Some(mut shown) = self.shown(state, view, sort)? else { continue };
-            if ranked {
+        let mut more = false;
+        for (at, sort) in found.sorted.from(start).enumerate() {
+            let Some(mut shown) = self.shown(state, looks, sort)? else { continue };
+            if rows.len() >= limit {
+                more = true;
+                break;
+            }
+            // a rank counts the rows before it, those that are not seen among them
+            if ranked && looks.whole {
                 shown["rank"] = json!(start + at + 1);
             }
             rows.push(shown);
             last = Some(sort);
         }
-        let more = start + rows.len() < found.sorted.len();
-        let next = last.filter(|_| more && !rows.is_empty()).map(to_hex);
-        Ok(json!({ "rows": rows, "next": next, "total": found.sorted.len() }))
+        let next = last.filter(|_| more).map(to_hex);
+        let mut page = json!({ "rows": rows, "next": next });
+        if looks.whole {
+            page["total"] = json!(found.sorted.len());
+        }
+        Ok(page)
     }
 
-    /// A row with its key and truth.
-    fn shown(&self, state: &State, view: &View, sort: &[u8]) -> Result<Option<Value>, CallError> {
+    /// A row with its key and truth. None: it is not seen.
+    fn shown(
+        &self,
+        state: &State,
+        looks: &Looks<'_>,
+        sort: &[u8],
+    ) -> Result<Option<Value>, CallError> {
         let schema = &*self.schema;
+        let view = &schema.design.views[looks.at];
         let Some(key) = key_in(sort) else { return Ok(None) };
         let mut id = (view.subject.0 as u16).to_be_bytes().to_vec();
         id.extend_from_slice(key);
@@ -199,10 +231,38 @@ impl Runtime {
         let mut words = Vec::new();
         let mut reader = Reader::new(truth);
         record::take_truth(&mut reader, schema, view.subject, &mut pool, &mut words)?;
+        let pool = RefCell::new(pool);
+        let looked = Looked { subject: view.subject, key: handle, words: Some(&words) };
+        let mask = looks.mask(looked, &pool)?;
+        if mask == Mask::Nothing {
+            return Ok(None);
+        }
         let mut parts = Vec::new();
-        values::write_key(&schema.design, view.subject, handle, &pool, &mut parts);
-        let truth = feed::truth_json(schema, view.subject, &words, &pool);
+        values::write_key(&schema.design, view.subject, handle, &pool.borrow(), &mut parts);
+        let truth = feed::seen_json(schema, view.subject, &words, &pool.borrow(), &mask);
         Ok(Some(json!({ "key": parts, "truth": truth })))
+    }
+}
+
+/// Who looks at a view.
+struct Looks<'a> {
+    /// none: nothing is hidden
+    eye: Option<&'a Eye<'a>>,
+    /// the view
+    at: usize,
+    /// every row is seen, though perhaps not all of it
+    whole: bool,
+}
+
+impl Looks<'_> {
+    /// A row tells of everything that the view looks at, by being there and by where it stands:
+    /// where that is not seen, the row is not.
+    fn mask(&self, row: Looked<'_>, pool: &RefCell<Pool>) -> Result<Mask, CallError> {
+        let Some(eye) = self.eye else { return Ok(Mask::Everything) };
+        let mask = eye.mask(row, pool, None)?;
+        let mentioned = &eye.of_view(self.at).states;
+        let told = mentioned.iter().all(|(_, state)| mask.shows(*state));
+        Ok(if told { mask } else { Mask::Nothing })
     }
 }
 

@@ -1,0 +1,239 @@
+//! Which truth an expression tells of.
+
+use std::collections::BTreeSet;
+
+use design::model::visit::{each, each_statement, statement_exprs};
+use design::model::{
+    ActorId, AssignOp, AttrId, Design, Expr, ExprKind, Operation, OperationKind, StateId, Stmt,
+    StmtKind, SubjectId, Target, Type, View, ViewForm,
+};
+
+/// What must be seen before something that is made of it may be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mentions {
+    /// states of records that are looked at
+    pub states: BTreeSet<(SubjectId, StateId)>,
+    /// subjects whose records are counted without being looked at one by one
+    pub counted: BTreeSet<SubjectId>,
+    /// who acts
+    pub me: bool,
+}
+
+/// What a read's answer tells of, part by part.
+#[derive(Debug)]
+pub enum Answer {
+    Part(Mentions),
+    Record(Vec<(String, Answer)>),
+}
+
+impl Mentions {
+    fn of(design: &Design, value: &Expr) -> Mentions {
+        let mut found = Mentions::default();
+        found.add(design, value);
+        found
+    }
+
+    fn add(&mut self, design: &Design, value: &Expr) {
+        each(value, &mut |part| match &part.kind {
+            ExprKind::Attr { base, attr } => self.attribute(design, base, *attr),
+            ExprKind::LogEnd { base, log }
+            | ExprKind::LogStart { base, log }
+            | ExprKind::LogSlice { base, log, .. } => {
+                self.states.extend(subject_of(base).map(|subject| (subject, *log)));
+            }
+            ExprKind::Counter { base, counter } => {
+                let subject = subject_of(base).map(|subject| &design.subjects[subject.index()]);
+                let counter = subject.and_then(|subject| subject.counters.get(counter.index()));
+                self.counted.extend(counter.map(|counter| counter.child));
+            }
+            // rows are shown whole
+            ExprKind::View { view, .. } => {
+                let subject = design.views[view.index()].subject;
+                let states = design.subjects[subject.index()].states.len();
+                self.states.extend((0..states).map(|state| (subject, StateId::of(state))));
+            }
+            // whether it is there tells as much as how many there are
+            ExprKind::Exists { base, cache: None } => self.counted.extend(subject_of(base)),
+            ExprKind::Me => self.me = true,
+            _ => {}
+        });
+    }
+
+    fn attribute(&mut self, design: &Design, base: &Expr, attr: AttrId) {
+        let Some(subject) = subject_of(base) else { return };
+        let attribute = design.subjects[subject.index()].attributes.get(attr.index());
+        self.states.extend(attribute.map(|attribute| (subject, attribute.state)));
+    }
+
+    fn statements(&mut self, design: &Design, body: &[Stmt]) {
+        each_statement(body, &mut |statement| {
+            statement_exprs(statement, &mut |value| self.add(design, value));
+            // `:=` writes and does not read; everything else looks first
+            if let StmtKind::Assign { target, op, .. } = &statement.kind
+                && let Target::Attr { base, attr } | Target::Element { base, attr, .. } = target
+                && (*op != AssignOp::Set || matches!(target, Target::Element { .. }))
+            {
+                self.attribute(design, base, *attr);
+            }
+        });
+    }
+}
+
+fn subject_of(base: &Expr) -> Option<SubjectId> {
+    match base.ty.required() {
+        Type::Ref(subject) => Some(*subject),
+        _ => None,
+    }
+}
+
+fn bodies(operation: &Operation) -> Vec<&[Stmt]> {
+    let mut bodies = vec![&operation.body[..]];
+    if let OperationKind::Effect(effect) = &operation.kind {
+        let answers = [&effect.on_ok, &effect.on_refused, &effect.on_unknown];
+        bodies.extend(answers.map(|answer| &answer.body[..]));
+    }
+    bodies
+}
+
+/// A state of a subject.
+type State = (SubjectId, StateId);
+
+/// The states that an operation may write.
+pub fn written(design: &Design, operation: &Operation) -> BTreeSet<State> {
+    let mut states = BTreeSet::new();
+    let whole = |subject: SubjectId| {
+        let states = design.subjects[subject.index()].states.len();
+        (0..states).map(move |state| (subject, StateId::of(state)))
+    };
+    for param in operation.params.iter().filter(|param| param.new) {
+        if let Type::Ref(subject) = param.ty.required() {
+            states.extend(whole(*subject));
+        }
+    }
+    for body in bodies(operation) {
+        each_statement(body, &mut |statement| match &statement.kind {
+            StmtKind::Assign {
+                target: Target::Attr { base, attr } | Target::Element { base, attr, .. },
+                ..
+            } => {
+                let mut target = Mentions::default();
+                target.attribute(design, base, *attr);
+                states.append(&mut target.states);
+            }
+            StmtKind::New { subject, .. } => states.extend(whole(*subject)),
+            StmtKind::Delete { target } => {
+                states.extend(subject_of(target).into_iter().flat_map(whole))
+            }
+            StmtKind::Append { base, log, .. } => {
+                states.extend(subject_of(base).map(|subject| (subject, *log)));
+            }
+            _ => {}
+        });
+    }
+    states
+}
+
+fn read(design: &Design, operation: &Operation) -> Mentions {
+    let mut read = Mentions::default();
+    for clause in &operation.guard {
+        read.add(design, &clause.body);
+    }
+    for body in bodies(operation) {
+        read.statements(design, body);
+    }
+    match &operation.kind {
+        OperationKind::Read { result } => read.add(design, result),
+        OperationKind::Effect(effect) => {
+            let fields = effect.body.iter().map(|(_, value)| value);
+            effect.key.iter().chain(fields).for_each(|value| read.add(design, value));
+        }
+        OperationKind::Step { .. } | OperationKind::Repair { .. } => {}
+    }
+    read
+}
+
+/// What the operations of an actor read and write.
+pub struct Reader {
+    actor: ActorId,
+    read: BTreeSet<State>,
+    written: BTreeSet<State>,
+}
+
+pub fn readers(design: &Design) -> Vec<Reader> {
+    let reader = |operation: &Operation| Reader {
+        actor: operation.actor,
+        read: read(design, operation).states,
+        written: written(design, operation),
+    };
+    design.operations.iter().map(reader).collect()
+}
+
+/// The actors whose operations read a state. No guard may read soft state: it is for those who set
+/// it, and for those who read the truth of the same subject.
+pub fn readers_of(readers: &[Reader], state: State, soft: bool) -> BTreeSet<ActorId> {
+    let reads = |reader: &&Reader| {
+        reader.read.contains(&state)
+            || soft && reader.written.contains(&state)
+            || soft && reader.read.iter().any(|(of, _)| *of == state.0)
+    };
+    readers.iter().filter(reads).map(|reader| reader.actor).collect()
+}
+
+/// Of each event: what its fields may tell of, wherever it is emitted.
+pub fn events(design: &Design) -> Vec<Mentions> {
+    let mut events = vec![Mentions::default(); design.events.len()];
+    for body in design.operations.iter().flat_map(bodies) {
+        // a field may be a name for something that was looked up before
+        let mut named = Mentions::default();
+        each_statement(body, &mut |statement| match &statement.kind {
+            StmtKind::Let { value, .. } => named.add(design, value),
+            StmtKind::For { domain, .. } => named.add(design, domain),
+            _ => {}
+        });
+        each_statement(body, &mut |statement| {
+            let StmtKind::Emit { event, fields } = &statement.kind else { return };
+            let known = &mut events[event.index()];
+            known.states.extend(&named.states);
+            known.counted.extend(&named.counted);
+            known.me |= named.me;
+            fields.iter().for_each(|(_, value)| known.add(design, value));
+        });
+    }
+    events
+}
+
+/// Of a read: what its answer tells of.
+pub fn answer(design: &Design, operation: &Operation) -> Option<Answer> {
+    match &operation.kind {
+        OperationKind::Read { result } => Some(part(design, result)),
+        _ => None,
+    }
+}
+
+fn part(design: &Design, value: &Expr) -> Answer {
+    match &value.kind {
+        ExprKind::Record(fields) => Answer::Record(
+            fields.iter().map(|(name, field)| (name.clone(), part(design, field))).collect(),
+        ),
+        // the view looks at each row itself
+        ExprKind::View { .. } => Answer::Part(Mentions::default()),
+        _ => Answer::Part(Mentions::of(design, value)),
+    }
+}
+
+/// Of a view: what a row tells by being there, by its group and by where it stands.
+pub fn view(design: &Design, view: &View) -> Mentions {
+    let mut found = Mentions::default();
+    let grouped = view.group.iter().map(|(_, value)| value);
+    view.filter.iter().chain(grouped).for_each(|value| found.add(design, value));
+    match &view.form {
+        ViewForm::Count | ViewForm::Near { .. } | ViewForm::Search { .. } => {}
+        ViewForm::Sum { value } => found.add(design, value),
+        ViewForm::List { order, .. } => order.iter().for_each(|key| found.add(design, &key.value)),
+        ViewForm::Rank { by, .. } => found.add(design, &by.value),
+        ViewForm::Window { value, by, .. } => {
+            value.iter().chain([by]).for_each(|value| found.add(design, value));
+        }
+    }
+    found
+}
