@@ -2,8 +2,11 @@
 
 #![allow(dead_code, unused_imports, reason = "each test takes what it needs")]
 
+#[path = "../../../engine/tests/support/build.rs"]
 pub mod build;
 pub mod commit;
+#[path = "../../../engine/tests/support/lease.rs"]
+pub mod engine_lease;
 pub mod lease;
 
 pub use build::*;
