@@ -55,12 +55,14 @@ pub(crate) struct Violation {
     turn: u64,
     pub(crate) state: u32,
     pub(crate) next: Option<Vec<u64>>,
+    /// the transition is one in another of several independent worlds
+    pub(crate) elsewhere: bool,
 }
 
 impl Violation {
     fn order(&self) -> (u32, u64) {
         // A state is seen when it is expanded, a transition one level earlier.
-        (self.depth + u32::from(self.next.is_some()), self.turn)
+        (self.depth + u32::from(self.next.is_some() || self.elsewhere), self.turn)
     }
 }
 
@@ -189,6 +191,7 @@ impl Sink for Listener<'_, '_> {
                     turn: self.place.turn,
                     state: self.place.id,
                     next: Some(step.packed.to_vec()),
+                    elsewhere: false,
                 });
             }
         }
@@ -247,6 +250,7 @@ impl Arm<'_> {
                     turn: at.turn,
                     state: at.id,
                     next: None,
+                    elsewhere: false,
                 });
             }
         }
@@ -310,6 +314,7 @@ impl Space for Arm<'_> {
                     turn: at.turn,
                     state: at.id,
                     next: None,
+                    elsewhere: true,
                 });
             }
         }

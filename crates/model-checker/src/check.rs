@@ -24,24 +24,26 @@ pub fn check(
     } else {
         (whole.clone(), Vec::new())
     };
-    let report = explore(&design, &notes, options, progress)?;
+    let together = (!notes.is_empty()).then_some(&whole);
+    let report = explore(&design, together, &notes, options, progress)?;
     // What one of several independent worlds cannot tell, all of them together must.
     let untold = report.goals.iter().any(|goal| {
         matches!((&goal.goal, &goal.verdict), (Goal::Recovery(_), Verdict::Unknown(_)))
     });
     if !notes.is_empty() && report.base.closed && untold {
-        return explore(&whole, &[], options, progress);
+        return explore(&whole, None, &[], options, progress);
     }
     Ok(report)
 }
 
+/// `whole`: the design is one of several independent worlds; these are all of them together.
 fn explore(
     design: &Design,
+    whole: Option<&Design>,
     notes: &[String],
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, WorldError> {
-    let island = !notes.is_empty();
     let wanted = Wanted {
         name: "as written".into(),
         protections: &[],
@@ -49,7 +51,7 @@ fn explore(
         witnesses: options.witnesses || options.failures,
         one_is_enough: false,
         symmetric: true,
-        island,
+        whole,
     };
     let base = Run::new(design, &wanted, options, progress)?;
     let mut goals = Vec::new();
@@ -82,7 +84,7 @@ fn explore(
     }
     let mut failures = Vec::new();
     if options.failures {
-        let judge = Judge { design, options, base: &base, island };
+        let judge = Judge { design, options, base: &base, whole };
         for failure in &design.failures {
             judge.failure(failure, progress, &mut failures)?;
         }

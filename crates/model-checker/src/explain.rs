@@ -1,6 +1,6 @@
 //! A path through the states becomes a history that can be read.
 
-use design::model::{ClauseRef, OperationId, Protection, Span};
+use design::model::{ClauseRef, OperationId, Protection, Span, SubjectId};
 use engine::{AnswerKind, Command, NULL, Outcome, Program, Scratch, Word};
 
 use crate::machine::{How, InstanceKind, Machine, Move, NOW, Sink, Step, View, Worker};
@@ -95,7 +95,9 @@ impl<'a> Replay<'a> {
                 answer,
             };
             let mut scratch = Scratch::new();
-            if let Outcome::Refused(refusal) =
+            if let Move::Call { how: How::Older, .. } = what {
+                step.would_have_refused = Some(format!("at_least of {}", held.name));
+            } else if let Outcome::Refused(refusal) =
                 engine::guard(&self.whole, &view, &command, &mut scratch)
                 && let Some(clause) = clause_of(refusal.reason)
             {
@@ -205,7 +207,10 @@ impl Machine {
             name.clone_into(&mut step.name);
         };
         match what {
-            Move::Call { instance, .. } => {
+            Move::Call { instance, how } => {
+                if how == How::Older {
+                    step.fault = Some("older_state".into());
+                }
                 if self.instances[instance as usize].kind == InstanceKind::World {
                     step.kind = StepKind::World;
                 }
@@ -323,14 +328,22 @@ impl Machine {
                 let name = format!("{} {which}", held.states[log.index()].name);
                 line(self.show_key(subject, Word::from(key)), name, value[0].to_string())
             }
-            SlotName::CacheAttr { subject, key, principal, attr, .. } => {
+            SlotName::CachePresent { subject, key, principal, .. } => {
+                let there = if value[0] == 1 { "present" } else { "absent" };
+                line(self.show_copy(subject, key, principal), String::new(), there.into())
+            }
+            SlotName::CacheAttr { subject, state, key, principal, attr } => {
+                let plan = self.plan.caches.iter();
+                let held = plan.into_iter().find(|c| c.subject == subject && c.state == state)?;
+                if words[held.slot(key as usize, principal as usize) as usize] == 0 {
+                    return None;
+                }
                 let ty = &self.design.subjects[subject.index()].attributes[attr.index()].ty;
-                let copy = format!(
-                    "{} at {}",
-                    self.show_key(subject, Word::from(key)),
-                    self.show_principal(Word::from(principal))
-                );
-                line(copy, self.attribute_name(subject, attr), self.show(ty, value))
+                line(
+                    self.show_copy(subject, key, principal),
+                    self.attribute_name(subject, attr),
+                    self.show(ty, value),
+                )
             }
             SlotName::Entry { effect, key } => {
                 let open = if value[0] == 1 { "open" } else { "closed" };
@@ -382,6 +395,11 @@ impl Machine {
             }
             _ => None,
         }
+    }
+
+    fn show_copy(&self, subject: SubjectId, key: u32, principal: u32) -> String {
+        let (key, principal) = (Word::from(key), Word::from(principal));
+        format!("{} at {}", self.show_key(subject, key), self.show_principal(principal))
     }
 
     fn effect_key(&self, effect: OperationId, key: u32) -> String {

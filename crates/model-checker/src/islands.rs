@@ -3,9 +3,9 @@
 
 use design::model::{
     Design, Domain, Expr, ExprKind, Invariant, OperationKind, StmtKind, SubjectId, Type, Values,
+    visit,
 };
 
-use crate::visit;
 use crate::world::flow::{Flow, PlaceOf};
 use crate::world::sorts::message_targets;
 
@@ -58,7 +58,7 @@ fn apart(design: &Design, subject: SubjectId, part: u32) -> bool {
             let plain = references.len() == 1 && references[0].ty.subject().is_some();
             let mut makes = false;
             for body in visit::bodies(operation) {
-                visit::statements(body, &mut |stmt| {
+                visit::each_statement(body, &mut |stmt| {
                     makes |= matches!(stmt.kind, StmtKind::New { .. });
                 });
             }
@@ -101,7 +101,7 @@ fn local(goal: &Invariant) -> bool {
     };
     let ranges = |expr: &Expr| {
         let mut ranges = false;
-        visit::deep(expr, &mut |expr| {
+        visit::each(expr, &mut |expr| {
             if let ExprKind::Quantifier { domain, .. } | ExprKind::Aggregate { domain, .. } =
                 &expr.kind
             {

@@ -21,7 +21,6 @@ mod search;
 mod summary;
 mod ticks;
 mod trace;
-mod visit;
 mod witness;
 mod world;
 

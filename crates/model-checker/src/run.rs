@@ -19,6 +19,8 @@ pub(crate) struct Run {
     pub(crate) barred: Vec<usize>,
     /// one of several independent worlds
     pub(crate) island: bool,
+    /// for goals that a step in another of these worlds breaks: all of them together
+    together: Vec<(u32, Run)>,
     /// of the memory budget
     bytes_max: usize,
 }
@@ -32,8 +34,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) witnesses: bool,
     pub(crate) one_is_enough: bool,
     pub(crate) symmetric: bool,
-    /// the design is one of several independent worlds
-    pub(crate) island: bool,
+    /// the design is one of several independent worlds; these are all of them together
+    pub(crate) whole: Option<&'a Design>,
 }
 
 /// What became of a goal in one arm.
@@ -67,7 +69,7 @@ impl Run {
                 looks,
                 transitions: wanted.invariants.iter().copied().filter(uses_old).collect(),
                 watch: watch.as_ref(),
-                island: wanted.island,
+                island: wanted.whole.is_some(),
                 one_is_enough: wanted.one_is_enough,
             };
             let limits = Limits {
@@ -90,9 +92,20 @@ impl Run {
                 continue;
             }
             let name = wanted.name.clone();
-            let island = wanted.island;
+            let together = together(&found, wanted, options, progress)?;
+            let island = wanted.whole.is_some();
             let bytes_max = options.max_memory;
-            return Ok(Run { machine, explored, found, watch, name, barred, island, bytes_max });
+            return Ok(Run {
+                machine,
+                explored,
+                found,
+                watch,
+                name,
+                barred,
+                island,
+                together,
+                bytes_max,
+            });
         }
     }
 
@@ -117,6 +130,9 @@ impl Run {
     }
 
     fn invariant(&self, at: u32) -> Outcome {
+        if let Some((_, whole)) = self.together.iter().find(|(goal, _)| *goal == at) {
+            return whole.invariant(at);
+        }
         // Of the shortest histories, one with as few faults as can be.
         let violations = self.found.violations.iter().filter(|held| held.goal == at);
         let trace = violations.map(|held| self.violated(held)).min_by_key(|trace| {
@@ -169,4 +185,33 @@ impl Run {
             )),
         }
     }
+}
+
+/// One world cannot tell what happens in another. A goal that a step there would break is looked
+/// at in all of them together, up to where it breaks.
+fn together(
+    found: &Findings,
+    wanted: &Wanted<'_>,
+    options: &Options,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Vec<(u32, Run)>, WorldError> {
+    let Some(whole) = wanted.whole else { return Ok(Vec::new()) };
+    let mut goals: Vec<u32> =
+        found.violations.iter().filter(|held| held.elsewhere).map(|held| held.goal).collect();
+    goals.sort_unstable();
+    goals.dedup();
+    let mut runs = Vec::new();
+    for goal in goals {
+        let wanted = Wanted {
+            name: format!("{}, all keys together", wanted.name),
+            protections: wanted.protections,
+            invariants: vec![goal],
+            witnesses: false,
+            one_is_enough: true,
+            symmetric: wanted.symmetric,
+            whole: None,
+        };
+        runs.push((goal, Run::new(whole, &wanted, options, progress)?));
+    }
+    Ok(runs)
 }

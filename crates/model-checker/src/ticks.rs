@@ -1,8 +1,6 @@
 //! Durations become ticks: one unit of the checker's clock.
 
-use design::model::{Const, Design, ExprKind, OperationKind, Retention, StateKind, Values};
-
-use crate::visit;
+use design::model::{Const, Design, ExprKind, OperationKind, Retention, StateKind, Values, visit};
 
 /// The same design with every duration in ticks, as its `check` says. A duration that `check`
 /// does not mention is one tick.
@@ -19,8 +17,8 @@ pub(crate) fn in_ticks(design: &Design) -> Design {
             * milliseconds.signum()
     };
     let mut design = design.clone();
-    visit::of_design_mut(&mut design, &mut |expr| {
-        visit::deep_mut(expr, &mut |expr| {
+    visit::design_exprs_mut(&mut design, &mut |expr| {
+        visit::each_mut(expr, &mut |expr| {
             if let ExprKind::Literal(value) = &mut expr.kind {
                 lower(value, &ticks);
             }

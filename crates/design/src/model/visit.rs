@@ -95,6 +95,12 @@ pub fn each<'e>(value: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     children(value, &mut |child| each(child, visit));
 }
 
+/// This expression and everything below it, to be changed.
+pub fn each_mut(value: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
+    visit(value);
+    children_mut(value, &mut |child| each_mut(child, visit));
+}
+
 /// Every statement of a block and of the blocks in it, in the order written.
 pub fn each_statement<'s>(body: &'s [Stmt], visit: &mut dyn FnMut(&'s Stmt)) {
     for statement in body {
@@ -141,6 +147,103 @@ pub fn statement_exprs<'s>(statement: &'s Stmt, visit: &mut dyn FnMut(&'s Expr))
     }
 }
 
+/// The same, to be changed, those of the statements inside it among them.
+fn statement_exprs_mut(statement: &mut Stmt, visit: &mut dyn FnMut(&mut Expr)) {
+    match &mut statement.kind {
+        StmtKind::Assign { target, value, .. } => {
+            match target {
+                Target::Attr { base, .. } => visit(base),
+                Target::Element { base, key, .. } => {
+                    visit(base);
+                    visit(key);
+                }
+                Target::Memory(_) => {}
+            }
+            visit(value);
+        }
+        StmtKind::Let { value, .. } => visit(value),
+        StmtKind::New { keys, fields, .. } => {
+            keys.iter_mut().for_each(&mut *visit);
+            fields.iter_mut().for_each(|(_, value)| visit(value));
+        }
+        StmtKind::Delete { target } => visit(target),
+        StmtKind::Append { base, fields, .. } => {
+            visit(base);
+            fields.iter_mut().for_each(|(_, value)| visit(value));
+        }
+        StmtKind::Emit { fields, .. } => fields.iter_mut().for_each(|(_, value)| visit(value)),
+        StmtKind::Send { args, .. } => args.iter_mut().for_each(visit),
+        StmtKind::For { domain, body, .. } => {
+            visit(domain);
+            body.iter_mut().for_each(|inner| statement_exprs_mut(inner, visit));
+        }
+        StmtKind::If { condition, then, otherwise } => {
+            visit(condition);
+            then.iter_mut().chain(otherwise).for_each(|inner| statement_exprs_mut(inner, visit));
+        }
+    }
+}
+
+/// The bodies of an operation: of a step or a repair one, of an effect one for each answer too.
+pub fn bodies(operation: &Operation) -> Vec<&[Stmt]> {
+    let mut bodies: Vec<&[Stmt]> = vec![&operation.body];
+    if let OperationKind::Effect(effect) = &operation.kind {
+        let answers = [&effect.on_ok, &effect.on_refused, &effect.on_unknown];
+        bodies.extend(answers.map(|answer| &answer.body[..]));
+    }
+    bodies
+}
+
+/// Every expression of an operation, outermost ones only.
+pub fn operation_exprs<'o>(operation: &'o Operation, visit: &mut dyn FnMut(&'o Expr)) {
+    operation.guard.iter().for_each(|clause| visit(&clause.body));
+    for body in bodies(operation) {
+        each_statement(body, &mut |statement| statement_exprs(statement, visit));
+    }
+    match &operation.kind {
+        OperationKind::Effect(effect) => {
+            effect.key.iter().for_each(&mut *visit);
+            effect.body.iter().for_each(|(_, value)| visit(value));
+        }
+        OperationKind::Read { result } => visit(result),
+        OperationKind::Step { .. } | OperationKind::Repair { .. } => {}
+    }
+}
+
+/// Every outermost expression of everything that is evaluated, to be changed.
+pub fn design_exprs_mut(design: &mut Design, visit: &mut dyn FnMut(&mut Expr)) {
+    for counter in design.subjects.iter_mut().flat_map(|subject| &mut subject.counters) {
+        counter.filter.iter_mut().for_each(&mut *visit);
+        counter.value.iter_mut().for_each(&mut *visit);
+    }
+    for operation in &mut design.operations {
+        operation.guard.iter_mut().for_each(|clause| visit(&mut clause.body));
+        operation.body.iter_mut().for_each(|statement| statement_exprs_mut(statement, visit));
+        match &mut operation.kind {
+            OperationKind::Effect(effect) => {
+                effect.key.iter_mut().for_each(&mut *visit);
+                effect.body.iter_mut().for_each(|(_, value)| visit(value));
+                for answer in [&mut effect.on_ok, &mut effect.on_refused, &mut effect.on_unknown] {
+                    let body = answer.body.iter_mut();
+                    body.for_each(|statement| statement_exprs_mut(statement, visit));
+                }
+            }
+            OperationKind::Read { result } => visit(result),
+            OperationKind::Step { .. } | OperationKind::Repair { .. } => {}
+        }
+    }
+    for goal in design.invariants.iter_mut().chain(&mut design.recoveries) {
+        visit(&mut goal.body);
+    }
+    for failure in &mut design.failures {
+        for proof in &mut failure.proofs {
+            if let FailureProof::Measured { value, .. } = proof {
+                visit(value);
+            }
+        }
+    }
+}
+
 /// Equal but for where they stand.
 pub fn same(a: &Expr, b: &Expr) -> bool {
     let (mut a, mut b) = (a.clone(), b.clone());
@@ -154,7 +257,8 @@ fn forget_spans(value: &mut Expr) {
     children_mut(value, &mut forget_spans);
 }
 
-fn children_mut(value: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
+/// The expressions right below this one, to be changed.
+pub fn children_mut(value: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
     match &mut value.kind {
         ExprKind::Literal(_)
         | ExprKind::Local(_)

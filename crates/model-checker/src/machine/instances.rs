@@ -2,12 +2,11 @@
 
 use design::model::{
     Design, ExprKind, Operation, OperationId, OperationKind, StateKind, SubjectId, Target, Type,
-    Values,
+    Values, visit,
 };
 use engine::{Program, Word};
 
 use crate::WorldError;
-use crate::visit;
 use crate::world::flow::PlaceOf;
 use crate::world::plan::Plan;
 use crate::world::sorts::Sorts;
@@ -55,8 +54,8 @@ fn personal(design: &Design, operation: &Operation) -> bool {
         let kind = design.subjects[subject.index()].states[state.index()].kind;
         matches!(kind, StateKind::Cache { .. })
     };
-    visit::of_operation(operation, &mut |expr| {
-        visit::deep(expr, &mut |expr| match &expr.kind {
+    visit::operation_exprs(operation, &mut |expr| {
+        visit::each(expr, &mut |expr| match &expr.kind {
             ExprKind::Me => personal = true,
             ExprKind::Exists { cache, .. } => personal |= cache.is_some(),
             ExprKind::Attr { base, attr } => {
@@ -69,7 +68,7 @@ fn personal(design: &Design, operation: &Operation) -> bool {
         });
     });
     for body in visit::bodies(operation) {
-        visit::statements(body, &mut |stmt| {
+        visit::each_statement(body, &mut |stmt| {
             if let design::model::StmtKind::Assign { target: Target::Attr { base, attr }, .. } =
                 &stmt.kind
                 && let Some(subject) = base.ty.subject()

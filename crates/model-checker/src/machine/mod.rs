@@ -9,6 +9,7 @@ mod instances;
 mod memo;
 mod messages;
 mod moves;
+mod older;
 mod ranks;
 mod steps;
 mod symmetry;
@@ -199,6 +200,9 @@ impl Machine {
             }
         }
         self.start_counters(&mut words);
+        if let Some(older) = self.plan.older {
+            words.copy_within(..self.plan.truth as usize, older as usize);
+        }
         for (fault, slot) in &self.plan.budgets {
             let budget = self.settings.faults.iter().find(|(held, _)| held == fault);
             words[*slot as usize] = budget.and_then(|(_, budget)| *budget).map_or(0, Word::from);
@@ -256,6 +260,14 @@ impl Machine {
 
     /// Hands out the transition that stands in `worker.after`, and takes it back.
     fn emit<S: Sink>(&self, worker: &mut Worker, sink: &mut S, what: Move, now: Word) {
+        self.hand_out(worker, sink, what, now);
+        if self.keep_older(worker, what) {
+            self.hand_out(worker, sink, what, now);
+        }
+        self.undo(worker);
+    }
+
+    fn hand_out<S: Sink>(&self, worker: &mut Worker, sink: &mut S, what: Move, now: Word) {
         let seen = worker.journal.iter().any(|slot| self.visible[*slot as usize]);
         worker.next.copy_from_slice(&worker.packed);
         let mut fine = Ok(());
@@ -306,7 +318,6 @@ impl Machine {
                 );
             }
         }
-        self.undo(worker);
     }
 
     fn undo(&self, worker: &mut Worker) {
@@ -369,6 +380,7 @@ fn settings(design: &Design, options: &Options, protections: &[Protection]) -> S
         duration_max: given * if extends { 2 } else { 1 } + clock,
         faults,
         all_nullable: exists_removed,
+        older: protections.iter().any(|held| matches!(held, Protection::AtLeast { .. })),
     }
 }
 

@@ -105,6 +105,8 @@ pub(crate) enum How {
     Doubled,
     /// a message arrives and is refused
     Refused,
+    /// without `at_least`: a read is answered from an older state
+    Older,
 }
 
 impl How {
@@ -117,7 +119,7 @@ impl How {
             How::StaleCache => Fault::Stale,
             How::CallLost => Fault::Crash,
             How::Doubled => Fault::DoubledMessage,
-            How::Plain | How::Refused => return None,
+            How::Plain | How::Refused | How::Older => return None,
         })
     }
 }

@@ -42,7 +42,7 @@ impl Ranks {
             let record = match name {
                 _ if global => None,
                 SlotName::Attr { key, .. } | SlotName::CacheAttr { key, .. } => Some(*key),
-                SlotName::Memory { record, .. } => *record,
+                SlotName::Memory { record, .. } | SlotName::Older { key: record } => *record,
                 // depends on the call
                 _ => continue,
             };

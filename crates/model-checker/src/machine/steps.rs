@@ -63,6 +63,9 @@ impl Machine {
         if !instance.memory.is_empty() && self.settings.on(Fault::Pause) {
             self.stale(worker, sink, index, instance);
         }
+        if instance.kind == InstanceKind::Read {
+            self.read_older(worker, sink, index, instance);
+        }
     }
 
     /// The ways in which an accepted call can go.

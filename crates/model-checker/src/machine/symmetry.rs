@@ -1,13 +1,12 @@
 //! Things that can only be told apart are interchangeable: of the states that differ by a
 //! permutation of them, the least is kept.
 
-use design::model::{ExprKind, OperationKind, SubjectId, Type};
+use design::model::{ExprKind, OperationKind, SubjectId, Type, visit};
 use engine::{NULL, Word};
 use rustc_hash::FxHashMap;
 
 use super::calls::sort_blocks;
 use super::{Machine, Worker};
-use crate::visit;
 use crate::world::flow::PlaceOf;
 use crate::world::plan::SlotName;
 use crate::world::slots::Kind;
@@ -129,8 +128,8 @@ fn candidates(machine: &Machine) -> Vec<(Alike, String)> {
         // An effect is always made by the first of them.
         let told_apart = design.operations.iter().any(|operation| {
             let mut mentions = false;
-            visit::of_operation(operation, &mut |expr| {
-                visit::deep(expr, &mut |expr| mentions |= matches!(expr.kind, ExprKind::Me));
+            visit::operation_exprs(operation, &mut |expr| {
+                visit::each(expr, &mut |expr| mentions |= matches!(expr.kind, ExprKind::Me));
             });
             let root = crate::world::universe::root_actor(design, operation.actor);
             mentions && root.index() == index && matches!(operation.kind, OperationKind::Effect(_))
@@ -392,6 +391,11 @@ impl Permutation {
             let first = if *stale { held.stale.unwrap_or(held.first) } else { held.first };
             block(at as u32, first + principal * held.records + record, 1);
         }
+        if let Some(older) = plan.older {
+            for slot in 0..plan.truth {
+                to[(older + slot) as usize] = older + to[slot as usize];
+            }
+        }
         self.to = to;
     }
 
@@ -407,11 +411,13 @@ impl Permutation {
         for record in plan.records.iter().zip(&machine.universe.keys) {
             let (record, keys) = record;
             for key in 0..keys.len {
-                if let Some(present) = record.present(key)
-                    && moved[present as usize] == 0
-                {
-                    for slot in record.words(key) {
-                        moved[slot] = plan.slots.blank(slot as u32);
+                let Some(present) = record.present(key) else { continue };
+                for first in std::iter::once(0).chain(plan.older) {
+                    if moved[(first + present) as usize] == 0 {
+                        for slot in record.words(key) {
+                            let slot = first + slot as u32;
+                            moved[slot as usize] = plan.slots.blank(slot);
+                        }
                     }
                 }
             }

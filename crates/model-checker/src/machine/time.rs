@@ -2,11 +2,11 @@
 
 use design::model::{
     ArithmeticOp, AssignOp, Const, Design, Expr, ExprKind, OperationId, StmtKind, Type, Values,
+    visit,
 };
 use engine::{NULL, Word};
 
 use super::{Machine, Move, NOW, Sink, Worker};
-use crate::visit;
 
 impl Machine {
     pub(super) fn tick<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
@@ -28,7 +28,7 @@ impl Machine {
 pub(crate) fn compares_times(design: &Design) -> bool {
     let mut found = false;
     let mut look = |expr: &Expr| {
-        visit::deep(expr, &mut |expr| {
+        visit::each(expr, &mut |expr| {
             let (left, right) = match &expr.kind {
                 ExprKind::Compare { left, right, .. } => (left, right),
                 ExprKind::Arithmetic { op: ArithmeticOp::Subtract, left, right }
@@ -44,7 +44,7 @@ pub(crate) fn compares_times(design: &Design) -> bool {
         });
     };
     for operation in &design.operations {
-        visit::of_operation(operation, &mut look);
+        visit::operation_exprs(operation, &mut look);
     }
     for goal in design.invariants.iter().chain(&design.recoveries) {
         look(&goal.body);
@@ -54,7 +54,7 @@ pub(crate) fn compares_times(design: &Design) -> bool {
 
 fn mentions_now(expr: &Expr) -> bool {
     let mut found = false;
-    visit::deep(expr, &mut |part| found |= matches!(part.kind, ExprKind::Now));
+    visit::each(expr, &mut |part| found |= matches!(part.kind, ExprKind::Now));
     found
 }
 
@@ -67,7 +67,7 @@ pub(super) fn durations(design: &Design) -> (Word, Word, bool) {
     let mut extends = false;
     let mut moved_on = false;
     let mut look = |expr: &Expr, operation: Option<OperationId>| {
-        visit::deep(expr, &mut |expr| match &expr.kind {
+        visit::each(expr, &mut |expr| match &expr.kind {
             ExprKind::Compare { left, right, .. }
                 if *left.ty.required() == Type::Time || *right.ty.required() == Type::Time =>
             {
@@ -88,9 +88,9 @@ pub(super) fn durations(design: &Design) -> (Word, Word, bool) {
     };
     for (index, operation) in design.operations.iter().enumerate() {
         let id = Some(OperationId::of(index));
-        visit::of_operation(operation, &mut |expr| look(expr, id));
+        visit::operation_exprs(operation, &mut |expr| look(expr, id));
         for body in visit::bodies(operation) {
-            visit::statements(body, &mut |stmt| {
+            visit::each_statement(body, &mut |stmt| {
                 if let StmtKind::Assign { op: AssignOp::Add, value, .. } = &stmt.kind
                     && *value.ty.required() == Type::Duration
                 {
@@ -100,7 +100,7 @@ pub(super) fn durations(design: &Design) -> (Word, Word, bool) {
         }
     }
     let mut look = |expr: &Expr| {
-        visit::deep(expr, &mut |expr| {
+        visit::each(expr, &mut |expr| {
             if let ExprKind::Compare { left, right, .. } = &expr.kind
                 && (*left.ty.required() == Type::Time || *right.ty.required() == Type::Time)
             {
@@ -125,8 +125,8 @@ fn longest(design: &Design) -> Word {
         }
     };
     for operation in &design.operations {
-        visit::of_operation(operation, &mut |expr| {
-            visit::deep(expr, &mut |expr| {
+        visit::operation_exprs(operation, &mut |expr| {
+            visit::each(expr, &mut |expr| {
                 if let ExprKind::Literal(value) = &expr.kind {
                     look(value);
                 }
@@ -134,7 +134,7 @@ fn longest(design: &Design) -> Word {
         });
     }
     for goal in design.invariants.iter().chain(&design.recoveries) {
-        visit::deep(&goal.body, &mut |expr| {
+        visit::each(&goal.body, &mut |expr| {
             if let ExprKind::Literal(value) = &expr.kind {
                 look(value);
             }

@@ -164,6 +164,7 @@ fn label(step: &TraceStep) -> String {
         Some("late") if step.kind == StepKind::Fault => text.push_str(" · stays in flight"),
         Some("late") => text.push_str(" · late"),
         Some("stale") => text.push_str(" · an old copy"),
+        Some("older_state") => text.push_str(" · from an older state"),
         _ => {}
     }
     match step.refused.as_deref() {

@@ -67,6 +67,7 @@ pub(super) fn sentence(step: &TraceStep) -> String {
         (_, Some("late")) => "; the call comes late",
         (_, Some("doubled_message")) => "; a copy of the message stays in flight",
         (_, Some("stale")) => "; its copy is an old one",
+        (_, Some("older_state")) => "; the answer is from an older state",
         (_, Some("crash")) => "; a crash follows before anything else",
         (_, Some(_)) => "; a fault strikes",
     });

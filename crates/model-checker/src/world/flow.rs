@@ -8,12 +8,11 @@ use std::collections::BTreeSet;
 
 use design::model::{
     ActorId, ArithmeticOp, AssignOp, AttrId, Const, Design, Domain, Expr, ExprKind, LocalId,
-    MemoryId, OperationId, OperationKind, StateId, Stmt, StmtKind, SubjectId, Target, Type,
+    MemoryId, OperationId, OperationKind, StateId, Stmt, StmtKind, SubjectId, Target, Type, visit,
 };
 use rustc_hash::FxHashMap;
 
 use super::sizes::{records, room};
-use crate::visit;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum PlaceOf {
@@ -511,7 +510,7 @@ impl<'a> Flow<'a> {
             }
             // The contents of logs and events are never read back.
             StmtKind::Delete { .. } | StmtKind::Append { .. } | StmtKind::Emit { .. } => {
-                visit::statement(stmt, &mut |expr| {
+                visit::statement_exprs(stmt, &mut |expr| {
                     self.value(scope, expr);
                 });
             }

@@ -9,27 +9,76 @@ use super::slots::Slots;
 /// What a slot holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SlotName {
-    Present { subject: SubjectId, key: u32 },
-    Attr { subject: SubjectId, key: u32, attr: AttrId },
-    Counter { subject: SubjectId, key: u32, counter: u32 },
-    Log { subject: SubjectId, key: u32, log: StateId, end: bool },
+    Present {
+        subject: SubjectId,
+        key: u32,
+    },
+    Attr {
+        subject: SubjectId,
+        key: u32,
+        attr: AttrId,
+    },
+    Counter {
+        subject: SubjectId,
+        key: u32,
+        counter: u32,
+    },
+    Log {
+        subject: SubjectId,
+        key: u32,
+        log: StateId,
+        end: bool,
+    },
     StoredTime,
-    Memory { principal: u32, field: MemoryId, record: Option<u32>, stale: bool },
-    Call { call: u32 },
-    CallMemory { call: u32 },
-    Entry { effect: OperationId, key: u32 },
+    Memory {
+        principal: u32,
+        field: MemoryId,
+        record: Option<u32>,
+        stale: bool,
+    },
+    Call {
+        call: u32,
+    },
+    CallMemory {
+        call: u32,
+    },
+    Entry {
+        effect: OperationId,
+        key: u32,
+    },
     EntryArg,
-    World { effect: OperationId, key: u32 },
+    World {
+        effect: OperationId,
+        key: u32,
+    },
     WorldArg,
     Unknowns,
     WorldAnswer,
-    Message { operation: OperationId, at: u32 },
+    Message {
+        operation: OperationId,
+        at: u32,
+    },
     MessageArg,
-    CachePresent { subject: SubjectId, state: StateId, key: u32, principal: u32 },
-    CacheAttr { subject: SubjectId, state: StateId, key: u32, principal: u32, attr: AttrId },
+    CachePresent {
+        subject: SubjectId,
+        state: StateId,
+        key: u32,
+        principal: u32,
+    },
+    CacheAttr {
+        subject: SubjectId,
+        state: StateId,
+        key: u32,
+        principal: u32,
+        attr: AttrId,
+    },
     Budget(Fault),
     Cut,
     Blob,
+    /// what the slot held that stands as far before, in an older state
+    Older {
+        key: Option<u32>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -120,6 +169,8 @@ pub(crate) struct Settings {
     pub(crate) duration_max: Word,
     /// null may come where the type does not allow it: a protection is gone
     pub(crate) all_nullable: bool,
+    /// a read may be answered from an older state: a protection is gone
+    pub(crate) older: bool,
 }
 
 impl Settings {
@@ -133,6 +184,10 @@ pub(crate) struct Plan {
     pub(crate) slots: Slots,
     pub(crate) names: Vec<SlotName>,
     pub(crate) records: Vec<RecordPlan>,
+    /// so many slots, the first ones, are the records'
+    pub(crate) truth: u32,
+    /// where an older truth stands, slot by slot
+    pub(crate) older: Option<u32>,
     pub(crate) memory: Vec<Vec<MemoryPlan>>,
     pub(crate) calls: CallPlan,
     pub(crate) effects: Vec<Option<EffectPlan>>,

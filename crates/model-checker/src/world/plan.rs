@@ -30,8 +30,18 @@ pub(crate) struct Maker<'a> {
 
 impl Maker<'_> {
     pub(crate) fn slot(&mut self, name: SlotName, codec: Codec, nullable: bool, kind: Kind) -> u32 {
-        self.plan.names.push(name);
+        self.name(name);
         self.plan.slots.add(codec, nullable, kind)
+    }
+
+    fn name(&mut self, name: SlotName) {
+        self.plan.names.push(match name {
+            SlotName::Attr { key, .. } if self.plan.older.is_some() => {
+                SlotName::Older { key: Some(key) }
+            }
+            _ if self.plan.older.is_some() => SlotName::Older { key: None },
+            name => name,
+        });
     }
 
     /// The domain of a scalar.
@@ -104,12 +114,12 @@ impl Maker<'_> {
         for at in 0..max {
             let room = Some((first, Word::from(at) + 1));
             let (codec, kind) = self.codec(of, sort, what)?;
-            self.plan.names.push(name);
+            self.name(name);
             self.plan.slots.add_in(codec, of.is_optional(), kind, room);
             if let Some(value) = value {
                 let sort = places.1.and_then(|place| self.universe.sorts.place(place));
                 let (codec, kind) = self.codec(value, sort, what)?;
-                self.plan.names.push(name);
+                self.name(name);
                 self.plan.slots.add_in(codec, value.is_optional(), kind, room);
             }
         }
@@ -144,6 +154,15 @@ impl Maker<'_> {
             }
             self.plan.records.push(plan);
         }
+        Ok(())
+    }
+
+    /// The records once more, as they were in an older state.
+    fn older(&mut self) -> Result<(), WorldError> {
+        let records = std::mem::take(&mut self.plan.records);
+        self.plan.older = Some(self.plan.slots.list.len() as u32);
+        self.records()?;
+        self.plan.records = records;
         Ok(())
     }
 
@@ -382,6 +401,7 @@ impl Maker<'_> {
     fn count_ranks(&mut self) {
         let universe = self.universe;
         let pause = if self.settings.on(Fault::Pause) { 2 } else { 1 };
+        let older = if self.settings.older { 2 } else { 1 };
         let mut ranks = Vec::new();
         for sort in &universe.sorts.list {
             let SortDomain::Ranked { global } = sort.domain else {
@@ -392,11 +412,8 @@ impl Maker<'_> {
             for place in &sort.places {
                 count += match place {
                     PlaceOf::Attr(subject, _) => {
-                        if global {
-                            universe.keys[subject.index()].len as u64
-                        } else {
-                            1
-                        }
+                        let records = if global { universe.keys[subject.index()].len } else { 1 };
+                        older * records as u64
                     }
                     PlaceOf::Memory(actor, field) => {
                         let of = self.design.actors[actor.index()].memory[field.index()].of;
@@ -460,6 +477,7 @@ pub(crate) fn plan(
         Maker { design, program, universe, settings, plan: Plan::default(), ranks: Vec::new() };
     maker.count_ranks();
     maker.records()?;
+    maker.plan.truth = maker.plan.slots.list.len() as u32;
     for index in 0..design.operations.len() {
         let made = match &design.operations[index].kind {
             OperationKind::Effect(effect) => {
@@ -474,5 +492,8 @@ pub(crate) fn plan(
     maker.messages(places)?;
     maker.caches()?;
     maker.rest(places);
+    if settings.older {
+        maker.older()?;
+    }
     Ok(maker.plan)
 }

@@ -1,13 +1,12 @@
 //! The finite domain of each class of values.
 
 use design::model::{
-    AttrId, Const, Design, OperationId, OperationKind, StmtKind, SubjectId, Type, Values,
+    AttrId, Const, Design, OperationId, OperationKind, StmtKind, SubjectId, Type, Values, visit,
 };
 use engine::{Program, Word};
 use rustc_hash::FxHashMap;
 
 use super::flow::{Class, Flow, PlaceOf, Scope};
-use crate::visit;
 
 /// A class of values with its domain in the small world.
 #[derive(Clone, PartialEq, Debug)]
@@ -51,7 +50,7 @@ pub(crate) fn message_targets(design: &Design) -> Vec<bool> {
     let mut targets = vec![false; design.operations.len()];
     for operation in &design.operations {
         for body in visit::bodies(operation) {
-            visit::statements(body, &mut |stmt| {
+            visit::each_statement(body, &mut |stmt| {
                 if let StmtKind::Send { operation, .. } = &stmt.kind
                     && matches!(
                         design.operations[operation.index()].kind,

@@ -1,10 +1,9 @@
 //! What a goal about states looks at, known beforehand.
 
-use design::model::{Domain, Expr, ExprKind, LocalId, SubjectId};
+use design::model::{Domain, Expr, ExprKind, LocalId, SubjectId, visit};
 
 use super::super::Machine;
 use super::Gather;
-use crate::visit;
 
 /// Goals that look at more bits are not worth a table.
 const BITS_MAX: u32 = 16;

@@ -2,12 +2,11 @@
 
 use design::model::{
     AttrId, CounterId, Domain, Expr, ExprKind, LocalId, Operation, OperationKind, Stmt, StmtKind,
-    SubjectId, Target,
+    SubjectId, Target, visit,
 };
 use engine::Word;
 
 use super::super::{Instance, Machine};
-use crate::visit;
 
 /// The slots that a call can read or write, and those of them that it can write.
 #[derive(Default)]
@@ -255,7 +254,7 @@ impl<'a> Trail<'a> {
             }
             let mut mentioned = Vec::new();
             for expr in counter.filter.iter().chain(&counter.value) {
-                visit::deep(expr, &mut |expr| {
+                visit::each(expr, &mut |expr| {
                     if let ExprKind::Attr { attr, .. } = &expr.kind {
                         mentioned.push(*attr);
                     }
