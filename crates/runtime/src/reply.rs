@@ -50,6 +50,8 @@ pub enum CallError {
     OtherPayload,
     /// the operation asks for an idempotency key
     KeyNeeded,
+    /// the record is not as the caller expects it
+    Precondition,
     Store(store::Error),
     /// the viewer may not see what the answer would be made of
     Hidden(String),
@@ -81,6 +83,7 @@ impl std::fmt::Display for CallError {
                 write!(f, "this idempotency key was used with other arguments")
             }
             CallError::KeyNeeded => write!(f, "this operation asks for an idempotency key"),
+            CallError::Precondition => write!(f, "the record is not as it was expected"),
             CallError::Store(error) => write!(f, "{error}"),
             CallError::Hidden(what) => write!(f, "{what}"),
             CallError::Damaged => write!(f, "a stored record is damaged"),
@@ -103,6 +106,8 @@ pub struct Refused {
     pub truth: Value,
     /// the failures that this clause prevents
     pub prevents: Vec<String>,
+    /// the steps that could be taken instead, if the caller asked for them
+    pub legal: Vec<Value>,
 }
 
 pub fn refused(
@@ -121,6 +126,7 @@ pub fn refused(
         reason: refusal.reason.name(),
         truth: records(schema, seen, masks, pool),
         prevents: refusal.clause.map(|clause| prevents(schema, id, clause)).unwrap_or_default(),
+        legal: Vec::new(),
     }
 }
 

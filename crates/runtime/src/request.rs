@@ -25,6 +25,20 @@ pub struct Request {
     pub brief: bool,
     /// whose eyes the answer is for; none: nothing is left out
     pub viewer: Option<Viewer>,
+    /// a refusal tells what is legal instead
+    pub legal: bool,
+    /// only if the record that the step is about is as the caller saw it
+    pub if_match: Option<IfMatch>,
+}
+
+/// What a caller expects of the record that a step is about: the one that its first parameter of a
+/// record's type refers to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum IfMatch {
+    /// there is one
+    Exists,
+    /// it has one of these versions
+    Versions(Vec<u64>),
 }
 
 impl Request {
@@ -76,6 +90,16 @@ pub struct Arguments {
     pub params: Vec<Word>,
     pub memory: Vec<Word>,
     pub me: Word,
+}
+
+/// A call whose arguments were read.
+pub struct Asked<'a> {
+    pub id: OperationId,
+    pub request: &'a Request,
+    pub arguments: &'a Arguments,
+    /// where its outcome is kept, and what a second call must agree with
+    pub idempotent: Option<(Vec<u8>, u128)>,
+    pub now: Word,
 }
 
 pub fn arguments(

@@ -22,14 +22,14 @@ use crate::perform::{Done, Performed, Refused, Room, perform};
 use crate::plan::{Got, Plan, Source};
 use crate::pool::Pool;
 use crate::reply::{self, CallError, Reply};
-use crate::request::{Arguments, Request, arguments, memory_name};
+use crate::request::{Asked, Request, arguments, memory_name};
 use crate::result::{self, Tree};
 use crate::schema::Schema;
 use crate::seen::{Records, Seen};
 use crate::sight::{Eye, Looked, Mask};
 use crate::viewer::Viewer;
 use crate::views::Views;
-use crate::{blobs, json as values, keys, registry};
+use crate::{blobs, json as values, keys, legal, registry};
 
 /// Limits and habits, each with a default.
 #[derive(Clone, Debug)]
@@ -214,6 +214,16 @@ impl Runtime {
     }
 
     fn operation(&self, request: &Request) -> Result<OperationId, CallError> {
+        let id = self.callable(request)?;
+        let operation = &self.schema.design.operations[id.index()];
+        let keyed = matches!(operation.kind, OperationKind::Step { keyed: true });
+        if keyed && request.idempotency_key.is_none() {
+            return Err(CallError::KeyNeeded);
+        }
+        Ok(id)
+    }
+
+    pub(crate) fn callable(&self, request: &Request) -> Result<OperationId, CallError> {
         let design = &self.schema.design;
         let found = self.schema.operation(&request.actor, &request.operation);
         let callable = found.filter(|id| {
@@ -222,18 +232,12 @@ impl Runtime {
                 OperationKind::Step { .. } | OperationKind::Read { .. }
             )
         });
-        let Some(id) = callable else {
-            return Err(CallError::Unknown(format!(
+        callable.ok_or_else(|| {
+            CallError::Unknown(format!(
                 "`{}` has no step or read `{}` for `{}`",
                 design.name, request.operation, request.actor
-            )));
-        };
-        let keyed =
-            matches!(design.operations[id.index()].kind, OperationKind::Step { keyed: true });
-        if keyed && request.idempotency_key.is_none() {
-            return Err(CallError::KeyNeeded);
-        }
-        Ok(id)
+            ))
+        })
     }
 
     fn run(
@@ -248,12 +252,11 @@ impl Runtime {
             (idempotency::key(self.schema.number, request, key), idempotency::payload(request))
         });
         let now = self.clock.now_ms();
+        let asked = Asked { id, request, arguments: &arguments, idempotent, now };
         let mut answer: Option<Result<Finished, CallError>> = None;
         let mut wake = None;
         let ticket = self.local().transact(&mut |transaction| {
-            let viewer = request.viewer.as_ref();
-            let decided =
-                self.decide(id, &arguments, idempotent.as_ref(), viewer, now, transaction, desk);
+            let decided = self.decide(&asked, transaction, desk);
             let decision = match &decided {
                 Ok(Finished::Done(done, _)) if !done.plan.is_empty() => {
                     apply(&done.plan, transaction);
@@ -407,16 +410,14 @@ impl Runtime {
     }
 
     /// Within the transaction: replayed, refused, or done and planned.
-    fn decide(
+    pub(crate) fn decide(
         &self,
-        id: OperationId,
-        arguments: &Arguments,
-        idempotent: Option<&(Vec<u8>, u128)>,
-        viewer: Option<&Viewer>,
-        now: Word,
+        asked: &Asked<'_>,
         transaction: &dyn Transaction,
         desk: &mut Desk,
     ) -> Result<Finished, CallError> {
+        let Asked { id, request, arguments, ref idempotent, now } = *asked;
+        let viewer = request.viewer.as_ref();
         let retention = self.settings.idempotency_retention_ms;
         let mut outdated = None;
         if let Some((key, payload)) = idempotent
@@ -430,6 +431,9 @@ impl Runtime {
                 Verdict::OtherPayload => return Err(CallError::OtherPayload),
                 Verdict::Proceed => outdated = Some(stored.expires_at(retention)),
             }
+        }
+        if let Some(expected) = &request.if_match {
+            legal::precondition(&self.schema, asked, expected, transaction, &desk.pool.borrow())?;
         }
         let command = Command {
             operation: id,
@@ -448,9 +452,18 @@ impl Runtime {
             Performed::Refused(refused) => {
                 let eye = self.eye(viewer);
                 let masks = masks(eye.as_ref(), &refused.seen, desk, Some(&source))?;
-                let pool = desk.pool.borrow();
                 let Refused { refusal, seen } = &refused;
-                let refusal = reply::refused(&self.schema, id, refusal, seen, &masks, &pool);
+                let mut refusal =
+                    reply::refused(&self.schema, id, refusal, seen, &masks, &desk.pool.borrow());
+                if request.legal {
+                    refusal.legal = legal::legal(&self.schema, &command, &desk.pool, &source)?;
+                    if let Some(viewer) = &request.viewer {
+                        let allowed = |step: &Value| {
+                            step["actor"].as_str().and_then(|actor| self.allows(viewer, actor))
+                        };
+                        refusal.legal.retain(|step| allowed(step) == Some(true));
+                    }
+                }
                 Err(CallError::Refused(Box::new(refusal)))
             }
             Performed::Done(mut done) => {
@@ -532,7 +545,7 @@ fn masks(
 }
 
 /// What a transaction came to.
-enum Finished {
+pub(crate) enum Finished {
     Replay(Outcome, u64),
     Done(Done, Option<Outcome>),
     Read(Done, Tree),

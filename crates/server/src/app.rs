@@ -1,19 +1,28 @@
 //! What every request sees.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::watch;
 
 use crate::config::{Config, Limits};
+use crate::idempotency::UnderWay;
+use crate::metrics::Requests;
 use crate::problem::Problem;
 use crate::service::Service;
 
 pub struct App {
     pub config: Config,
     services: Vec<Arc<Service>>,
+    /// idempotency keys whose first request is not answered yet
+    pub under_way: Arc<UnderWay>,
+    pub requests: Requests,
     /// requests that are being answered
-    in_flight: AtomicUsize,
+    in_flight: Arc<AtomicUsize>,
+    connections: Arc<AtomicUsize>,
+    followers: Arc<AtomicUsize>,
     /// told to stop: what was accepted is finished, nothing new is begun
-    stopping: AtomicBool,
+    stopping: watch::Sender<bool>,
 }
 
 impl App {
@@ -21,8 +30,12 @@ impl App {
         App {
             config,
             services: services.into_iter().map(Arc::new).collect(),
-            in_flight: AtomicUsize::new(0),
-            stopping: AtomicBool::new(false),
+            under_way: Arc::default(),
+            requests: Requests::default(),
+            in_flight: Arc::default(),
+            connections: Arc::default(),
+            followers: Arc::default(),
+            stopping: watch::Sender::new(false),
         }
     }
 
@@ -40,33 +53,61 @@ impl App {
     }
 
     /// A place among the requests that are being answered, or the advice to come again.
-    pub fn enter(self: &Arc<App>) -> Result<Place, Problem> {
-        let before = self.in_flight.fetch_add(1, Ordering::Relaxed);
-        let place = Place(Arc::clone(self));
-        if before >= self.limits().in_flight_max {
-            return Err(Problem::overloaded());
-        }
-        Ok(place)
+    pub fn enter(&self) -> Result<Place, Problem> {
+        Place::among(&self.in_flight, self.limits().in_flight_max).ok_or_else(Problem::overloaded)
+    }
+
+    /// A place among those who follow a feed.
+    pub fn follow(&self) -> Result<Place, Problem> {
+        Place::among(&self.followers, self.limits().followers_max).ok_or_else(Problem::overloaded)
+    }
+
+    /// A place among the connections; none: there are enough.
+    pub fn connect(&self) -> Option<Place> {
+        Place::among(&self.connections, self.limits().connections_max)
     }
 
     pub fn in_flight(&self) -> usize {
         self.in_flight.load(Ordering::Relaxed)
     }
 
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
+    }
+
+    pub fn followers(&self) -> usize {
+        self.followers.load(Ordering::Relaxed)
+    }
+
     pub fn stop(&self) {
-        self.stopping.store(true, Ordering::Relaxed);
+        self.stopping.send_replace(true);
     }
 
     pub fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Relaxed)
+        *self.stopping.borrow()
+    }
+
+    /// Ends when the server is told to stop.
+    pub async fn stopped(&self) {
+        // the sender is ours: it is not gone
+        let _ = self.stopping.subscribe().wait_for(|stopping| *stopping).await;
     }
 }
 
-/// Given back when the request is answered, or its client has left.
-pub struct Place(Arc<App>);
+/// One of a limited number, given back when it is dropped.
+pub struct Place(Arc<AtomicUsize>);
+
+impl Place {
+    fn among(taken: &Arc<AtomicUsize>, most: usize) -> Option<Place> {
+        let before = taken.fetch_add(1, Ordering::Relaxed);
+        // dropped again, if there was no room
+        let place = Place(Arc::clone(taken));
+        (before < most).then_some(place)
+    }
+}
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -7,6 +7,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Body as _;
 use serde_json::{Map, Value};
 
 use crate::config::Limits;
@@ -14,6 +15,10 @@ use crate::problem::Problem;
 
 /// All of it, in time and no larger than it may be.
 pub async fn read(body: Body, limits: &Limits) -> Result<Bytes, Problem> {
+    // a body that says its length is not waited for when it is too large
+    if body.size_hint().lower() > limits.body_bytes_max as u64 {
+        return Err(Problem::too_large("the body", limits.body_bytes_max));
+    }
     let limited = Limited::new(body, limits.body_bytes_max);
     let collected =
         tokio::time::timeout(Duration::from_millis(limits.body_ms_max), limited.collect());

@@ -33,6 +33,16 @@ pub struct Limits {
     pub body_ms_max: u64,
     /// until a view has reached the revision it was asked for
     pub wait_ms_max: u64,
+    /// steps in one batch
+    pub batch_steps_max: usize,
+    /// steps of one socket that are begun before one of them is answered
+    pub pipeline_max: usize,
+    /// clients that follow a feed
+    pub followers_max: usize,
+    /// a feed in which nothing happens says so this often
+    pub heartbeat_ms: u64,
+    /// a follower that does not read for so long is let go
+    pub stall_ms_max: u64,
     /// for requests under way when the server is told to stop
     pub stop_ms_max: u64,
 }
@@ -48,6 +58,11 @@ impl Default for Limits {
             head_ms_max: 60_000,
             body_ms_max: 10_000,
             wait_ms_max: 10_000,
+            batch_steps_max: 1_000,
+            pipeline_max: 256,
+            followers_max: 10_000,
+            heartbeat_ms: 15_000,
+            stall_ms_max: 30_000,
             stop_ms_max: 10_000,
         }
     }
@@ -55,7 +70,7 @@ impl Default for Limits {
 
 impl Limits {
     /// The names of the limits and what they are.
-    pub fn all(&self) -> [(&'static str, u64); 9] {
+    pub fn all(&self) -> [(&'static str, u64); 14] {
         [
             ("body_bytes_max", self.body_bytes_max as u64),
             ("head_bytes_max", self.head_bytes_max as u64),
@@ -65,6 +80,11 @@ impl Limits {
             ("head_ms_max", self.head_ms_max),
             ("body_ms_max", self.body_ms_max),
             ("wait_ms_max", self.wait_ms_max),
+            ("batch_steps_max", self.batch_steps_max as u64),
+            ("pipeline_max", self.pipeline_max as u64),
+            ("followers_max", self.followers_max as u64),
+            ("heartbeat_ms", self.heartbeat_ms),
+            ("stall_ms_max", self.stall_ms_max),
             ("stop_ms_max", self.stop_ms_max),
         ]
     }
@@ -89,6 +109,11 @@ impl Limits {
             "head_ms_max" => self.head_ms_max = number(1)?,
             "body_ms_max" => self.body_ms_max = number(1)?,
             "wait_ms_max" => self.wait_ms_max = number(1)?,
+            "batch_steps_max" => self.batch_steps_max = size(1)?,
+            "pipeline_max" => self.pipeline_max = size(1)?,
+            "followers_max" => self.followers_max = size(1)?,
+            "heartbeat_ms" => self.heartbeat_ms = number(1)?,
+            "stall_ms_max" => self.stall_ms_max = number(1)?,
             "stop_ms_max" => self.stop_ms_max = number(0)?,
             _ => {
                 let known: Vec<&str> = self.all().iter().map(|(name, _)| *name).collect();

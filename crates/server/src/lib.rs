@@ -1,12 +1,18 @@
 //! Designs over HTTP. A request is read within its limits, the caller is made out, the runtime is
 //! asked, and what it says is told: an answer, or a problem that says what stood in the way.
 
+mod answer;
 mod app;
 pub mod auth;
 mod body;
+mod calling;
 mod config;
 mod console;
+mod etag;
+mod idempotency;
 mod listen;
+mod metrics;
+mod openapi;
 mod path;
 mod problem;
 mod routes;

@@ -8,23 +8,17 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
 
 use crate::app::App;
 
-/// Accepts until `stop` says so, then waits for what is under way, but not for ever.
-pub async fn accept(
-    listener: TcpListener,
-    app: Arc<App>,
-    router: Router,
-    mut stop: watch::Receiver<bool>,
-) {
-    let connections_max = app.limits().connections_max;
-    let room = Arc::new(Semaphore::new(connections_max));
+/// Accepts until the server is told to stop, then waits for what is under way, but not for ever.
+pub async fn accept(listener: TcpListener, app: Arc<App>, router: Router) {
+    let stopped = app.stopped();
+    tokio::pin!(stopped);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = stop.wait_for(|stop| *stop) => break,
+            () = &mut stopped => break,
         };
         let stream = match accepted {
             Ok((stream, _)) => stream,
@@ -34,26 +28,30 @@ pub async fn accept(
                 continue;
             }
         };
-        let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
+        let Some(place) = app.connect() else {
             // closed at once: whoever waits in line is told sooner than by a timeout
             drop(stream);
             continue;
         };
         // answers are small: waiting to fill a packet would only make them late
         let _ = stream.set_nodelay(true);
-        let (app, router, stop) = (Arc::clone(&app), router.clone(), stop.clone());
+        let (app, router) = (Arc::clone(&app), router.clone());
         tokio::spawn(async move {
-            serve(stream, &app, router, stop).await;
+            serve(stream, &app, router).await;
             drop(place);
         });
     }
     drop(listener);
-    let all = u32::try_from(connections_max).unwrap_or(u32::MAX);
-    let finished = room.acquire_many(all);
-    let _ = tokio::time::timeout(Duration::from_millis(app.limits().stop_ms_max), finished).await;
+    let patience = Duration::from_millis(app.limits().stop_ms_max);
+    let finished = async {
+        while app.connections() > 0 {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    let _ = tokio::time::timeout(patience, finished).await;
 }
 
-async fn serve(stream: TcpStream, app: &App, router: Router, mut stop: watch::Receiver<bool>) {
+async fn serve(stream: TcpStream, app: &App, router: Router) {
     let limits = app.limits();
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -65,7 +63,7 @@ async fn serve(stream: TcpStream, app: &App, router: Router, mut stop: watch::Re
     tokio::select! {
         // a client that breaks off is no news
         _ = &mut connection => return,
-        _ = stop.wait_for(|stop| *stop) => {}
+        () = app.stopped() => {}
     }
     connection.as_mut().graceful_shutdown();
     let _ = connection.await;

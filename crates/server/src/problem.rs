@@ -127,6 +127,7 @@ impl Problem {
                 Problem::new(StatusCode::CONFLICT, kind, title, detail)
                     .with("guard", refused.clause)
                     .with("truth", refused.truth)
+                    .with("legal", refused.legal)
                     .with("prevents", refused.prevents)
             }
             CallError::OtherPayload => Problem::new(
@@ -147,6 +148,12 @@ impl Problem {
                 "hidden",
                 "the caller may not see what the answer is made of",
                 what,
+            ),
+            CallError::Precondition => Problem::new(
+                StatusCode::PRECONDITION_FAILED,
+                "changed",
+                "the record is not as it was expected",
+                "read it again, and decide anew",
             ),
             CallError::Store(error) => Problem::of_store(error),
             CallError::Damaged => Problem::broken(),

@@ -6,6 +6,8 @@ use design::model::{Design, Operation, OperationId, OperationKind};
 use runtime::Runtime;
 use rustc_hash::FxHashMap;
 
+use crate::metrics::Histogram;
+
 pub struct Service {
     /// how paths call it, in lower case
     pub name: String,
@@ -23,6 +25,7 @@ pub struct Call {
     /// the names of the memory of its actor, by which a body's fields are told apart from
     /// parameters
     pub memory: Vec<String>,
+    pub latency: Arc<Histogram>,
 }
 
 impl Service {
@@ -32,8 +35,8 @@ impl Service {
         for (at, operation) in design.operations.iter().enumerate() {
             if is_callable(operation) {
                 let actor = &design.actors[operation.actor.index()].name;
-                let call =
-                    Call { id: OperationId::of(at), memory: memory_names(design, operation) };
+                let memory = memory_names(design, operation);
+                let call = Call { id: OperationId::of(at), memory, latency: Arc::default() };
                 calls.entry(actor.clone()).or_default().insert(operation.name.clone(), call);
             }
         }
@@ -46,6 +49,19 @@ impl Service {
 
     pub fn call(&self, actor: &str, operation: &str) -> Option<&Call> {
         self.calls.get(actor)?.get(operation)
+    }
+
+    /// Everything that may be called, in the order of the design.
+    pub fn calls(&self) -> Vec<(&str, &str, &Call)> {
+        let mut all: Vec<_> = self
+            .calls
+            .iter()
+            .flat_map(|(actor, calls)| {
+                calls.iter().map(move |(name, call)| (actor.as_str(), name.as_str(), call))
+            })
+            .collect();
+        all.sort_by_key(|(_, _, call)| call.id);
+        all
     }
 
     pub fn is_subject(&self, name: &str) -> bool {

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use tokio::net::TcpSocket;
 use tokio::runtime::Runtime as Threads;
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::app::App;
@@ -22,7 +21,6 @@ const BACKLOG: u32 = 4_096;
 pub struct Running {
     address: SocketAddr,
     app: Arc<App>,
-    stop: watch::Sender<bool>,
     accepting: Option<JoinHandle<()>>,
     /// none: already stopped
     threads: Option<Threads>,
@@ -70,10 +68,9 @@ pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartErr
     };
     let address = listener.local_addr().map_err(|error| StartError::Listen(wanted, error))?;
     let app = Arc::new(App::new(config, services));
-    let (stop, stopped) = watch::channel(false);
     let router = routes::router(Arc::clone(&app));
-    let accepting = threads.spawn(listen::accept(listener, Arc::clone(&app), router, stopped));
-    Ok(Running { address, app, stop, accepting: Some(accepting), threads: Some(threads) })
+    let accepting = threads.spawn(listen::accept(listener, Arc::clone(&app), router));
+    Ok(Running { address, app, accepting: Some(accepting), threads: Some(threads) })
 }
 
 fn bound(address: SocketAddr) -> io::Result<tokio::net::TcpListener> {
@@ -104,7 +101,6 @@ impl Running {
 
     fn finish(&mut self) {
         self.app.stop();
-        let _ = self.stop.send(true);
         if let (Some(threads), Some(accepting)) = (self.threads.take(), self.accepting.take()) {
             // whoever serves has said why, if it panicked
             let _ = threads.block_on(accepting);

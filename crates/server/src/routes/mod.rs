@@ -1,6 +1,10 @@
 //! One file for each route.
 
+mod batch;
+mod feed;
 mod health;
+mod metrics;
+mod socket;
 mod step;
 mod truth;
 mod view;
@@ -16,12 +20,15 @@ use axum::routing::{any, get};
 
 use crate::app::App;
 use crate::problem::Problem;
-use crate::{console, path};
+use crate::{console, openapi, path};
 
 pub fn router(app: Arc<App>) -> Router {
     Router::new()
-        .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready))
+        .route("/healthz", get(health::alive).fallback(only_get))
+        .route("/readyz", get(health::ready).fallback(only_get))
+        .route("/metrics", get(metrics::get).fallback(only_get))
+        .route("/openapi.json", get(openapi::get).fallback(only_get))
+        .route("/v1/socket", get(socket::get).fallback(only_get))
         .route("/v1/{*rest}", any(of_design))
         .merge(console::routes())
         .fallback(nothing)
@@ -32,42 +39,91 @@ async fn nothing() -> Problem {
     Problem::unknown("nothing is served under this path; `/openapi.json` lists what is")
 }
 
-/// `/v1/{design}/…`. The parts are decoded one by one, so that a key may hold a slash.
-async fn of_design(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
-    match dispatch(&app, request).await {
-        Ok(response) => response,
-        Err(problem) => problem.into_response(),
-    }
+async fn only_get() -> Problem {
+    Problem::method(READS)
 }
 
-async fn dispatch(app: &Arc<App>, request: Request<Body>) -> Result<Response<Body>, Problem> {
+const READS: &str = "GET, HEAD";
+
+/// `/v1/{design}/…`. The parts are decoded one by one, so that a key may hold a slash.
+async fn of_design(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
+    let (route, answer) = dispatch(&app, request).await;
+    let response = answer.unwrap_or_else(IntoResponse::into_response);
+    app.requests.count(route, response.status().as_u16());
+    response
+}
+
+/// What kind of request it was, and its answer.
+async fn dispatch(
+    app: &Arc<App>,
+    request: Request<Body>,
+) -> (&'static str, Result<Response<Body>, Problem>) {
     let (parts, sent) = request.into_parts();
     let (uri, method, headers) = (&parts.uri, &parts.method, &parts.headers);
-    if uri.path_and_query().map_or(0, |given| given.as_str().len()) > app.limits().path_bytes_max {
-        return Err(Problem::too_large("the path", app.limits().path_bytes_max));
+    let path_bytes_max = app.limits().path_bytes_max;
+    if uri.path_and_query().map_or(0, |given| given.as_str().len()) > path_bytes_max {
+        return ("unknown", Err(Problem::too_large("the path", path_bytes_max)));
     }
-    let names = path::parts(uri.path().strip_prefix("/v1/").unwrap_or_default())?;
+    let names = match path::parts(uri.path().strip_prefix("/v1/").unwrap_or_default()) {
+        Ok(names) => names,
+        Err(problem) => return ("unknown", Err(problem)),
+    };
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let service = Arc::clone(app.service(names[0])?);
-    let reads = matches!(*method, Method::GET | Method::HEAD);
+    let service = match app.service(names[0]) {
+        Ok(service) => service,
+        Err(problem) => return ("unknown", Err(problem)),
+    };
+    let query = uri.query().unwrap_or_default();
+    let allowed = |reads: bool| {
+        let fits = if reads {
+            matches!(*method, Method::GET | Method::HEAD)
+        } else {
+            method == Method::POST
+        };
+        if fits { Ok(()) } else { Err(Problem::method(if reads { READS } else { "POST" })) }
+    };
     match names[1..] {
-        ["views", view] => {
-            if !reads {
-                return Err(Problem::method("GET, HEAD"));
-            }
-            view::get(app, &service, view, uri.query().unwrap_or_default(), headers).await
-        }
-        [subject, ref key @ ..] if service.is_subject(subject) => {
-            if !reads {
-                return Err(Problem::method("GET, HEAD"));
-            }
-            truth::get(app, &service, subject, key, headers).await
-        }
+        ["views", view] => (
+            "view",
+            match allowed(true) {
+                Ok(()) => view::get(app, service, view, query, headers).await,
+                Err(problem) => Err(problem),
+            },
+        ),
+        ["feed"] => (
+            "feed",
+            match allowed(true) {
+                Ok(()) => feed::get(app, service, query, headers).await,
+                Err(problem) => Err(problem),
+            },
+        ),
+        ["batch"] => (
+            "batch",
+            match allowed(false) {
+                Ok(()) => batch::post(app, service, headers, sent).await,
+                Err(problem) => Err(problem),
+            },
+        ),
+        [subject, ref key @ ..] if !key.is_empty() && service.is_subject(subject) => (
+            "truth",
+            match allowed(true) {
+                Ok(()) => truth::get(app, service, subject, key, headers).await,
+                Err(problem) => Err(problem),
+            },
+        ),
         [actor, operation] => match service.call(actor, operation) {
-            None => Err(step::unknown(&service, actor, operation)),
-            Some(_) if method != Method::POST => Err(Problem::method("POST")),
-            Some(call) => step::post(app, &service, call, headers, sent).await,
+            None => ("unknown", Err(step::unknown(service, actor, operation))),
+            Some(call) => (
+                "step",
+                match allowed(false) {
+                    Ok(()) => step::post(app, service, call, headers, sent).await,
+                    Err(problem) => Err(problem),
+                },
+            ),
         },
-        _ => Err(Problem::unknown(format!("`{}` serves nothing under this path", service.name))),
+        _ => {
+            let detail = format!("`{}` serves nothing under this path", service.name);
+            ("unknown", Err(Problem::unknown(detail)))
+        }
     }
 }

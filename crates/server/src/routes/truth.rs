@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::http::{HeaderMap, Response};
+use axum::http::header::ETAG;
+use axum::http::{HeaderMap, Response, StatusCode};
 use serde_json::{Value, json};
 
-use super::step;
 use crate::app::App;
-use crate::auth;
 use crate::problem::Problem;
 use crate::service::Service;
+use crate::{answer, auth, etag};
 
 pub async fn get(
     app: &Arc<App>,
@@ -27,5 +27,13 @@ pub async fn get(
     let Some(found) = found else {
         return Err(Problem::unknown(format!("there is no such `{subject}`")));
     };
-    Ok(step::json(&json!({ "subject": subject, "key": parts, "truth": found.truth })))
+    let mut response = if etag::is_known(headers, found.version)? {
+        let mut known = Response::new(Body::empty());
+        *known.status_mut() = StatusCode::NOT_MODIFIED;
+        known
+    } else {
+        answer::json(&json!({ "subject": subject, "key": parts, "truth": found.truth }))
+    };
+    response.headers_mut().insert(ETAG, etag::tag(found.version));
+    Ok(response)
 }

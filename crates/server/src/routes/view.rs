@@ -8,11 +8,10 @@ use axum::http::{HeaderMap, Response, StatusCode};
 use runtime::{BadValue, ViewQuery};
 use serde_json::Value;
 
-use super::step;
 use crate::app::App;
 use crate::problem::Problem;
 use crate::service::Service;
-use crate::{auth, path};
+use crate::{answer, auth, path};
 
 /// Names that a view's own parameters cannot have, because they say how to read it.
 const LIMIT: &str = "limit";
@@ -39,7 +38,7 @@ pub async fn get(
     });
     let wait_ms = app.limits().wait_ms_max;
     match tokio::time::timeout(Duration::from_millis(wait_ms), reading).await {
-        Ok(Ok(Ok(answer))) => Ok(step::json(&answer)),
+        Ok(Ok(Ok(answer))) => Ok(answer::json(&answer)),
         Ok(Ok(Err(error))) => Err(Problem::of_call(service, error)),
         Ok(Err(_)) => Err(Problem::broken()),
         Err(_) => Err(Problem::new(

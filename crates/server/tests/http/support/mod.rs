@@ -1,6 +1,6 @@
 //! A server in this process, and a client that speaks plain HTTP over one connection.
 
-#![allow(dead_code, reason = "each test uses another part of it")]
+mod lag;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,14 +10,20 @@ use std::time::Duration;
 use runtime::{Runtime, Settings};
 use serde_json::Value;
 use server::{Config, Running, Service};
+use store::Store;
 
-pub const TICKETS: &str = include_str!("../../../../designs/systems/tickets.design");
-pub const LEASE: &str = include_str!("../../../../designs/infra/I02.design");
+pub const TICKETS: &str = include_str!("../../../../../designs/systems/tickets.design");
+pub const LEASE: &str = include_str!("../../../../../designs/infra/I02.design");
+
+pub use lag::lag;
 
 pub fn service(name: &str, text: &str) -> Service {
+    service_on(name, text, Arc::new(store::Memory::new()))
+}
+
+pub fn service_on(name: &str, text: &str, store: Arc<dyn Store>) -> Service {
     let compiled = design::compile(name, text, &design::NoCatalog);
-    let design = compiled.design.expect("the design compiles");
-    let store = Arc::new(store::Memory::new());
+    let design = compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics));
     let runtime = Runtime::open(design, store, Settings::default()).expect("it opens");
     Service::new(name, text, Arc::new(runtime))
 }
@@ -136,6 +142,83 @@ impl Client {
         let mut line = String::new();
         self.stream.read_line(&mut line).expect("a line comes");
         line.trim_end().to_string()
+    }
+
+    /// A WebSocket from here on.
+    pub fn upgrade(&mut self, path: &str) {
+        let headers = [
+            ("connection", "upgrade"),
+            ("upgrade", "websocket"),
+            ("sec-websocket-version", "13"),
+            ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        ];
+        let answer = self.request("GET", path, &headers, "");
+        assert_eq!(answer.status, 101, "{answer:?}");
+    }
+
+    /// One masked text frame.
+    pub fn send_text(&mut self, text: &str) {
+        let mut frame = vec![0x81];
+        match text.len() {
+            short @ ..=125 => frame.push(0x80 | short as u8),
+            long => {
+                frame.push(0x80 | 126);
+                frame.extend_from_slice(&u16::try_from(long).unwrap().to_be_bytes());
+            }
+        }
+        // a mask of zeros leaves the text as it is
+        frame.extend_from_slice(&[0; 4]);
+        frame.extend_from_slice(text.as_bytes());
+        self.send(&frame);
+    }
+
+    /// The kind of one frame, and what it holds.
+    pub fn frame(&mut self) -> (u8, Vec<u8>) {
+        let mut head = [0; 2];
+        self.stream.read_exact(&mut head).expect("a frame comes");
+        let length = match head[1] & 0x7f {
+            126 => {
+                let mut long = [0; 2];
+                self.stream.read_exact(&mut long).unwrap();
+                usize::from(u16::from_be_bytes(long))
+            }
+            127 => panic!("a frame of more than 64 KiB"),
+            short => usize::from(short),
+        };
+        let mut payload = vec![0; length];
+        self.stream.read_exact(&mut payload).expect("all of it comes");
+        (head[0] & 0x0f, payload)
+    }
+
+    pub fn text_frame(&mut self) -> Value {
+        let (kind, payload) = self.frame();
+        assert_eq!(kind, 1, "{payload:?}");
+        serde_json::from_slice(&payload).unwrap()
+    }
+
+    /// One server-sent event as (field, value) pairs; none: the stream has ended.
+    pub fn event(&mut self) -> Option<Vec<(String, String)>> {
+        let mut event = Vec::new();
+        loop {
+            let mut line = String::new();
+            if self.stream.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            let line = line.trim_end_matches(['\r', '\n']);
+            // lengths of chunks stand between the events
+            let is_length = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_hexdigit());
+            if is_length {
+                if line.bytes().all(|byte| byte == b'0') {
+                    return None;
+                }
+                continue;
+            }
+            match line.split_once(": ") {
+                Some((field, value)) => event.push((field.to_string(), value.to_string())),
+                None if line.is_empty() && !event.is_empty() => return Some(event),
+                None => {}
+            }
+        }
     }
 
     /// Nothing more comes: the other side has closed.

@@ -1,9 +1,7 @@
 //! Steps and truth over HTTP.
 
-mod support;
-
+use crate::support::{Client, tickets};
 use serde_json::json;
-use support::{Client, tickets};
 
 #[test]
 fn a_seat_is_held_and_read_back() {

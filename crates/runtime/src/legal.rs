@@ -1,0 +1,164 @@
+//! What may be done instead of a refused step, and whether a step would be refused.
+
+use std::cell::RefCell;
+
+use design::model::{BlobId, StateId, SubjectId, Type};
+use engine::{Command, Fetch, LegalStep, Need, Outcome, Scratch, Truth, Word, legal_steps};
+use serde_json::{Map, Value, json};
+use store::{Decision, Transaction};
+
+use crate::bytes::Damaged;
+use crate::json as values;
+use crate::keys;
+use crate::loaded::Loaded;
+use crate::perform::fetch;
+use crate::plan::Source;
+use crate::pool::Pool;
+use crate::reply::CallError;
+use crate::request::{Asked, IfMatch, Request, arguments};
+use crate::runtime::Runtime;
+use crate::schema::Schema;
+
+/// So often what the guards of other steps look at is fetched; each time leads one reference
+/// further.
+const ROUNDS_MAX: usize = 4;
+
+/// After a refusal: the steps of the same actor that could be taken now, with the parameters that
+/// were filled in.
+pub fn legal(
+    schema: &Schema,
+    command: &Command<'_>,
+    pool: &RefCell<Pool>,
+    source: &dyn Source,
+) -> Result<Vec<Value>, Damaged> {
+    let mut loaded = Loaded::new(pool);
+    let mut words = Vec::new();
+    let mut refused = Scratch::default();
+    while engine::step(&schema.program, &loaded, command, &mut refused) == Outcome::Need {
+        if !fetch(schema, &mut loaded, refused.needs(), source, &mut words)? {
+            return Ok(Vec::new());
+        }
+    }
+    let mut scratch = Scratch::default();
+    let mut steps = Vec::new();
+    for _ in 0..ROUNDS_MAX {
+        let asking = Asking { loaded: &loaded, missing: RefCell::default() };
+        steps = legal_steps(&schema.program, &asking, command, &refused, &mut scratch);
+        let missing = asking.missing.into_inner();
+        if missing.is_empty() || !fetch(schema, &mut loaded, &missing, source, &mut words)? {
+            break;
+        }
+    }
+    let pool = pool.borrow();
+    Ok(steps.iter().map(|step| written(schema, step, &pool)).collect())
+}
+
+fn written(schema: &Schema, step: &LegalStep, pool: &Pool) -> Value {
+    let design = &schema.design;
+    let operation = &design.operations[step.operation.index()];
+    let mut params = Map::new();
+    for (param, filled) in operation.params.iter().zip(&step.params) {
+        if let Some(word) = filled {
+            let value = values::write(design, &param.ty, std::slice::from_ref(word), pool);
+            params.insert(param.name.clone(), value);
+        }
+    }
+    let actor = &design.actors[operation.actor.index()].name;
+    json!({ "actor": actor, "operation": operation.name, "params": params })
+}
+
+/// Notes what was asked for and is not known.
+struct Asking<'l, 's> {
+    loaded: &'l Loaded<'s>,
+    missing: RefCell<Vec<Need>>,
+}
+
+impl Truth for Asking<'_, '_> {
+    fn record(&self, subject: SubjectId, key: Word) -> Fetch<'_> {
+        let found = self.loaded.record(subject, key);
+        if matches!(found, Fetch::Unknown) {
+            self.missing.borrow_mut().push(Need::Record { subject, key });
+        }
+        found
+    }
+
+    fn cache(&self, subject: SubjectId, state: StateId, key: Word, principal: Word) -> Fetch<'_> {
+        self.loaded.cache(subject, state, key, principal)
+    }
+
+    fn key_part(&self, subject: SubjectId, key: Word, part: u32) -> Word {
+        self.loaded.key_part(subject, key, part)
+    }
+
+    fn key_of(&self, subject: SubjectId, parts: &[Word]) -> Word {
+        self.loaded.key_of(subject, parts)
+    }
+
+    fn stored(&self, blob: BlobId, digest: Word) -> Option<bool> {
+        let known = self.loaded.stored(blob, digest);
+        if known.is_none() {
+            self.missing.borrow_mut().push(Need::Stored { blob, digest });
+        }
+        known
+    }
+
+    fn stored_time(&self, subject: SubjectId, key: Word) -> Word {
+        self.loaded.stored_time(subject, key)
+    }
+}
+
+/// Is the record that the step is about as the caller last saw it? That is the record of its first
+/// parameter that refers to one.
+pub(crate) fn precondition(
+    schema: &Schema,
+    asked: &Asked<'_>,
+    expected: &IfMatch,
+    transaction: &dyn Transaction,
+    pool: &Pool,
+) -> Result<(), CallError> {
+    let operation = &schema.design.operations[asked.id.index()];
+    let layout = schema.program.params(asked.id);
+    let about = operation.params.iter().enumerate().find_map(|(at, param)| match param.ty {
+        Type::Ref(subject) if !param.new => Some((subject, layout.fields[at].offset as usize)),
+        _ => None,
+    });
+    let Some((subject, at)) = about else { return Err(CallError::Precondition) };
+    let mut key = Vec::new();
+    let handle = asked.arguments.params[at];
+    keys::record(&mut key, &schema.design, schema.number, subject, handle, pool);
+    let found = transaction.get(&key).map(|(version, _)| version.0);
+    let implicit = schema.design.subjects[subject.index()].implicit;
+    let holds = match (found.or(implicit.then_some(0)), expected) {
+        (None, _) => false,
+        (Some(_), IfMatch::Exists) => true,
+        (Some(version), IfMatch::Versions(versions)) => versions.contains(&version),
+    };
+    if holds { Ok(()) } else { Err(CallError::Precondition) }
+}
+
+impl Runtime {
+    /// Would this call be carried out now? Nothing is changed and nothing is counted; a refusal says
+    /// what is legal instead.
+    pub fn would(&self, request: &Request) -> Result<(), CallError> {
+        let id = self.callable(request)?;
+        let mut desk = self.desk();
+        let mut decided = Err(CallError::Damaged);
+        let read = arguments(&self.schema, id, request, &mut desk.pool.borrow_mut());
+        let done = match read {
+            Err(bad) => Err(CallError::Bad(bad)),
+            Ok(arguments) => {
+                let request = Request { legal: true, ..request.clone() };
+                let now = self.clock.now_ms();
+                let asked =
+                    Asked { id, request: &request, arguments: &arguments, idempotent: None, now };
+                let transacted = self.local().transact(&mut |transaction| {
+                    decided = self.decide(&asked, transaction, &mut desk).map(|_| ());
+                    Decision::Abandon
+                });
+                transacted.map(|_| ()).map_err(CallError::Store)
+            }
+        };
+        self.give_back(desk);
+        done.and(decided)
+    }
+}

@@ -1,0 +1,181 @@
+//! Records in the order of their keys, and repairs in the order in which they are due.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+
+use design::model::SubjectId;
+use serde_json::Value;
+use store::{Cursor, Decision, Key, KeyRange, Partition, Scan};
+
+use crate::bytes::{Damaged, Reader};
+use crate::json::{self as values, BadValue};
+use crate::keys::{self, RECORD_HEAD_BYTES, Space};
+use crate::pool::Pool;
+use crate::reading::Truth;
+use crate::reply::CallError;
+use crate::runtime::Runtime;
+use crate::sight::{Eye, Looked, Mask};
+use crate::viewer::Viewer;
+use crate::{feed, record};
+
+/// A repair that will run, or runs now.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DueRepair {
+    pub repair: String,
+    pub subject: String,
+    pub key: Vec<Value>,
+    /// milliseconds
+    pub at: i64,
+}
+
+/// A part of the records of one subject.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RecordPage {
+    /// each with its key
+    pub records: Vec<(Vec<Value>, Truth)>,
+    /// the key to go on after
+    pub last: Option<Vec<Value>>,
+    /// there are more after the last of them
+    pub more: bool,
+}
+
+impl Runtime {
+    /// At most `limit` records of a subject after the one with this key.
+    pub async fn records(
+        &self,
+        subject: &str,
+        after: Option<&[Value]>,
+        limit: usize,
+    ) -> Result<RecordPage, CallError> {
+        self.records_as(subject, after, limit, None).await
+    }
+
+    /// As much of them as the viewer sees: a page may hold fewer than `limit`, and say that there
+    /// are more.
+    pub async fn records_as(
+        &self,
+        subject: &str,
+        after: Option<&[Value]>,
+        limit: usize,
+        viewer: Option<&Viewer>,
+    ) -> Result<RecordPage, CallError> {
+        let schema = &*self.schema;
+        let Some(id) = schema.subject(subject) else {
+            let message = format!("`{}` has no subject `{subject}`", schema.design.name);
+            return Err(CallError::Unknown(message));
+        };
+        let mut start = Vec::new();
+        keys::begin(&mut start, schema.number, Space::Record);
+        start.extend_from_slice(&(id.0 as u16).to_be_bytes());
+        let mut range = KeyRange::prefix(start);
+        if let Some(after) = after {
+            let mut pool = Pool::new(schema.program.texts());
+            let mut parts = after.iter();
+            let handle = values::read_key(&schema.design, id, &mut parts, &mut pool)
+                .map_err(|bad| CallError::Bad(BadValue { pointer: "/after".into(), ..bad }))?;
+            let mut key = Vec::new();
+            keys::record(&mut key, &schema.design, schema.number, id, handle, &pool);
+            range.start = Key::new(key).next();
+        }
+        let page = self.store.scan(Scan::new(range, limit)).await?;
+        let eye = self.eye(viewer);
+        let mut seen = RecordPage { more: page.more, ..RecordPage::default() };
+        for (key, stored) in &page.records {
+            let parts = &key[RECORD_HEAD_BYTES..];
+            let last = self.key_of(id, parts)?;
+            let truth = self.seen(id, parts, &stored.value, eye.as_ref())?;
+            if let Some(truth) = truth {
+                seen.records.push((last.clone(), Truth { version: stored.version.0, truth }));
+            }
+            seen.last = Some(last);
+        }
+        Ok(seen)
+    }
+
+    /// What is seen of a stored record; none: nothing.
+    fn seen(
+        &self,
+        subject: SubjectId,
+        parts: &[u8],
+        value: &[u8],
+        eye: Option<&Eye<'_>>,
+    ) -> Result<Option<Value>, Damaged> {
+        let schema = &*self.schema;
+        let pool = RefCell::new(Pool::new(schema.program.texts()));
+        let key = keys::read_key_parts(
+            &mut Reader::new(parts),
+            &schema.design,
+            subject,
+            &mut pool.borrow_mut(),
+        )?;
+        let mut words = Vec::new();
+        record::take(value, schema, subject, &mut pool.borrow_mut(), &mut words)?;
+        let mask = match eye {
+            None => Mask::Everything,
+            Some(eye) => eye.mask(Looked { subject, key, words: Some(&words) }, &pool, None)?,
+        };
+        if mask == Mask::Nothing {
+            return Ok(None);
+        }
+        Ok(Some(feed::seen_json(schema, subject, &words, &pool.borrow(), &mask)))
+    }
+
+    fn key_of(&self, subject: SubjectId, parts: &[u8]) -> Result<Vec<Value>, Damaged> {
+        let schema = &*self.schema;
+        let mut pool = Pool::new(schema.program.texts());
+        let mut reader = Reader::new(parts);
+        let handle = keys::read_key_parts(&mut reader, &schema.design, subject, &mut pool)?;
+        let mut key = Vec::new();
+        values::write_key(&schema.design, subject, handle, &pool, &mut key);
+        Ok(key)
+    }
+
+    /// The repairs that are due first, at most `limit` of them.
+    pub fn due(&self, limit: usize) -> Result<Vec<DueRepair>, CallError> {
+        let design = &self.schema.design;
+        let mut start = Vec::new();
+        keys::begin(&mut start, self.schema.number, Space::RepairDue);
+        let mut found = Vec::new();
+        self.local().transact(&mut |transaction| {
+            found.clear();
+            transaction.scan(&KeyRange::prefix(start.clone()), false, &mut |key, _, _| {
+                if found.len() >= limit {
+                    return ControlFlow::Break(());
+                }
+                found.push(key.to_vec());
+                ControlFlow::Continue(())
+            });
+            Decision::Abandon
+        })?;
+        let mut list = Vec::with_capacity(found.len());
+        for key in found {
+            let (at, repair, tail) = keys::read_due(&key)?;
+            let mut reader = Reader::new(tail);
+            let subject = reader.take(2)?;
+            let subject = SubjectId(u32::from(u16::from_be_bytes([subject[0], subject[1]])));
+            let operation = design.operations.get(repair.index()).ok_or(Damaged)?;
+            let declared = design.subjects.get(subject.index()).ok_or(Damaged)?;
+            list.push(DueRepair {
+                repair: operation.name.clone(),
+                subject: declared.name.clone(),
+                key: self.key_of(subject, reader.rest())?,
+                at,
+            });
+        }
+        Ok(list)
+    }
+
+    /// The newest durable revision.
+    pub async fn head(&self) -> Result<String, CallError> {
+        Ok(self.store.head(Partition::default()).await?.to_string())
+    }
+
+    /// Waits until something after this revision is durable.
+    pub async fn changed(&self, after: &str) -> Result<(), CallError> {
+        let after: Cursor = after.parse().map_err(|message: String| {
+            CallError::Bad(BadValue { pointer: "/from".into(), message })
+        })?;
+        self.store.changed(after).await?;
+        Ok(())
+    }
+}

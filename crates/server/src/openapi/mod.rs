@@ -1,0 +1,83 @@
+//! `GET /openapi.json`: OpenAPI 3.1 of the designs that are served.
+
+mod common;
+mod paths;
+mod schema;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::Response;
+use serde_json::{Map, Value, json};
+
+use crate::answer;
+use crate::app::App;
+use crate::service::Service;
+
+pub async fn get(State(app): State<Arc<App>>) -> Response<Body> {
+    answer::json(&document(app.services()))
+}
+
+/// The whole document.
+pub fn document(services: &[Arc<Service>]) -> Value {
+    let mut paths = common::paths();
+    let mut schemas = common::schemas();
+    let mut webhooks = Map::new();
+    let mut tags = Vec::new();
+    for service in services {
+        let design = service.design();
+        tags.push(json!({ "name": service.name, "description": design.title }));
+        paths::add(service, &mut paths, &mut schemas);
+        for event in &design.events {
+            let fields: Map<String, Value> = event
+                .fields
+                .iter()
+                .map(|(name, ty)| (name.clone(), schema::answered(design, ty)))
+                .collect();
+            let name = format!("{}.{}", service.name, event.name);
+            webhooks.insert(name.clone(), webhook(&service.name, &event.name, &name, fields));
+        }
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Steadfast",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Steps, truth, views and feeds of the designs that are served here. \
+                            Whatever goes wrong is told as RFC 9457 has it.",
+        },
+        "tags": tags,
+        "paths": paths,
+        "webhooks": webhooks,
+        "components": { "schemas": schemas, "responses": common::responses(),
+                        "parameters": common::parameters() },
+    })
+}
+
+/// An event as it is sent out: a CloudEvent, signed as Standard Webhooks has it.
+fn webhook(design: &str, event: &str, name: &str, fields: Map<String, Value>) -> Value {
+    let data = json!({ "type": "object", "properties": fields });
+    json!({
+        "post": {
+            "tags": [design],
+            "operationId": format!("event_{design}_{event}"),
+            "summary": format!("`{event}` was emitted"),
+            "requestBody": {
+                "required": true,
+                "content": { "application/cloudevents+json": { "schema": {
+                    "type": "object",
+                    "required": ["specversion", "id", "source", "type"],
+                    "properties": {
+                        "specversion": { "const": "1.0" },
+                        "id": { "type": "string" },
+                        "source": { "type": "string" },
+                        "type": { "type": "string", "examples": [name] },
+                        "data": data,
+                    },
+                } } },
+            },
+            "responses": { "2XX": { "description": "received; it is not sent again" } },
+        },
+    })
+}

@@ -1,0 +1,327 @@
+//! The paths of one design.
+
+use design::model::{Clause, Design, Operation, OperationKind, SubjectId, Type, View, ViewForm};
+use serde_json::{Map, Value, json};
+
+use super::common::{answers, reference};
+use super::schema;
+use crate::sample;
+use crate::service::{Call, Service};
+
+pub fn add(service: &Service, paths: &mut Map<String, Value>, schemas: &mut Map<String, Value>) {
+    let design = service.design();
+    let name = &service.name;
+    for (actor, operation, call) in service.calls() {
+        let path = format!("/v1/{name}/{actor}/{operation}");
+        paths.insert(path, json!({ "post": step(service, actor, call) }));
+    }
+    for (at, subject) in design.subjects.iter().enumerate() {
+        let truth = format!("{name}.{}", subject.name);
+        schemas.insert(truth.clone(), truth_schema(design, SubjectId::of(at)));
+        let parts = schema::parts(design, SubjectId::of(at));
+        let path: String = parts.iter().map(|(part, _)| format!("/{{{part}}}")).collect();
+        let path = format!("/v1/{name}/{}{path}", subject.name);
+        paths.insert(path, json!({ "get": truth_get(service, &subject.name, &truth, &parts) }));
+    }
+    for view in &design.views {
+        if !matches!(view.form, ViewForm::Search { .. } | ViewForm::Near { .. }) {
+            let path = format!("/v1/{name}/views/{}", view.name);
+            paths.insert(path, json!({ "get": view_get(service, view) }));
+        }
+    }
+    paths.insert(format!("/v1/{name}/feed"), json!({ "get": feed_get(service) }));
+    paths.insert(format!("/v1/{name}/batch"), json!({ "post": batch_post(service) }));
+}
+
+/// Every request with a body may come to these.
+const WITH_BODY: [(&str, &str); 9] = [
+    ("400", "Malformed"),
+    ("401", "Unauthorized"),
+    ("403", "Forbidden"),
+    ("408", "Slow"),
+    ("413", "TooLarge"),
+    ("415", "NotJson"),
+    ("422", "Misfit"),
+    ("429", "Busy"),
+    ("503", "Unavailable"),
+];
+
+/// And every request without one to these.
+const WITHOUT_BODY: [(&str, &str); 8] = [
+    ("400", "Malformed"),
+    ("401", "Unauthorized"),
+    ("403", "Forbidden"),
+    ("404", "Unknown"),
+    ("413", "TooLarge"),
+    ("422", "Misfit"),
+    ("429", "Busy"),
+    ("503", "Unavailable"),
+];
+
+fn step(service: &Service, actor: &str, call: &Call) -> Value {
+    let design = service.design();
+    let operation = service.operation(call);
+    let (is_step, keyed) = match operation.kind {
+        OperationKind::Step { keyed } => (true, keyed),
+        _ => (false, false),
+    };
+    let result = match &operation.kind {
+        OperationKind::Read { result } => schema::answered(design, &result.ty),
+        _ => json!({ "type": "null" }),
+    };
+    let mut responses = answers(&WITH_BODY);
+    responses.insert("200".into(), done(result));
+    responses.insert("409".into(), refused(service, operation));
+    let mut parameters = Vec::new();
+    if is_step {
+        responses.insert("412".into(), reference("responses", "Changed"));
+        let mut key = reference("parameters", "IdempotencyKey");
+        if keyed {
+            key = json!({
+                "name": "Idempotency-Key", "in": "header", "required": true,
+                "schema": { "type": "string", "minLength": 1, "maxLength": 255,
+                            "pattern": "^[!-~]+$" },
+            });
+        }
+        parameters.push(key);
+        parameters.push(reference("parameters", "IfMatch"));
+    }
+    json!({
+        "tags": [service.name],
+        "operationId": format!("{}_{actor}_{}", service.name, operation.name),
+        "summary": format!("`{actor}[{}]`", operation.name),
+        "parameters": parameters,
+        "requestBody": {
+            "required": true,
+            "content": { "application/json": {
+                "schema": fields(design, operation, call),
+                "example": sample::params(design, operation),
+            } },
+        },
+        "responses": responses,
+    })
+}
+
+/// One flat object of parameters and memory.
+fn fields(design: &Design, operation: &Operation, call: &Call) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for name in &call.memory {
+        let memory = json!({
+            "type": "string",
+            "description": "what an earlier answer said to remember, unchanged",
+        });
+        properties.insert(name.clone(), memory);
+    }
+    for param in &operation.params {
+        let mut schema = schema::sent(design, &param.ty);
+        if param.new {
+            schema["description"] = json!("a key that is not taken yet");
+        }
+        properties.insert(param.name.clone(), schema);
+        if param.default.is_none() && !param.ty.is_optional() {
+            required.push(param.name.clone());
+        }
+    }
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn done(result: Value) -> Value {
+    json!({
+        "description": "carried out, and durable",
+        "content": { "application/json": { "schema": {
+            "type": "object",
+            "required": ["revision", "outcome", "memory", "truth", "result"],
+            "properties": {
+                "revision": { "type": "string", "description": "where it stands in the feed" },
+                "outcome": { "const": "done" },
+                "memory": { "type": "object",
+                            "description": "to be remembered, and sent with later steps" },
+                "truth": { "type": "array", "items": reference("schemas", "Record"),
+                           "description": "the records it changed, as they are now" },
+                "result": result,
+            },
+        } } },
+    })
+}
+
+/// The refusals that the design speaks of, each with the failures it prevents.
+fn refused(service: &Service, operation: &Operation) -> Value {
+    let clauses: Vec<&Clause> = operation.guard.iter().collect();
+    let mut examples = Map::new();
+    for clause in &clauses {
+        examples.insert(
+            clause.name.clone(),
+            json!({ "value": {
+                "type": format!("/problems/{}/{}/{}", service.name, operation.name, clause.name),
+                "title": format!("`{}` is refused by `{}`", operation.name, clause.name),
+                "status": 409,
+                "detail": format!("the guard `{}` does not hold now", clause.name),
+                "guard": clause.name,
+                "truth": [], "legal": [], "prevents": [],
+            } }),
+        );
+    }
+    let names: Vec<String> = clauses.iter().map(|clause| format!("`{}`", clause.name)).collect();
+    let guards = if names.is_empty() { "its records".to_string() } else { names.join(", ") };
+    let mut content = json!({ "schema": reference("schemas", "Refusal") });
+    if !examples.is_empty() {
+        content["examples"] = Value::Object(examples);
+    }
+    json!({
+        "description": format!("refused by {guards}, or the same idempotency key is under way"),
+        "content": { "application/problem+json": content },
+    })
+}
+
+fn truth_schema(design: &Design, id: SubjectId) -> Value {
+    let subject = &design.subjects[id.index()];
+    let mut states = Map::new();
+    for state in &subject.states {
+        let log = matches!(state.kind, design::model::StateKind::Log { .. });
+        let fields: Map<String, Value> = if log {
+            let offset = || json!({ "type": "integer" });
+            Map::from_iter([("start".into(), offset()), ("end".into(), offset())])
+        } else {
+            let attributes = state.attributes.iter().map(|at| &subject.attributes[at.index()]);
+            attributes.map(|a| (a.name.clone(), schema::answered(design, &a.ty))).collect()
+        };
+        states.insert(state.name.clone(), json!({ "type": "object", "properties": fields }));
+    }
+    json!({
+        "type": "object",
+        "required": ["subject", "key", "truth"],
+        "properties": {
+            "subject": { "const": subject.name },
+            "key": { "type": "array" },
+            "truth": { "type": "object", "properties": states },
+        },
+    })
+}
+
+fn truth_get(service: &Service, subject: &str, truth: &str, parts: &[(String, Type)]) -> Value {
+    let design = service.design();
+    let mut parameters: Vec<Value> = parts
+        .iter()
+        .map(|(name, ty)| {
+            let schema = schema::part(design, ty);
+            json!({ "name": name, "in": "path", "required": true, "schema": schema })
+        })
+        .collect();
+    parameters.push(reference("parameters", "IfNoneMatch"));
+    let mut responses = answers(&WITHOUT_BODY);
+    let etag = json!({ "ETag": { "schema": { "type": "string" } } });
+    responses.insert(
+        "200".into(),
+        json!({
+            "description": format!("the truth of one `{subject}`"),
+            "headers": etag,
+            "content": { "application/json": { "schema": reference("schemas", truth) } },
+        }),
+    );
+    let known = "it still has the tag of `If-None-Match`";
+    responses.insert("304".into(), json!({ "description": known, "headers": etag }));
+    json!({
+        "tags": [service.name],
+        "operationId": format!("{}_get_{subject}", service.name),
+        "summary": format!("the truth of one `{subject}`"),
+        "parameters": parameters,
+        "responses": responses,
+    })
+}
+
+fn view_get(service: &Service, view: &View) -> Value {
+    let design = service.design();
+    let query = |name: &str, required: bool, schema: Value| json!({ "name": name, "in": "query", "required": required, "schema": schema });
+    let mut parameters: Vec<Value> = view
+        .params
+        .iter()
+        .map(|param| query(&param.name, true, schema::part(design, &param.ty)))
+        .collect();
+    parameters.push(query("at_least", false, json!({ "type": "string" })));
+    let mut properties = json!({ "revision": { "type": "string" } });
+    match view.form {
+        ViewForm::List { .. } | ViewForm::Rank { .. } => {
+            let limit = json!({ "type": "integer", "minimum": 1, "maximum": 1000 });
+            parameters.push(query("limit", false, limit));
+            parameters.push(query("after", false, json!({ "type": "string" })));
+            properties["rows"] = json!({ "type": "array", "items": {
+                "type": "object", "required": ["key", "truth"],
+                "properties": { "key": { "type": "array" }, "truth": { "type": "object" },
+                                "rank": { "type": "integer" } },
+            } });
+            properties["next"] = json!({ "type": ["string", "null"] });
+            properties["total"] = json!({ "type": "integer" });
+        }
+        ViewForm::Count => properties["count"] = json!({ "type": "integer" }),
+        ViewForm::Sum { .. } => properties["sum"] = json!({ "type": ["integer", "string"] }),
+        _ => {}
+    }
+    let mut responses = answers(&WITHOUT_BODY);
+    responses.insert(
+        "200".into(),
+        json!({
+            "description": "the view, and the revision it reflects",
+            "content": { "application/json": { "schema": {
+                "type": "object", "required": ["revision"], "properties": properties,
+            } } },
+        }),
+    );
+    json!({
+        "tags": [service.name],
+        "operationId": format!("{}_view_{}", service.name, view.name),
+        "summary": format!("the view `{}`", view.name),
+        "parameters": parameters,
+        "responses": responses,
+    })
+}
+
+fn feed_get(service: &Service) -> Value {
+    let subjects: Vec<&str> = service.design().subjects.iter().map(|s| s.name.as_str()).collect();
+    let mut responses = answers(&WITHOUT_BODY);
+    responses.insert("410".into(), reference("responses", "Gone"));
+    responses.insert(
+        "200".into(),
+        json!({
+            "description": "server-sent events without end: `id` is the revision, `event` is \
+                            `transition`, `data` is JSON",
+            "content": { "text/event-stream": { "schema": { "type": "string" } } },
+        }),
+    );
+    json!({
+        "tags": [service.name],
+        "operationId": format!("{}_feed", service.name),
+        "summary": "what happens, as it happens",
+        "parameters": [
+            { "name": "from", "in": "query", "schema": { "type": "string" },
+              "description": "strictly after this revision; `start`, or `now` unless said" },
+            { "name": "subject", "in": "query", "schema": { "enum": subjects } },
+            { "name": "key", "in": "query", "description": "part by part, with a subject",
+              "schema": { "type": "array", "items": { "type": "string" } } },
+            { "name": "Last-Event-ID", "in": "header", "schema": { "type": "string" } },
+        ],
+        "responses": responses,
+    })
+}
+
+fn batch_post(service: &Service) -> Value {
+    let mut responses = answers(&WITH_BODY);
+    let content = json!({ "application/json": { "schema": reference("schemas", "Answers") } });
+    let description = "one answer for each step, in order";
+    responses.insert("200".into(), json!({ "description": description, "content": content }));
+    json!({
+        "tags": [service.name],
+        "operationId": format!("{}_batch", service.name),
+        "summary": "many steps at once; each is carried out or refused on its own",
+        "requestBody": {
+            "required": true,
+            "content": { "application/json": { "schema": reference("schemas", "Batch") } },
+        },
+        "responses": responses,
+    })
+}

@@ -1,0 +1,188 @@
+//! `GET /v1/{design}/feed?from=…`: what happens, as server-sent events.
+//!
+//! A task of its own reads the feed and hands over one page at a time, so that a client which does
+//! not read holds one page and no more; after a while it is let go, and may come back to where it
+//! was.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::header::{CACHE_CONTROL, HeaderValue};
+use axum::http::{HeaderMap, Response};
+use bytes::Bytes;
+use futures_util::stream;
+use runtime::{BadValue, Transition};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use crate::app::{App, Place};
+use crate::problem::Problem;
+use crate::service::Service;
+use crate::{answer, auth, path};
+
+/// Transitions in one page.
+const PAGE: usize = 256;
+/// From the beginning, and from now on.
+const START: &str = "start";
+const NOW: &str = "now";
+
+/// What a follower asks for.
+#[derive(Default)]
+struct Asked {
+    from: Option<String>,
+    subject: Option<String>,
+    /// part by part
+    key: Vec<String>,
+}
+
+pub async fn get(
+    app: &Arc<App>,
+    service: &Arc<Service>,
+    query: &str,
+    headers: &HeaderMap,
+) -> Result<Response<Body>, Problem> {
+    auth::caller(app, headers)?;
+    let asked = asked(service, query, headers)?;
+    let place = app.follow()?;
+    let from = match asked.from.as_deref() {
+        None | Some(NOW) => service.runtime.head().await,
+        Some(START) => Ok("0-0".to_string()),
+        Some(revision) => Ok(revision.to_string()),
+    };
+    let from = from.map_err(|error| Problem::of_call(service, error))?;
+    // the first page is read before anything is said: what is wrong with `from` has a status
+    let first = service.runtime.feed(Some(&from), PAGE).await;
+    let first = first.map_err(|error| Problem::of_call(service, error))?;
+    let (sender, receiver) = mpsc::channel(1);
+    let following = Following {
+        app: Arc::clone(app),
+        service: Arc::clone(service),
+        asked,
+        sender,
+        _place: place,
+    };
+    tokio::spawn(following.run(first));
+    let pages = stream::unfold(receiver, |mut receiver| async {
+        let page: Option<Bytes> = receiver.recv().await;
+        page.map(|page| (Ok::<_, std::convert::Infallible>(page), receiver))
+    });
+    let mut response = answer::of_type("text/event-stream", Body::from_stream(pages));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}
+
+fn asked(service: &Service, query: &str, headers: &HeaderMap) -> Result<Asked, Problem> {
+    let mut asked = Asked::default();
+    for (name, value) in path::query(query)? {
+        match name.as_str() {
+            "from" => asked.from = Some(value),
+            "subject" if service.is_subject(&value) => asked.subject = Some(value),
+            "subject" => {
+                let message = format!("`{}` has no subject `{value}`", service.design().name);
+                return Err(Problem::misfit(&BadValue { pointer: "/subject".into(), message }));
+            }
+            "key" => asked.key.push(value),
+            _ => {
+                let message =
+                    format!("the feed takes no `{name}`, but `from`, `subject` and `key`");
+                return Err(Problem::misfit(&BadValue { pointer: format!("/{name}"), message }));
+            }
+        }
+    }
+    if !asked.key.is_empty() && asked.subject.is_none() {
+        let message = "a `key` is that of a `subject`".to_string();
+        return Err(Problem::misfit(&BadValue { pointer: "/key".into(), message }));
+    }
+    // a client that comes back says where it was, whatever its address says
+    if let Some(last) = headers.get("last-event-id").and_then(|value| value.to_str().ok())
+        && !last.is_empty()
+    {
+        asked.from = Some(last.to_string());
+    }
+    Ok(asked)
+}
+
+struct Following {
+    app: Arc<App>,
+    service: Arc<Service>,
+    asked: Asked,
+    sender: mpsc::Sender<Bytes>,
+    /// kept while it follows
+    _place: Place,
+}
+
+impl Following {
+    async fn run(self, mut page: (Vec<(String, Transition)>, String)) {
+        let heartbeat = Duration::from_millis(self.app.limits().heartbeat_ms);
+        if !self.hand_over(b"retry: 1000\n\n".to_vec()).await {
+            return;
+        }
+        loop {
+            let (transitions, next) = page;
+            let mut text = Vec::new();
+            for (revision, transition) in &transitions {
+                self.write(revision, transition, &mut text);
+            }
+            if !text.is_empty() && !self.hand_over(text).await {
+                return;
+            }
+            if transitions.is_empty() {
+                tokio::select! {
+                    changed = self.service.runtime.changed(&next) => if changed.is_err() { return },
+                    () = tokio::time::sleep(heartbeat) => {
+                        // no data, so nothing happens; yet the client knows how far it has come
+                        let beat = format!(": still here\nid: {next}\n\n");
+                        if !self.hand_over(beat.into_bytes()).await {
+                            return;
+                        }
+                    }
+                    () = self.sender.closed() => return,
+                    () = self.app.stopped() => return,
+                }
+            }
+            page = match self.service.runtime.feed(Some(&next), PAGE).await {
+                Ok(page) => page,
+                // forgotten meanwhile, or the store is closed: on coming back the client is told
+                Err(_) => return,
+            };
+        }
+    }
+
+    /// False: the client has left, or has not read for too long.
+    async fn hand_over(&self, text: Vec<u8>) -> bool {
+        let stall = Duration::from_millis(self.app.limits().stall_ms_max);
+        let sent = tokio::time::timeout(stall, self.sender.send(Bytes::from(text))).await;
+        matches!(sent, Ok(Ok(())))
+    }
+
+    fn write(&self, revision: &str, transition: &Transition, out: &mut Vec<u8>) {
+        let mut told = transition.to_json();
+        if let Some(subject) = &self.asked.subject {
+            let key = &self.asked.key;
+            let Some(changes) = told["changes"].as_array_mut() else { return };
+            changes.retain(|change| {
+                change["subject"] == *subject && (key.is_empty() || has_key(&change["key"], key))
+            });
+            if changes.is_empty() {
+                return;
+            }
+        }
+        told["revision"] = revision.into();
+        let frame = format!("id: {revision}\nevent: transition\ndata: {told}\n\n");
+        out.extend_from_slice(frame.as_bytes());
+    }
+}
+
+/// A key as a path or a query writes it.
+fn has_key(parts: &Value, key: &[String]) -> bool {
+    let Some(parts) = parts.as_array() else { return false };
+    parts.len() == key.len()
+        && parts.iter().zip(key).all(|(part, wanted)| {
+            let written = match part {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            written == *wanted
+        })
+}

@@ -1,0 +1,74 @@
+//! `GET /metrics`: Prometheus text.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::Response;
+
+use crate::answer;
+use crate::app::App;
+use crate::metrics::label;
+
+const STEPS: &str = "steadfast_steps_total";
+const TOOK: &str = "steadfast_step_seconds";
+
+pub async fn get(State(app): State<Arc<App>>) -> Response<Body> {
+    answer::of_type("text/plain; version=0.0.4; charset=utf-8", text(&app))
+}
+
+fn text(app: &App) -> String {
+    let mut out = String::new();
+    head(&mut out, STEPS, "counter", "steps, reads, repairs and effects, and what each came to");
+    for service in app.services() {
+        let design = label(&service.name);
+        let known = service.design();
+        let counted = known.operations.iter().zip(service.runtime.counters().all());
+        for (operation, (name, done, refused)) in counted {
+            let actor = label(&known.actors[operation.actor.index()].name);
+            let name = label(&name);
+            let labels = format!("design=\"{design}\",actor=\"{actor}\",operation=\"{name}\"");
+            let _ = writeln!(out, "{STEPS}{{{labels},outcome=\"done\",clause=\"\"}} {done}");
+            for (clause, times) in refused {
+                let clause = label(&clause);
+                let _ = writeln!(
+                    out,
+                    "{STEPS}{{{labels},outcome=\"refused\",clause=\"{clause}\"}} {times}"
+                );
+            }
+        }
+    }
+    head(&mut out, TOOK, "histogram", "from the arguments to the durable answer");
+    for service in app.services() {
+        for (actor, operation, call) in service.calls() {
+            let labels = format!(
+                "design=\"{}\",actor=\"{}\",operation=\"{}\"",
+                label(&service.name),
+                label(actor),
+                label(operation)
+            );
+            call.latency.write(TOOK, &labels, &mut out);
+        }
+    }
+    head(&mut out, "steadfast_http_requests_total", "counter", "requests by route and status");
+    app.requests.write(&mut out);
+    for (name, help, value) in [
+        ("steadfast_http_in_flight", "requests that are being answered", app.in_flight()),
+        ("steadfast_connections", "connections that are open", app.connections()),
+        ("steadfast_followers", "clients that follow a feed", app.followers()),
+    ] {
+        head(&mut out, name, "gauge", help);
+        let _ = writeln!(out, "{name} {value}");
+    }
+    head(&mut out, "steadfast_trouble", "gauge", "1: repairs or deliveries do not go on");
+    for service in app.services() {
+        let trouble = u8::from(service.runtime.counters().trouble().is_some());
+        let _ = writeln!(out, "steadfast_trouble{{design=\"{}\"}} {trouble}", label(&service.name));
+    }
+    out
+}
+
+fn head(out: &mut String, name: &str, kind: &str, help: &str) {
+    let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}

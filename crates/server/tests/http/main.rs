@@ -1,0 +1,8 @@
+//! The server as its clients see it: in this process, over real connections.
+
+mod feed;
+mod limits;
+mod many;
+mod refusals;
+mod steps;
+mod support;

@@ -1,0 +1,72 @@
+//! Batches and the socket.
+
+use crate::support::{Client, LEASE, TICKETS, serve, service, tickets};
+use serde_json::{Value, json};
+
+fn add(seat: &str) -> Value {
+    let params = json!({ "seat": seat, "section": "s" });
+    json!({ "actor": "organizer", "operation": "add_seat", "params": params })
+}
+
+#[test]
+fn a_batch_answers_every_step_in_order_and_each_on_its_own() {
+    let server = tickets();
+    let mut client = Client::new(server.address());
+    let hold = |booking: &str| {
+        let params = json!({ "seat": "A1", "booking": booking });
+        json!({ "actor": "buyer", "operation": "hold", "params": params })
+    };
+    let mut keyed = add("A2");
+    keyed["idempotency_key"] = json!("k");
+    let unknown = json!({ "actor": "buyer", "operation": "fly" });
+    let steps = json!({ "steps": [add("A1"), hold("b1"), hold("b2"), keyed, keyed, unknown] });
+    let answer = client.post("/v1/tickets/batch", &steps);
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let answers = answer.json()["answers"].as_array().unwrap().clone();
+    let statuses: Vec<u64> = answers.iter().map(|a| a["status"].as_u64().unwrap()).collect();
+    // the second of two with one key comes while the first is not durable yet
+    assert_eq!(statuses, [200, 200, 409, 200, 409, 404]);
+    assert_eq!(answers[2]["body"]["guard"], "free");
+    assert_eq!(answers[4]["body"]["type"], "/problems/key-under-way");
+    assert_eq!(client.post("/v1/tickets/batch", &json!({ "steps": [] })).status, 200);
+    for wrong in [json!([]), json!({}), json!({ "steps": [{ "actor": "x" }] })] {
+        assert_eq!(client.post("/v1/tickets/batch", &wrong).status, 400, "{wrong}");
+    }
+    let many: Vec<Value> = (0..1001).map(|at| add(&format!("B{at}"))).collect();
+    let answer = client.post("/v1/tickets/batch", &json!({ "steps": many }));
+    assert_eq!(answer.status, 413);
+    assert_eq!(client.get("/v1/tickets/Seat/B0").status, 404, "nothing is half done");
+}
+
+#[test]
+fn a_socket_answers_in_order_under_the_id_that_was_given() {
+    let server = serve(vec![service("tickets", TICKETS), service("i02", LEASE)]);
+    let mut socket = Client::new(server.address());
+    socket.upgrade("/v1/socket");
+    const STEPS: usize = 300;
+    for at in 0..STEPS {
+        let mut step = add(&format!("A{}", at / 2));
+        step["id"] = json!(at);
+        step["design"] = json!("tickets");
+        socket.send_text(&step.to_string());
+    }
+    for at in 0..STEPS {
+        let answer = socket.text_frame();
+        assert_eq!(answer["id"], json!(at));
+        assert_eq!(answer["status"], if at % 2 == 0 { 200 } else { 409 }, "{answer}");
+    }
+    let params = json!({ "resource": "r", "ttl": "1m" });
+    let claim = json!({ "id": "c", "design": "i02", "actor": "claimant", "operation": "claim",
+                        "params": params });
+    socket.send_text(&claim.to_string());
+    assert_eq!(socket.text_frame()["body"]["truth"][0]["truth"]["OwnerEpoch"]["current"], 1);
+    for (message, status) in [
+        ("no json", 400),
+        (r#"{"id": 1, "design": "none", "actor": "a", "operation": "b"}"#, 404),
+        (r#"{"id": 1, "design": "i02", "actor": "a", "operation": "b"}"#, 404),
+    ] {
+        socket.send_text(message);
+        assert_eq!(socket.text_frame()["status"], status, "{message}");
+    }
+    assert_eq!(Client::new(server.address()).get("/v1/socket").status, 400);
+}
