@@ -34,7 +34,7 @@ impl Runtime {
         let digest = blob.hash.to_string();
         let mut value = Vec::new();
         put_signed(&mut value, self.clock.now_ms());
-        let ticket = self.local().transact(&mut |transaction| {
+        let ticket = self.transact(&mut |transaction| {
             transaction.put(&mark(self.schema.number, digest.as_bytes()), &value);
             Decision::Commit
         })?;
@@ -59,7 +59,7 @@ impl Runtime {
         let before = self.clock.now_ms().saturating_sub(grace_ms);
         let mut unused: Vec<String> = Vec::new();
         let mut trouble = None;
-        let ticket = self.local().transact(&mut |transaction| {
+        let ticket = self.transact(&mut |transaction| {
             match self.unused(transaction, before) {
                 Ok(found) => unused = found,
                 Err(error) => trouble = Some(error),

@@ -73,7 +73,7 @@ impl Runtime {
     pub fn follower(self: &Arc<Runtime>, name: &str) -> Result<Follower, CallError> {
         let key = follower_key(self, name);
         let mut found: Result<Option<Cursor>, CallError> = Ok(None);
-        let ticket = self.local().transact(&mut |transaction| {
+        let ticket = self.transact(&mut |transaction| {
             let position = transaction.position();
             match transaction.get(&key) {
                 Some((_, bytes)) => {
@@ -102,7 +102,7 @@ impl Runtime {
         let mut start = Vec::new();
         keys::begin(&mut start, self.schema.number, Space::Follower);
         let skip = start.len();
-        self.local().transact(&mut |transaction| {
+        self.transact(&mut |transaction| {
             transaction.scan(&KeyRange::prefix(start.clone()), false, &mut |key, _, value| {
                 match read_position(value) {
                     Ok(at) => list.push(Followed {
@@ -122,7 +122,7 @@ impl Runtime {
     /// Forgets how far it was; under this name one begins anew.
     pub fn forget_follower(&self, name: &str) -> Result<(), CallError> {
         let key = follower_key(self, name);
-        let ticket = self.local().transact(&mut |transaction| {
+        let ticket = self.transact(&mut |transaction| {
             transaction.delete(&key);
             Decision::Commit
         })?;
@@ -160,7 +160,7 @@ impl Follower {
         }
         let key = follower_key(&self.runtime, &self.name);
         let position = self.next.to_bytes();
-        let ticket = self.runtime.local().transact(&mut |transaction| {
+        let ticket = self.runtime.transact(&mut |transaction| {
             transaction.put(&key, &position);
             Decision::Commit
         })?;

@@ -122,7 +122,7 @@ impl Runtime {
     pub fn forget_outcomes(&self, limit: usize) -> Result<usize, CallError> {
         let now = self.clock.now_ms();
         let mut forgotten = 0;
-        self.local().transact(&mut |transaction| {
+        self.transact(&mut |transaction| {
             let mut start = Vec::new();
             keys::begin(&mut start, self.schema.number, Space::IdempotencyDue);
             let mut over = Vec::new();

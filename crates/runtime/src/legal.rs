@@ -151,11 +151,11 @@ impl Runtime {
                 let now = self.clock.now_ms();
                 let asked =
                     Asked { id, request: &request, arguments: &arguments, idempotent: None, now };
-                let transacted = self.local().transact(&mut |transaction| {
+                let transacted = self.transact(&mut |transaction| {
                     decided = self.decide(&asked, transaction, &mut desk).map(|_| ());
                     Decision::Abandon
                 });
-                transacted.map(|_| ()).map_err(CallError::Store)
+                transacted.map(|_| ())
             }
         };
         self.give_back(desk);

@@ -136,7 +136,7 @@ impl Runtime {
         let mut start = Vec::new();
         keys::begin(&mut start, self.schema.number, Space::RepairDue);
         let mut found = Vec::new();
-        self.local().transact(&mut |transaction| {
+        self.transact(&mut |transaction| {
             found.clear();
             transaction.scan(&KeyRange::prefix(start.clone()), false, &mut |key, _, _| {
                 if found.len() >= limit {

@@ -113,7 +113,7 @@ impl Runtime {
         let now = self.clock.now_ms();
         let mut outcome: Result<Result<Picked, Option<i64>>, CallError> = Ok(Err(None));
         let mut wake = None;
-        let ticket = self.local().transact(&mut |transaction| {
+        let ticket = self.transact(&mut |transaction| {
             let mut start = Vec::new();
             keys::begin(&mut start, self.schema.number, Space::OutboxDue);
             let mut found = None;
@@ -213,7 +213,7 @@ impl Runtime {
         let now = self.clock.now_ms();
         let mut outcome: Result<(), CallError> = Ok(());
         let mut wake = None;
-        let ticket = self.local().transact(&mut |transaction| {
+        let ticket = self.transact(&mut |transaction| {
             desk.pool.borrow_mut().reset();
             match self.answered(picked, &delivered, now, transaction, &mut desk) {
                 Ok(Some(plan)) => {
@@ -347,7 +347,7 @@ impl Runtime {
         let mut list = Vec::new();
         let mut desk = self.desk();
         let mut trouble = None;
-        self.local().transact(&mut |transaction| {
+        self.transact(&mut |transaction| {
             let mut start = Vec::new();
             keys::begin(&mut start, self.schema.number, Space::Outbox);
             transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, value| {
@@ -373,7 +373,7 @@ impl Runtime {
     pub fn retry(&self, waiting: &Waiting) -> Result<(), CallError> {
         let now = self.clock.now_ms();
         let mut outcome: Result<(), CallError> = Ok(());
-        let ticket = self.local().transact(&mut |transaction| {
+        let ticket = self.transact(&mut |transaction| {
             let retried = (|| {
                 let mut reader = Reader::new(&waiting.id);
                 reader.take(3)?;
@@ -492,7 +492,7 @@ fn delivery(
 }
 
 /// The key of an entry as the other side sees it: the same for every attempt.
-fn key_text(schema: &Schema, operation: OperationId, tail: &[u8]) -> String {
+pub fn key_text(schema: &Schema, operation: OperationId, tail: &[u8]) -> String {
     let name = &schema.design.operations[operation.index()].name;
     let hash = blake3::hash(tail);
     format!("{name}-{}", &hash.to_hex()[..32])

@@ -56,6 +56,7 @@ impl Runtime {
             handle
         };
         let found = self.store.read(&[Key::new(stored_key)], None).await?;
+        self.still_current()?;
         let implicit = schema.design.subjects[id.index()].implicit;
         let mut words = Vec::new();
         let version = match found.into_iter().next().flatten() {
@@ -104,14 +105,24 @@ impl Runtime {
                 CallError::Bad(values::BadValue::new("/from", message))
             })?,
         };
+        self.still_current()?;
         let page = self.store.feed(from, limit).await?;
         let eye = self.eye(viewer);
         let mut list = Vec::new();
         for commit in &page.commits {
             for entry in &commit.entries {
-                let Some(bytes) = feed::of_design(entry, self.schema.number) else { continue };
-                if let Some(seen) = feed::read(&self.schema, bytes, eye.as_ref())? {
+                if let Some(bytes) = feed::of_design(entry, self.schema.number)
+                    && let Some(seen) = feed::read(&self.schema, bytes, eye.as_ref())?
+                {
                     list.push((commit.cursor.to_string(), seen));
+                }
+                // earlier ones in the words of their time; who sees only some of the truth is told
+                // none of them, since what they may see is said by the design of today
+                for schema in self.older.iter().filter(|_| eye.is_none()) {
+                    let Some(bytes) = feed::of_design(entry, schema.number) else { continue };
+                    if let Some(seen) = feed::read(schema, bytes, None)? {
+                        list.push((commit.cursor.to_string(), seen));
+                    }
                 }
             }
         }

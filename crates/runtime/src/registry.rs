@@ -1,88 +1,281 @@
-//! Which designs a store holds, under which number, and how their truth is laid out.
+//! Which designs a store holds, under which numbers, and how their truth is laid out.
+//!
+//! A design has another number for every layout it ever had: one of them counts, the older ones
+//! tell how the feed of their time is read.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use design::model::{Design, OperationKind, Type};
-use store::{Decision, Store};
+use store::{Decision, KeyRange, LocalStore, Store, Transaction};
 
-use crate::bytes::{Reader, put_bytes, put_number};
+use crate::bytes::{Damaged, Reader, put_bytes, put_number};
 use crate::keys::{DesignNumber, Space, begin};
-use crate::runtime::OpenError;
+use crate::open_error::OpenError;
+use crate::replace::stored_alike;
+use crate::reply::CallError;
 use crate::schema::Schema;
 
 /// Belongs to no design.
 const NOBODYS: DesignNumber = DesignNumber(u16::MAX);
+/// Keys that are removed in one commit.
+const KEYS: usize = 1_000;
+
+/// What a number is for. Kept as the name with a letter before it that no name begins with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Entry {
+    Current(String),
+    /// it counted once
+    Older(String),
+    /// records are being copied to it
+    Copying(String),
+    /// never counted
+    Dead,
+}
+
+/// A design that is ready to run.
+pub struct Registered {
+    pub schema: Schema,
+    pub older: Vec<Arc<Schema>>,
+}
+
+pub enum Found {
+    Ready(Box<Registered>),
+    /// the store holds another version
+    Differs(Box<(Registered, Design)>),
+}
 
 /// Gives the design its number, the same whenever it is opened on this store.
-pub fn register(design: Design, store: &dyn Store) -> Result<Schema, OpenError> {
+pub fn register(design: Design, store: &dyn Store) -> Result<Found, OpenError> {
     let Some(local) = store.local() else { return Err(OpenError::NotLocal) };
     let described = describe(&design);
-    let mut names_key = Vec::new();
-    begin(&mut names_key, NOBODYS, Space::Meta);
-    let mut outcome: Result<DesignNumber, OpenError> = Err(OpenError::Damaged);
+    let mut outcome: Result<Known, OpenError> = Err(OpenError::Damaged);
+    let mut left_over = false;
     let ticket = local.transact(&mut |transaction| {
-        let names = match transaction.get(&names_key) {
-            None => Some(Vec::new()),
-            Some((_, bytes)) => read_names(bytes),
+        let Ok(mut entries) = read_entries(transaction) else { return Decision::Abandon };
+        let mut changed = false;
+        for entry in &mut entries {
+            if *entry == Entry::Copying(design.name.clone()) {
+                *entry = Entry::Dead;
+                changed = true;
+            }
+        }
+        left_over = entries.iter().any(|e| matches!(e, Entry::Older(_) | Entry::Dead));
+        let found = entries.iter().position(|e| *e == Entry::Current(design.name.clone()));
+        let number = match found {
+            Some(at) => DesignNumber(at as u16),
+            None if entries.len() >= usize::from(NOBODYS.0) => {
+                outcome = Err(OpenError::Design("the store holds no more designs".into()));
+                return Decision::Abandon;
+            }
+            None => {
+                let number = DesignNumber(entries.len() as u16);
+                entries.push(Entry::Current(design.name.clone()));
+                changed = true;
+                transaction.put(&meta(number, b"layout"), described.as_bytes());
+                transaction.put(&meta(number, b"design"), &text_of(&design));
+                number
+            }
         };
-        let Some(mut names) = names else {
-            outcome = Err(OpenError::Damaged);
-            return Decision::Abandon;
-        };
-        if let Some(at) = names.iter().position(|name| *name == design.name) {
-            let number = DesignNumber(at as u16);
-            let stored = transaction.get(&layout_key(number)).map(|(_, bytes)| bytes);
-            outcome = match stored {
-                Some(bytes) if bytes == described.as_bytes() => Ok(number),
-                Some(bytes) => Err(difference(&String::from_utf8_lossy(bytes), &described)),
-                None => Err(OpenError::Damaged),
-            };
+        outcome = known(transaction, &entries, number, &design.name);
+        if !changed {
             return Decision::Abandon;
         }
-        if names.len() >= usize::from(NOBODYS.0) {
-            outcome = Err(OpenError::Design("the store holds no more designs".into()));
-            return Decision::Abandon;
-        }
-        let number = DesignNumber(names.len() as u16);
-        names.push(design.name.clone());
-        let mut bytes = Vec::new();
-        put_number(&mut bytes, names.len() as u64);
-        for name in &names {
-            put_bytes(&mut bytes, name.as_bytes());
-        }
-        transaction.put(&names_key, &bytes);
-        transaction.put(&layout_key(number), described.as_bytes());
-        outcome = Ok(number);
+        write_entries(transaction, &entries);
         Decision::Commit
     })?;
     ticket.wait()?;
-    Schema::new(design, outcome?).map_err(OpenError::Design)
+    let known = outcome?;
+    if left_over {
+        remove_left_over(local, &design.name).map_err(|_| OpenError::Damaged)?;
+    }
+    let older = known
+        .older
+        .into_iter()
+        .filter_map(|(number, design)| Some(Arc::new(Schema::new(design?, number).ok()?)));
+    let older = older.collect();
+    let same = known.layout == described
+        && known.stored.as_ref().is_none_or(|stored| stored_alike(stored, &design));
+    let ready = |design| Schema::new(design, known.number).map_err(OpenError::Design);
+    if same {
+        return Ok(Found::Ready(Box::new(Registered { schema: ready(design)?, older })));
+    }
+    match known.stored.filter(|stored| describe(stored) == known.layout) {
+        Some(stored) => {
+            let stored = Registered { schema: ready(stored)?, older };
+            Ok(Found::Differs(Box::new((stored, design))))
+        }
+        None => Err(difference(&known.layout, &described)),
+    }
 }
 
-fn layout_key(number: DesignNumber) -> Vec<u8> {
+struct Known {
+    number: DesignNumber,
+    layout: String,
+    /// none: it cannot be read by this version of the program
+    stored: Option<Design>,
+    older: Vec<(DesignNumber, Option<Design>)>,
+}
+
+fn known(
+    transaction: &dyn Transaction,
+    entries: &[Entry],
+    number: DesignNumber,
+    name: &str,
+) -> Result<Known, OpenError> {
+    let text = |number, what: &[u8]| transaction.get(&meta(number, what)).map(|(_, bytes)| bytes);
+    let design =
+        |number| text(number, b"design").and_then(|bytes| serde_json::from_slice(bytes).ok());
+    let layout = text(number, b"layout").ok_or(OpenError::Damaged)?;
+    let older = entries.iter().enumerate().filter(|(_, e)| **e == Entry::Older(name.into()));
+    let older = older.map(|(at, _)| DesignNumber(at as u16));
+    Ok(Known {
+        number,
+        layout: String::from_utf8_lossy(layout).into_owned(),
+        stored: design(number),
+        older: older.map(|number| (number, design(number))).collect(),
+    })
+}
+
+/// A number to copy to. Nothing counts there yet.
+pub fn reserve(local: &dyn LocalStore, name: &str) -> Result<DesignNumber, CallError> {
+    let mut outcome = Err(CallError::Damaged);
+    let ticket = local.transact(&mut |transaction| {
+        let Ok(mut entries) = read_entries(transaction) else { return Decision::Abandon };
+        if entries.len() >= usize::from(NOBODYS.0) {
+            return Decision::Abandon;
+        }
+        outcome = Ok(DesignNumber(entries.len() as u16));
+        entries.push(Entry::Copying(name.into()));
+        write_entries(transaction, &entries);
+        Decision::Commit
+    })?;
+    ticket.wait()?;
+    outcome
+}
+
+/// From now on the new number counts.
+pub fn switch(
+    transaction: &mut dyn Transaction,
+    old: &Schema,
+    new: &Schema,
+) -> Result<(), Damaged> {
+    let mut entries = read_entries(transaction)?;
+    let name = &new.design.name;
+    *entries.get_mut(usize::from(old.number.0)).ok_or(Damaged)? = Entry::Older(name.clone());
+    *entries.get_mut(usize::from(new.number.0)).ok_or(Damaged)? = Entry::Current(name.clone());
+    write_entries(transaction, &entries);
+    transaction.put(&meta(new.number, b"layout"), describe(&new.design).as_bytes());
+    keep_design(transaction, new);
+    Ok(())
+}
+
+/// The design under its number is written like this now.
+pub fn keep_design(transaction: &mut dyn Transaction, schema: &Schema) {
+    transaction.put(&meta(schema.number, b"design"), &text_of(&schema.design));
+}
+
+/// Nothing will ever count under this number.
+pub fn give_up(local: &dyn LocalStore, number: DesignNumber) -> Result<(), CallError> {
+    let ticket = local.transact(&mut |transaction| {
+        let Ok(mut entries) = read_entries(transaction) else { return Decision::Abandon };
+        if let Some(entry) = entries.get_mut(usize::from(number.0)) {
+            *entry = Entry::Dead;
+        }
+        write_entries(transaction, &entries);
+        Decision::Commit
+    })?;
+    ticket.wait()?;
+    remove_left_over(local, "").map(|_| ())
+}
+
+/// Removes records under numbers that do not count: those of older versions of this design, and of
+/// copies that were given up. Gives how many keys.
+pub fn remove_left_over(local: &dyn LocalStore, name: &str) -> Result<u64, CallError> {
+    let mut removed = 0;
+    loop {
+        let mut found: Vec<Vec<u8>> = Vec::new();
+        local.transact(&mut |transaction| {
+            let Ok(entries) = read_entries(transaction) else { return Decision::Abandon };
+            for (at, entry) in entries.iter().enumerate() {
+                let whole = *entry == Entry::Dead;
+                if !whole && *entry != Entry::Older(name.into()) {
+                    continue;
+                }
+                let range = KeyRange::prefix((at as u16).to_be_bytes().to_vec());
+                transaction.scan(&range, false, &mut |key, _, _| {
+                    // how the feed of its time is read stays known
+                    if whole || key.get(2) != Some(&(Space::Meta as u8)) {
+                        found.push(key.to_vec());
+                    }
+                    if found.len() < KEYS {
+                        ControlFlow::Continue(())
+                    } else {
+                        ControlFlow::Break(())
+                    }
+                });
+            }
+            for key in &found {
+                transaction.delete(key);
+            }
+            if found.is_empty() { Decision::Abandon } else { Decision::Commit }
+        })?;
+        if found.is_empty() {
+            return Ok(removed);
+        }
+        removed += found.len() as u64;
+    }
+}
+
+fn text_of(design: &Design) -> Vec<u8> {
+    serde_json::to_vec(design).unwrap_or_default()
+}
+
+fn meta(number: DesignNumber, what: &[u8]) -> Vec<u8> {
     let mut key = Vec::new();
     begin(&mut key, number, Space::Meta);
-    key.extend_from_slice(b"layout");
+    key.extend_from_slice(what);
     key
 }
 
-fn read_names(bytes: &[u8]) -> Option<Vec<String>> {
+fn read_entries(transaction: &dyn Transaction) -> Result<Vec<Entry>, Damaged> {
+    let Some((_, bytes)) = transaction.get(&meta(NOBODYS, b"")) else { return Ok(Vec::new()) };
     let mut reader = Reader::new(bytes);
-    let count = reader.number().ok()?;
-    let mut names = Vec::new();
+    let count = reader.number()?;
+    let mut entries = Vec::new();
     for _ in 0..count {
-        names.push(String::from_utf8(reader.bytes().ok()?.to_vec()).ok()?);
+        let text = std::str::from_utf8(reader.bytes()?).map_err(|_| Damaged)?;
+        entries.push(match text.split_at_checked(1) {
+            Some(("~", name)) => Entry::Older(name.into()),
+            Some(("+", name)) => Entry::Copying(name.into()),
+            Some(("-", _)) => Entry::Dead,
+            _ => Entry::Current(text.into()),
+        });
     }
-    Some(names)
+    Ok(entries)
+}
+
+fn write_entries(transaction: &mut dyn Transaction, entries: &[Entry]) {
+    let mut bytes = Vec::new();
+    put_number(&mut bytes, entries.len() as u64);
+    for entry in entries {
+        let text = match entry {
+            Entry::Current(name) => name.clone(),
+            Entry::Older(name) => format!("~{name}"),
+            Entry::Copying(name) => format!("+{name}"),
+            Entry::Dead => "-".into(),
+        };
+        put_bytes(&mut bytes, text.as_bytes());
+    }
+    transaction.put(&meta(NOBODYS, b""), &bytes);
 }
 
 /// Everything that the stored encoding depends on, a line for each.
-fn describe(design: &Design) -> String {
-    let mut lines = vec!["layout 1".to_string()];
+pub fn describe(design: &Design) -> String {
+    let mut lines = vec!["layout 2".to_string()];
+    let typed = |name: &str, ty: &Type| format!("{name}: {}", type_text(design, ty));
     for subject in &design.subjects {
-        let keys: Vec<String> = subject
-            .keys
-            .iter()
-            .map(|key| format!("{}: {}", key.name, type_text(design, &key.ty)))
-            .collect();
+        let keys: Vec<String> = subject.keys.iter().map(|key| typed(&key.name, &key.ty)).collect();
         lines.push(format!("subject {}({})", subject.name, keys.join(", ")));
         for attribute in &subject.attributes {
             let state = &subject.states[attribute.state.index()].name;
@@ -94,7 +287,8 @@ fn describe(design: &Design) -> String {
         }
     }
     for event in &design.events {
-        lines.push(format!("event {}", event.name));
+        let fields: Vec<String> = event.fields.iter().map(|(name, ty)| typed(name, ty)).collect();
+        lines.push(format!("event {}({})", event.name, fields.join(", ")));
     }
     for operation in &design.operations {
         let kind = match operation.kind {
@@ -103,7 +297,22 @@ fn describe(design: &Design) -> String {
             OperationKind::Effect(_) => "effect",
             OperationKind::Read { .. } => "read",
         };
-        lines.push(format!("{kind} {}", operation.name));
+        let actor = &design.actors[operation.actor.index()].name;
+        let mut params: Vec<String> =
+            operation.params.iter().map(|param| typed(&param.name, &param.ty)).collect();
+        for used in &operation.memory {
+            let field = &design.actors[used.actor.index()].memory[used.field.index()];
+            params.push(typed(&field.name, &field.ty));
+        }
+        if let OperationKind::Effect(effect) = &operation.kind {
+            let keys = effect.key.iter().map(|key| typed("key", &key.ty));
+            params.extend(keys);
+            for answer in [&effect.on_ok, &effect.on_refused, &effect.on_unknown] {
+                let bound = answer.param.map(|local| &operation.locals[local.index()].ty);
+                params.extend(bound.map(|ty| typed("on", ty)));
+            }
+        }
+        lines.push(format!("{kind} {actor}[{}({})]", operation.name, params.join(", ")));
     }
     lines.join("\n")
 }
@@ -114,10 +323,10 @@ fn type_text(design: &Design, ty: &Type) -> String {
         Type::Ref(id) => design.subjects[id.index()].name.clone(),
         Type::Digest(id) => design.blobs[id.index()].name.clone(),
         Type::Optional(inner) => format!("({})?", type_text(design, inner)),
-        Type::Set { of, .. } => format!("set {}", type_text(design, of)),
-        Type::List { of, .. } => format!("list {}", type_text(design, of)),
-        Type::Map { key, value, .. } => {
-            format!("map {} {}", type_text(design, key), type_text(design, value))
+        Type::Set { of, max } => format!("set {} up to {max}", type_text(design, of)),
+        Type::List { of, max } => format!("list {} up to {max}", type_text(design, of)),
+        Type::Map { key, value, max } => {
+            format!("map {} {} up to {max}", type_text(design, key), type_text(design, value))
         }
         other => format!("{other:?}").to_lowercase(),
     }

@@ -56,7 +56,7 @@ impl Runtime {
         let mut outcome: Result<Fired, CallError> = Ok(Fired::Idle(None));
         let mut fired = None;
         let mut wake = None;
-        let ticket = self.local().transact(&mut |transaction| {
+        let ticket = self.transact(&mut |transaction| {
             let first = first_due(transaction, &self.schema, Space::RepairDue, &mut |_| true);
             let Some(key) = first else {
                 outcome = Ok(Fired::Idle(None));

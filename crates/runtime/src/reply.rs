@@ -55,6 +55,8 @@ pub enum CallError {
     Store(store::Error),
     /// the viewer may not see what the answer would be made of
     Hidden(String),
+    /// another version of the design is served now; nothing was done
+    Replaced,
     /// what is stored does not read as what this design stores
     Damaged,
 }
@@ -86,6 +88,7 @@ impl std::fmt::Display for CallError {
             CallError::Precondition => write!(f, "the record is not as it was expected"),
             CallError::Store(error) => write!(f, "{error}"),
             CallError::Hidden(what) => write!(f, "{what}"),
+            CallError::Replaced => write!(f, "another version of this design is served now"),
             CallError::Damaged => write!(f, "a stored record is damaged"),
         }
     }

@@ -15,12 +15,15 @@ use crate::bytes::Damaged;
 use crate::clock::{Clock, SystemClock};
 use crate::counters::Counters;
 use crate::ephemeral::{Ephemerals, TTL_MS};
+use crate::gate::Gate;
 use crate::hot::{HotKey, HotKeys};
 use crate::idempotency::{self, Outcome};
 use crate::keys::{DesignNumber, Space};
+use crate::open_error::OpenError;
 use crate::perform::{Done, Performed, Refused, Room, perform};
 use crate::plan::{Got, Plan, Source};
 use crate::pool::Pool;
+use crate::registry::{self, Found, Registered};
 use crate::reply::{self, CallError, Reply};
 use crate::request::{Asked, Request, arguments, memory_name};
 use crate::result::{self, Tree};
@@ -29,7 +32,7 @@ use crate::seen::{Records, Seen};
 use crate::sight::{Eye, Looked, Mask};
 use crate::viewer::Viewer;
 use crate::views::Views;
-use crate::{blobs, json as values, keys, legal, registry};
+use crate::{blobs, json as values, keys, legal};
 
 /// Limits and habits, each with a default.
 #[derive(Clone, Debug)]
@@ -73,6 +76,9 @@ pub struct Runtime {
     )]
     desks: Mutex<Vec<Box<Desk>>>,
     pub(crate) alarm: Alarm,
+    /// earlier versions, which tell how the feed of their time is read
+    pub(crate) older: Vec<Arc<Schema>>,
+    pub(crate) gate: Gate,
     /// outbox entries that are on their way, by operation and key
     in_flight: Mutex<HashSet<Vec<u8>>>,
 }
@@ -127,9 +133,30 @@ impl Runtime {
         settings: Settings,
         clock: Arc<dyn Clock>,
     ) -> Result<Runtime, OpenError> {
-        let schema = registry::register(design, store.as_ref())?;
+        match registry::register(design, store.as_ref())? {
+            Found::Ready(found) => {
+                let Registered { schema, older } = *found;
+                Ok(Runtime::of(schema, older, store, clock, settings))
+            }
+            Found::Differs(found) => {
+                let (Registered { schema, older }, design) = *found;
+                let stored = Runtime::of(schema, older, store, clock, settings);
+                let replaced = stored.replace(design, &[]).map_err(OpenError::Replace)?;
+                replaced.remove_left_over().map_err(|_| OpenError::Damaged)?;
+                Ok(replaced)
+            }
+        }
+    }
+
+    fn of(
+        schema: Schema,
+        older: Vec<Arc<Schema>>,
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        settings: Settings,
+    ) -> Runtime {
         let counters = Counters::new(&schema.design);
-        Ok(Runtime {
+        Runtime {
             schema: Arc::new(schema),
             store,
             clock,
@@ -140,8 +167,16 @@ impl Runtime {
             ephemerals: Ephemerals::default(),
             desks: Mutex::new(Vec::new()),
             alarm: Alarm::default(),
+            older,
+            gate: Gate::default(),
             in_flight: Mutex::default(),
-        })
+        }
+    }
+
+    /// Another version of this design on the same store.
+    pub(crate) fn successor(&self, schema: Schema, older: Vec<Arc<Schema>>) -> Runtime {
+        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
+        Runtime::of(schema, older, store, clock, self.settings.clone())
     }
 
     pub fn design(&self) -> &Design {
@@ -255,7 +290,7 @@ impl Runtime {
         let asked = Asked { id, request, arguments: &arguments, idempotent, now };
         let mut answer: Option<Result<Finished, CallError>> = None;
         let mut wake = None;
-        let ticket = self.local().transact(&mut |transaction| {
+        let ticket = self.transact(&mut |transaction| {
             let decided = self.decide(&asked, transaction, desk);
             let decision = match &decided {
                 Ok(Finished::Done(done, _)) if !done.plan.is_empty() => {
@@ -550,46 +585,6 @@ pub(crate) enum Finished {
     Done(Done, Option<Outcome>),
     Read(Done, Tree),
 }
-
-/// Why a design cannot be opened on a store.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum OpenError {
-    Store(store::Error),
-    /// the layout of the design does not fit the store
-    Design(String),
-    /// the store holds truth of another version of this design
-    Changed {
-        stored: String,
-        now: String,
-    },
-    /// this runtime serves stores that keep their state in this process
-    NotLocal,
-    Damaged,
-}
-
-impl From<store::Error> for OpenError {
-    fn from(error: store::Error) -> OpenError {
-        OpenError::Store(error)
-    }
-}
-
-impl std::fmt::Display for OpenError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            OpenError::Store(error) => write!(f, "{error}"),
-            OpenError::Design(why) => write!(f, "{why}"),
-            OpenError::Changed { stored, now } => write!(
-                f,
-                "the store holds truth of another version of this design: there `{stored}`, here \
-                 `{now}`"
-            ),
-            OpenError::NotLocal => write!(f, "this store does not keep its state in this process"),
-            OpenError::Damaged => write!(f, "what the store says of its designs cannot be read"),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}
 
 /// No principal: the engine acts itself.
 pub(crate) const NOBODY: Word = NULL;

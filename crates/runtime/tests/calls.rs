@@ -134,25 +134,8 @@ fn bad_arguments_are_named_with_a_pointer_and_change_nothing() {
 }
 
 #[test]
-fn a_store_that_holds_another_version_of_the_design_is_not_opened() {
+fn several_designs_share_a_store() {
     let first = bench(design("systems/tickets"));
-    let path = format!("{}/../../designs/systems/tickets.design", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).unwrap();
-    let changed = support::compile("t", &text.replace("HELD | SOLD", "HELD | GONE | SOLD"));
-    let error = runtime::Runtime::open_with_clock(
-        changed,
-        first.store.clone(),
-        runtime::Settings::default(),
-        first.clock.clone(),
-    )
-    .err()
-    .unwrap();
-    assert_eq!(
-        error.to_string(),
-        "the store holds truth of another version of this design: there \
-         `SeatInventoryState.status: AVAILABLE | HELD | SOLD`, here \
-         `SeatInventoryState.status: AVAILABLE | HELD | GONE | SOLD`"
-    );
     // another design beside it is no trouble
     let second = bench_on(design("infra/I02"), first.store.clone(), first.clock.clone());
     let claim = ask("claimant", "claim", "ann").with("resource", "r").with("ttl", "10s");

@@ -1,7 +1,7 @@
 //! What every request sees.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::watch;
 
@@ -13,7 +13,7 @@ use crate::service::Service;
 
 pub struct App {
     pub config: Config,
-    services: Vec<Arc<Service>>,
+    services: Vec<Slot>,
     /// idempotency keys whose first request is not answered yet
     pub under_way: Arc<UnderWay>,
     pub requests: Requests,
@@ -29,7 +29,7 @@ impl App {
     pub fn new(config: Config, services: Vec<Service>) -> App {
         App {
             config,
-            services: services.into_iter().map(Arc::new).collect(),
+            services: services.into_iter().map(Slot::new).collect(),
             under_way: Arc::default(),
             requests: Requests::default(),
             in_flight: Arc::default(),
@@ -43,13 +43,25 @@ impl App {
         &self.config.limits
     }
 
-    pub fn services(&self) -> &[Arc<Service>] {
-        &self.services
+    pub fn services(&self) -> impl Iterator<Item = &Arc<Service>> {
+        self.services.iter().map(|slot| &slot.last().service)
     }
 
     pub fn service(&self, name: &str) -> Result<&Arc<Service>, Problem> {
-        let found = self.services.iter().find(|service| service.name == name);
+        let found = self.services().find(|service| service.name == name);
         found.ok_or_else(|| Problem::unknown(format!("no design `{name}` is served here")))
+    }
+
+    /// From now on requests find this one in the place of the service of its name.
+    pub fn replace(&self, service: Service) {
+        let Some(slot) = self.services.iter().find(|slot| slot.service.name == service.name) else {
+            return;
+        };
+        let mut next = Box::new(Slot::new(service));
+        // another may come between
+        while let Err(again) = slot.last().next.set(next) {
+            next = again;
+        }
     }
 
     /// A place among the requests that are being answered, or the advice to come again.
@@ -91,6 +103,27 @@ impl App {
     pub async fn stopped(&self) {
         // the sender is ours: it is not gone
         let _ = self.stopping.subscribe().wait_for(|stopping| *stopping).await;
+    }
+}
+
+/// The versions of one service. Earlier ones stay, so that a request may go on with what it found
+/// and no request takes a lock; a design is replaced by hand, which is rare.
+struct Slot {
+    service: Arc<Service>,
+    next: OnceLock<Box<Slot>>,
+}
+
+impl Slot {
+    fn new(service: Service) -> Slot {
+        Slot { service: Arc::new(service), next: OnceLock::new() }
+    }
+
+    fn last(&self) -> &Slot {
+        let mut slot = self;
+        while let Some(next) = slot.next.get() {
+            slot = next;
+        }
+        slot
     }
 }
 

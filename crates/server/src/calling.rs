@@ -16,7 +16,7 @@ use crate::problem::Problem;
 use crate::service::{Call, Service};
 
 /// What comes with a call besides its parameters.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Terms {
     pub idempotency_key: Option<String>,
     pub if_match: Option<IfMatch>,

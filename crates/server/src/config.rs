@@ -2,15 +2,23 @@
 
 use std::net::SocketAddr;
 
+use crate::admin::AdminHandle;
+
 #[derive(Clone, Debug)]
 pub struct Config {
     pub listen: SocketAddr,
     pub limits: Limits,
+    /// none: nobody copies the store or replaces a design through this server
+    pub admin: Option<AdminHandle>,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { listen: SocketAddr::from(([127, 0, 0, 1], 7878)), limits: Limits::default() }
+        Config {
+            listen: SocketAddr::from(([127, 0, 0, 1], 7070)),
+            limits: Limits::default(),
+            admin: None,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Designs over HTTP. A request is read within its limits, the caller is made out, the runtime is
 //! asked, and what it says is told: an answer, or a problem that says what stood in the way.
 
+mod admin;
 mod answer;
 mod app;
 pub mod auth;
@@ -20,6 +21,7 @@ pub mod sample;
 mod service;
 mod start;
 
+pub use admin::{Admin, AdminError, AdminHandle};
 pub use config::{Config, Limits};
 pub use service::Service;
 pub use start::{Running, StartError, start};

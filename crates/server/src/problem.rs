@@ -11,6 +11,9 @@ use serde_json::{Map, Value};
 
 use crate::service::Service;
 
+/// Names the problem that another version of the design has taken its place.
+pub const REPLACED: &str = "replaced";
+
 /// A problem: `type` is a path of this server that names it.
 #[derive(Debug)]
 pub struct Problem {
@@ -156,6 +159,13 @@ impl Problem {
                 "read it again, and decide anew",
             ),
             CallError::Store(error) => Problem::of_store(error),
+            CallError::Replaced => Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                REPLACED,
+                "the design is being replaced",
+                "nothing was done; come again",
+            )
+            .header(RETRY_AFTER, HeaderValue::from_static("1")),
             CallError::Damaged => Problem::broken(),
         }
     }

@@ -26,6 +26,7 @@ pub use runtime::{
     Request, Runtime, Settings, Transition, Truth, ViewQuery, Workers,
 };
 pub use store::{Store, block_on};
+pub use store_embedded::Embedded;
 
 /// A text that is not a design, with every reason on a line of its own.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,12 +60,23 @@ pub fn load(name: &str, text: &str) -> Result<Design, NotADesign> {
 /// Opens a store by its address: `memory:`, or `embedded:PATH` for a directory that is made if it
 /// is not there.
 pub fn open_store(address: &str) -> Result<Arc<dyn Store>, StoreError> {
+    open_copyable(address).map(|(store, _)| store)
+}
+
+/// A store, and the embedded one behind it if it is one.
+pub type Opened = (Arc<dyn Store>, Option<Arc<Embedded>>);
+
+/// The same, and the embedded store itself if it is one: it can be copied while it serves.
+pub fn open_copyable(address: &str) -> Result<Opened, StoreError> {
     match address.split_once(':') {
-        Some(("memory", "")) => Ok(Arc::new(store::Memory::new())),
+        Some(("memory", "")) => Ok((Arc::new(store::Memory::new()), None)),
         Some(("embedded", path)) if !path.is_empty() => {
             let options = store_embedded::Options::default();
-            match store_embedded::Embedded::open(path, options) {
-                Ok(store) => Ok(Arc::new(store)),
+            match Embedded::open(path, options) {
+                Ok(store) => {
+                    let store = Arc::new(store);
+                    Ok((Arc::clone(&store) as Arc<dyn Store>, Some(store)))
+                }
                 Err(error) => Err(StoreError(format!("`{address}`: {error}"))),
             }
         }

@@ -13,7 +13,7 @@ use crate::{StepKind, TraceStep};
 const PROLOGUE: &str = r#"
 # Needs curl and jq. A server of this design answers at $STEADFAST, for example
 # STEADFAST=http://127.0.0.1:7070. If it asks for tokens, give one to each principal:
-# TOKEN_buyer_1=… for buyer-1.
+# TOKEN_buyer_1=… for buyer-1. Without tokens each call says for whom it is made.
 set -eu
 : "${STEADFAST:?set it to the address of the server}"
 remembered=$(mktemp -d)
@@ -25,7 +25,8 @@ call() {
     eval "token=\${TOKEN_$(printf %s "$1" | tr -c 'A-Za-z0-9' _):-}"
     printf '\n%s: %s %s\n' "$1" "$2" "$3"
     answer=$(curl -sS -X POST "$STEADFAST/v1/$design/$2" \
-        -H 'content-type: application/json' ${token:+-H "authorization: Bearer $token"} -d "$3")
+        -H 'content-type: application/json' -H "steadfast-as: $1" \
+        ${token:+-H "authorization: Bearer $token"} -d "$3")
     printf '%s\n' "$answer"
 }
 

@@ -78,6 +78,7 @@ impl Runtime {
         let group = self.group_of(view, query)?;
         let mut state = self.views.lock();
         self.follow(&mut state)?;
+        self.still_current()?;
         let empty = Group::default();
         let known = &state.views[at];
         let found = known.groups.get(&group[..]).unwrap_or(&empty);

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::service::Service;
 
 pub async fn get(State(app): State<Arc<App>>) -> Response<Body> {
-    answer::json(&document(app.services()))
+    answer::json(&document(&app.services().cloned().collect::<Vec<_>>()))
 }
 
 /// The whole document.

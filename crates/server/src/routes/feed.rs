@@ -62,7 +62,7 @@ pub async fn get(
         sender,
         _place: place,
     };
-    tokio::spawn(following.run(first));
+    tokio::spawn(following.run(from, first));
     let pages = stream::unfold(receiver, |mut receiver| async {
         let page: Option<Bytes> = receiver.recv().await;
         page.map(|page| (Ok::<_, std::convert::Infallible>(page), receiver))
@@ -113,9 +113,11 @@ struct Following {
 }
 
 impl Following {
-    async fn run(self, mut page: (Vec<(String, Transition)>, String)) {
+    /// Says first where it begins, so that a client which is cut off before anything happens
+    /// misses nothing.
+    async fn run(self, from: String, mut page: (Vec<(String, Transition)>, String)) {
         let heartbeat = Duration::from_millis(self.app.limits().heartbeat_ms);
-        if !self.hand_over(b"retry: 1000\n\n".to_vec()).await {
+        if !self.hand_over(format!("retry: 1000\nid: {from}\n\n").into_bytes()).await {
             return;
         }
         loop {

@@ -1,5 +1,6 @@
 //! One file for each route.
 
+mod admin;
 mod batch;
 mod feed;
 mod health;
@@ -69,6 +70,13 @@ async fn dispatch(
         Err(problem) => return ("unknown", Err(problem)),
     };
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    if names == ["admin", "backup"] {
+        let answer = match *method {
+            Method::POST => admin::backup(app, headers, sent).await,
+            _ => Err(Problem::method("POST")),
+        };
+        return ("admin", answer);
+    }
     let service = match app.service(names[0]) {
         Ok(service) => service,
         Err(problem) => return ("unknown", Err(problem)),
@@ -83,6 +91,14 @@ async fn dispatch(
         if fits { Ok(()) } else { Err(Problem::method(if reads { READS } else { "POST" })) }
     };
     match names[1..] {
+        [] => (
+            "design",
+            match *method {
+                Method::GET | Method::HEAD => admin::text(app, service, headers),
+                Method::PUT => admin::replace(app, service, query, headers, sent).await,
+                _ => Err(Problem::method("GET, HEAD, PUT")),
+            },
+        ),
         ["views", view] => (
             "view",
             match allowed(true) {

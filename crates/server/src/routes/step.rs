@@ -1,6 +1,7 @@
 //! `POST /v1/{design}/{actor}/{operation}`: one step or read.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::header::HeaderValue;
@@ -8,17 +9,21 @@ use axum::http::{HeaderMap, Response};
 
 use crate::app::App;
 use crate::calling::{self, Answer, Terms};
-use crate::problem::Problem;
+use crate::problem::{Problem, REPLACED};
 use crate::service::{Call, Service};
 use crate::{answer, auth, body, etag, idempotency};
 
 /// Says that this answer was given before, for the same idempotency key.
 const REPLAYED: &str = "idempotency-replayed";
 
-pub async fn post(
-    app: &Arc<App>,
-    service: &Service,
-    call: &Call,
+/// How often, and after how long, the new version of a design is asked for.
+const AGAIN_MAX: u32 = 500;
+const AGAIN_AFTER: Duration = Duration::from_millis(10);
+
+pub async fn post<'a>(
+    app: &'a Arc<App>,
+    mut service: &'a Service,
+    mut call: &'a Call,
     headers: &HeaderMap,
     sent: Body,
 ) -> Result<Response<Body>, Problem> {
@@ -28,7 +33,23 @@ pub async fn post(
     let terms =
         Terms { idempotency_key: idempotency::key(headers)?, if_match: etag::expected(headers)? };
     let bytes = body::read(sent, app.limits()).await?;
-    let begun = calling::begin(app, service, call, &caller, body::object(&bytes)?, terms)?;
+    let mut tries = 0;
+    let begun = loop {
+        let fields = body::object(&bytes)?;
+        match calling::begin(app, service, call, &caller, fields, terms.clone()) {
+            // replaced since it was looked up: the new one is asked, as soon as it is in place
+            Err(problem) if problem.kind == REPLACED && tries < AGAIN_MAX => {
+                tokio::time::sleep(AGAIN_AFTER).await;
+                tries += 1;
+                let operation = service.operation(call);
+                let actor = &service.design().actors[operation.actor.index()].name;
+                service = app.service(&service.name)?;
+                let found = service.call(actor, &operation.name);
+                call = found.ok_or_else(|| unknown(service, actor, &operation.name))?;
+            }
+            begun => break begun?,
+        }
+    };
     let reply = begun.finish(service).await?;
     let mut response = answer::json(&Answer::of(&reply));
     if reply.replayed {

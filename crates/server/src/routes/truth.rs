@@ -25,7 +25,12 @@ pub async fn get(
     let found = service.runtime.get(subject, &parts).await;
     let found = found.map_err(|error| Problem::of_call(service, error))?;
     let Some(found) = found else {
-        return Err(Problem::unknown(format!("there is no such `{subject}`")));
+        return Err(Problem::new(
+            StatusCode::NOT_FOUND,
+            "absent",
+            "there is no such record",
+            format!("there is no such `{subject}`"),
+        ));
     };
     let mut response = if etag::is_known(headers, found.version)? {
         let mut known = Response::new(Body::empty());

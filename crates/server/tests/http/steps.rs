@@ -35,7 +35,6 @@ fn what_is_not_there_is_a_problem_that_says_so() {
         "/v1/tickets/sweeper/release",
         "/v1/tickets/Seat/none",
         "/v1/tickets/views/None",
-        "/v1/tickets",
     ] {
         let answer = client.get(path);
         assert_eq!(answer.status, 404, "{path}: {answer:?}");

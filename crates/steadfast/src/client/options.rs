@@ -108,6 +108,16 @@ impl Client {
         self.send(request, &headers, body.to_string().as_bytes())
     }
 
+    pub fn put(
+        &self,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Result<Answered, Problem> {
+        let request = self.agent.put(format!("{}{path}", self.base));
+        self.send(request, headers, body)
+    }
+
     fn send(
         &self,
         mut request: ureq::RequestBuilder<ureq::typestate::WithBody>,

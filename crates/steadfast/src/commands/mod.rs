@@ -10,9 +10,12 @@ mod explain;
 mod export;
 mod fmt;
 mod get;
+mod host;
 mod import;
 mod list;
 mod new;
+mod outgoing_options;
+mod replace;
 mod restore;
 mod serve;
 mod show;
@@ -40,6 +43,7 @@ pub enum Command {
     View(view::View),
     Watch(watch::Watch),
     Bench(bench::Bench),
+    Replace(replace::Replace),
     Backup(backup::Backup),
     Restore(restore::Restore),
     Export(export::Export),
@@ -66,6 +70,7 @@ impl Command {
             Command::View(command) => command.run(output),
             Command::Watch(command) => command.run(output),
             Command::Bench(command) => command.run(output),
+            Command::Replace(command) => command.run(output),
             Command::Backup(command) => command.run(output),
             Command::Restore(command) => command.run(output),
             Command::Export(command) => command.run(output),

@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use clap::Args;
 use design::model::Design;
-use runtime::{Delivered, Delivery, Outside, Runtime, Settings, Workers};
+use runtime::{Runtime, Settings};
 use serde_json::{Map, Value};
-use server::{Config, Limits, Running, Service, sample};
+use server::{Admin, AdminHandle, Config, Limits, Running, Service, sample};
 
 use super::Answer;
+use super::host::Host;
+use super::outgoing_options::OutgoingOptions;
 use crate::catalog::Embedded;
 use crate::diagnostics;
 use crate::exit::Exit;
@@ -27,7 +29,8 @@ use crate::problem::Problem;
 Examples:
   steadfast serve tickets
   steadfast serve shop.design --store embedded:./shop-data --listen 127.0.0.1:8080
-  steadfast serve tickets payments --store memory: --limit body_bytes_max=65536")]
+  steadfast serve tickets --store memory: --limit body_bytes_max=65536
+  steadfast serve payments --outside network=https://network.example/v2")]
 pub struct Serve {
     /// Paths, or names of designs in the catalog
     #[arg(value_name = "DESIGN", required = true)]
@@ -36,11 +39,13 @@ pub struct Serve {
     #[arg(long, value_name = "URL", default_value = "embedded:./steadfast-data")]
     store: String,
     /// Where to listen; port 0 is any that is free
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7878")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7070")]
     listen: SocketAddr,
     /// A limit other than its default, such as `body_bytes_max=65536`
     #[arg(long, value_name = "NAME=VALUE")]
     limit: Vec<String>,
+    #[command(flatten)]
+    outgoing: OutgoingOptions,
 }
 
 impl Serve {
@@ -57,40 +62,34 @@ impl Serve {
             let Some(design) = compiled.design else { return Ok(Exit::Wrong) };
             designs.push((path_name(&loaded.name), loaded.text, design));
         }
-        let store = steadfast::open_store(&self.store).map_err(|error| {
+        let all: Vec<&Design> = designs.iter().map(|(_, _, design)| design).collect();
+        let leaving = self.outgoing.read(&all)?;
+        let (store, embedded) = steadfast::open_copyable(&self.store).map_err(|error| {
             Problem::new(error.to_string()).help("`--store memory:` needs no disk")
         })?;
+        let host = Arc::new(Host::new(leaving, embedded));
         let mut services = Vec::new();
-        let mut workers = Vec::new();
         for (name, text, design) in designs {
             let runtime = Runtime::open(design, Arc::clone(&store), Settings::default())
                 .map_err(|error| Problem::new(format!("`{name}` on `{}`: {error}", self.store)))?;
             let runtime = Arc::new(runtime);
-            let started = Workers::start(&runtime, Arc::new(NoWayOut), 0)
-                .map_err(|error| Problem::new(format!("cannot start threads: {error}")))?;
-            workers.push(started);
+            host.start(&name, &runtime)?;
             services.push(Service::new(&name, &text, runtime));
         }
         let first = services.iter().find_map(|service| first_call(&service.name, service.design()));
-        let config = Config { listen: self.listen, limits };
+        let config = Config {
+            listen: self.listen,
+            limits,
+            admin: Some(AdminHandle(Arc::clone(&host) as Arc<dyn Admin>)),
+        };
         let running = server::start(config, services)
             .map_err(|error| Problem::new(error.to_string()).help("`--listen` takes another"))?;
         output.print(&greeting(&running, first.as_ref()));
         output.flush();
         running.until_signal();
-        drop(workers);
+        host.stop();
         let _ = store::block_on(store.close());
         Ok(Exit::Yes)
-    }
-}
-
-/// Effects wait in the outbox: nothing carries them out of this process.
-struct NoWayOut;
-
-impl Outside for NoWayOut {
-    fn deliver(&self, _: &Delivery) -> Delivered {
-        let trouble = "nothing carries effects out of this process".to_string();
-        Delivered::Unknown { trouble, retry_after_ms: None }
     }
 }
 

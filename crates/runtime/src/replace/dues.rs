@@ -1,0 +1,132 @@
+//! When the repairs of copied records are due.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+
+use design::model::{OperationKind, SubjectId};
+use engine::{Due, NULL, Need, Scratch, Word};
+use store::{Key, KeyRange, Transaction};
+
+use crate::bytes::{Damaged, Reader};
+use crate::keys::{self, Space};
+use crate::loaded::Loaded;
+use crate::perform::{fetch, reindex};
+use crate::plan::Plan;
+use crate::pool::Pool;
+use crate::record::{self, Head};
+use crate::runtime::{Newest, apply};
+use crate::schema::Schema;
+
+pub struct Dues<'s> {
+    schema: &'s Schema,
+    now: Word,
+    pool: RefCell<Pool>,
+    scratch: Scratch,
+}
+
+impl<'s> Dues<'s> {
+    pub fn new(schema: &'s Schema, now: Word) -> Dues<'s> {
+        let pool = RefCell::new(Pool::new(schema.program.texts()));
+        Dues { schema, now, pool, scratch: Scratch::default() }
+    }
+
+    /// The next records. False: there are none.
+    pub fn some(
+        &mut self,
+        after: &mut Option<Vec<u8>>,
+        most: usize,
+        transaction: &mut dyn Transaction,
+    ) -> Result<bool, Damaged> {
+        let mut start = Vec::new();
+        keys::begin(&mut start, self.schema.number, Space::Record);
+        let mut range = KeyRange::prefix(start);
+        if let Some(after) = after {
+            range.start = Key::new(after.clone()).next();
+        }
+        let mut found = Vec::new();
+        transaction.scan(&range, false, &mut |key, _, _| {
+            found.push(key.to_vec());
+            if found.len() >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        for key in &found {
+            self.one(key, transaction)?;
+        }
+        *after = found.pop();
+        Ok(after.is_some())
+    }
+
+    /// One record that has no due times yet.
+    pub fn one(&mut self, key: &[u8], transaction: &mut dyn Transaction) -> Result<(), Damaged> {
+        let schema = self.schema;
+        let mut reader = Reader::new(&key[3..]);
+        let subject = reader.take(2)?;
+        let subject = SubjectId(u32::from(u16::from_be_bytes([subject[0], subject[1]])));
+        let repairs = &schema.subjects.get(subject.index()).ok_or(Damaged)?.repairs;
+        if repairs.is_empty() {
+            return Ok(());
+        }
+        let mut plan = Plan::default();
+        {
+            self.pool.borrow_mut().reset();
+            let record = keys::read_key_parts(
+                &mut reader,
+                &schema.design,
+                subject,
+                &mut self.pool.borrow_mut(),
+            )?;
+            let source = Newest(&*transaction, schema.number);
+            let mut loaded = Loaded::new(&self.pool);
+            let mut words = Vec::new();
+            let own = [Need::Record { subject, key: record }];
+            fetch(schema, &mut loaded, &own, &source, &mut words)?;
+            let mut due = Vec::new();
+            for repair in repairs {
+                let at = loop {
+                    let scratch = &mut self.scratch;
+                    let program = &schema.program;
+                    match engine::due(program, &loaded, *repair, record, NULL, self.now, scratch) {
+                        Due::Need => {
+                            fetch(schema, &mut loaded, scratch.needs(), &source, &mut words)?;
+                        }
+                        known => break known,
+                    }
+                };
+                let kind = &schema.design.operations[repair.index()].kind;
+                let OperationKind::Repair { after, every, .. } = kind else { continue };
+                match at.tuned(*after, *every, NULL, self.now) {
+                    Due::Now => due.push((*repair, self.now)),
+                    Due::At(time) => due.push((*repair, time)),
+                    Due::Never | Due::Need => {}
+                }
+            }
+            if due.is_empty() {
+                return Ok(());
+            }
+            let Some((_, bytes)) = transaction.get(key) else { return Err(Damaged) };
+            let mut reader = Reader::new(bytes);
+            let before = record::take_head(&mut reader)?;
+            let after = Head { written_at: before.written_at, due };
+            let mut value = Vec::new();
+            record::put_head(&mut value, &after);
+            value.extend_from_slice(reader.rest());
+            reindex(schema, &before, &after, &key[3..], &mut plan);
+            plan.put(key, &value);
+        }
+        apply(&plan, transaction);
+        Ok(())
+    }
+
+    /// Takes the due times of a record out of the index.
+    pub fn forget(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        transaction: &mut dyn Transaction,
+    ) -> Result<(), Damaged> {
+        let before = record::take_head(&mut Reader::new(value))?;
+        let mut plan = Plan::default();
+        reindex(self.schema, &before, &Head::default(), &key[3..], &mut plan);
+        apply(&plan, transaction);
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! `POST /v1/admin/backup`, `GET /v1/{design}` and `PUT /v1/{design}`: what operators do.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, HeaderValue};
+use axum::http::{HeaderMap, Response, StatusCode};
+use serde_json::{Value, json};
+
+use crate::admin::AdminError;
+use crate::answer;
+use crate::app::App;
+use crate::auth::{self, Caller};
+use crate::body;
+use crate::path;
+use crate::problem::Problem;
+use crate::service::Service;
+
+/// The role that may do these.
+const ROLE: &str = "admin";
+
+fn operator(app: &Arc<App>, headers: &HeaderMap) -> Result<Caller, Problem> {
+    let caller = auth::caller(app, headers)?;
+    if caller.may_act_as(ROLE) { Ok(caller) } else { Err(auth::wrong_role(ROLE)) }
+}
+
+/// The text of a design, as it is served.
+pub fn text(
+    app: &Arc<App>,
+    service: &Service,
+    headers: &HeaderMap,
+) -> Result<Response<Body>, Problem> {
+    auth::caller(app, headers)?;
+    let mut response = Response::new(Body::from(service.text.clone()));
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    Ok(response)
+}
+
+/// Copies the store into a directory of this machine: `{"to": "/an/empty/directory"}`.
+pub async fn backup(
+    app: &Arc<App>,
+    headers: &HeaderMap,
+    sent: Body,
+) -> Result<Response<Body>, Problem> {
+    let _place = app.enter()?;
+    operator(app, headers)?;
+    body::is_json(headers)?;
+    let asked = body::object(&body::read(sent, app.limits()).await?)?;
+    let to = asked.get("to").and_then(Value::as_str).map(PathBuf::from);
+    let Some(to) = to.filter(|to| to.is_absolute()) else {
+        let detail = "`to` is the whole path of a directory that is empty or not there";
+        return Err(Problem::malformed(detail).pointer("/to"));
+    };
+    let admin = admin(app)?;
+    let done = tokio::task::spawn_blocking(move || admin.backup(&to)).await;
+    let copied = done.map_err(|_| Problem::broken())?.map_err(problem)?;
+    Ok(answer::json(&copied))
+}
+
+/// Puts another version of a design in the place of the one that is served. `?drop=…` names what
+/// may be lost.
+pub async fn replace(
+    app: &Arc<App>,
+    service: &Arc<Service>,
+    query: &str,
+    headers: &HeaderMap,
+    sent: Body,
+) -> Result<Response<Body>, Problem> {
+    let _place = app.enter()?;
+    operator(app, headers)?;
+    let text = body::read(sent, app.limits()).await?;
+    let text = String::from_utf8(text.to_vec())
+        .map_err(|_| Problem::malformed("a design is a text in UTF-8"))?;
+    let mut drop = Vec::new();
+    for part in query.split('&').filter(|part| !part.is_empty()) {
+        match part.split_once('=') {
+            Some(("drop", name)) => drop.push(path::decoded(name)?),
+            _ => return Err(Problem::malformed("only `drop` can be asked for here")),
+        }
+    }
+    let (admin, old) = (admin(app)?, Arc::clone(service));
+    let app = Arc::clone(app);
+    // also when the client does not wait: a design is replaced or it is not
+    let done = tokio::task::spawn_blocking(move || {
+        let new = admin.replace(&old, &text, &drop)?;
+        let runtime = Arc::clone(&new.runtime);
+        app.replace(new);
+        let removed = runtime.remove_left_over();
+        Ok(json!({ "outcome": "replaced", "design": old.name, "removed": removed.unwrap_or(0) }))
+    })
+    .await;
+    let said: Value = done.map_err(|_| Problem::broken())?.map_err(problem)?;
+    Ok(answer::json(&said))
+}
+
+fn admin(app: &App) -> Result<Arc<dyn crate::admin::Admin>, Problem> {
+    let found = app.config.admin.as_ref().map(|admin| Arc::clone(&admin.0));
+    found.ok_or_else(|| Problem::unknown("this server has no operator's side"))
+}
+
+fn problem(error: AdminError) -> Problem {
+    match error {
+        AdminError::Design(lines) => Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "not-a-design",
+            "the text does not compile",
+            lines.join("\n"),
+        ),
+        AdminError::Unsafe { detail, obstacles } => Problem::new(
+            StatusCode::CONFLICT,
+            "unsafe-change",
+            "what is stored stands in the way of the change",
+            detail,
+        )
+        .with("obstacles", obstacles),
+        AdminError::Cannot(why) => {
+            Problem::new(StatusCode::CONFLICT, "cannot", "this cannot be done now", why)
+        }
+    }
+}

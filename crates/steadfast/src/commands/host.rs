@@ -1,0 +1,102 @@
+//! What runs beside a server: repairs, deliveries and webhooks of each design, and what operators
+//! ask for.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use outgoing::{Effects, Webhooks};
+use runtime::{Outside, ReplaceError, Runtime, Workers};
+use serde_json::{Value, json};
+use server::{Admin, AdminError, Service};
+use store_embedded::Embedded;
+
+use super::outgoing_options::Leaving;
+use crate::catalog;
+use crate::problem::Problem;
+
+/// Threads that deliver the effects of one design.
+const DELIVERERS: usize = 4;
+
+pub struct Host {
+    leaving: Leaving,
+    effects: Arc<Effects>,
+    /// none: a store that is not copied this way
+    embedded: Option<Arc<Embedded>>,
+    running: Mutex<HashMap<String, Beside>>,
+}
+
+/// Stopped when it is dropped, the webhooks first.
+struct Beside {
+    _webhooks: Webhooks,
+    _workers: Workers,
+}
+
+impl Host {
+    pub fn new(leaving: Leaving, embedded: Option<Arc<Embedded>>) -> Host {
+        let effects = Arc::new(Effects::new(leaving.targets.clone(), leaving.timeouts));
+        Host { leaving, effects, embedded, running: Mutex::default() }
+    }
+
+    /// Starts what runs beside a design; what ran for it before is stopped first.
+    pub fn start(&self, name: &str, runtime: &Arc<Runtime>) -> Result<(), Problem> {
+        self.lock().remove(name);
+        let effects: Arc<dyn Outside> = Arc::clone(&self.effects) as Arc<dyn Outside>;
+        let workers = Workers::start(runtime, effects, DELIVERERS)
+            .map_err(|error| Problem::new(format!("cannot start threads: {error}")))?;
+        let subscriptions = self.leaving.subscriptions(runtime.design());
+        let webhooks = Webhooks::start(runtime, &subscriptions, self.leaving.timeouts)
+            .map_err(|error| Problem::new(format!("cannot follow the feed: {error}")))?;
+        self.lock().insert(name.into(), Beside { _webhooks: webhooks, _workers: workers });
+        Ok(())
+    }
+
+    /// Ends everything that runs beside the server.
+    pub fn stop(&self) {
+        let all = std::mem::take(&mut *self.lock());
+        drop(all);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Beside>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Admin for Host {
+    fn backup(&self, to: &Path) -> Result<Value, AdminError> {
+        let Some(embedded) = &self.embedded else {
+            return Err(AdminError::Cannot("only an embedded store is copied this way".into()));
+        };
+        embedded.backup(to).map_err(|error| AdminError::Cannot(error.to_string()))?;
+        let copied =
+            store_embedded::verify(to).map_err(|error| AdminError::Cannot(error.to_string()))?;
+        Ok(super::backup::counts(&copied))
+    }
+
+    fn replace(&self, old: &Service, text: &str, drop: &[String]) -> Result<Service, AdminError> {
+        let compiled = design::compile(&old.name, text, &catalog::Embedded);
+        let Some(design) = compiled.design else {
+            let problems = compiled.diagnostics.iter().filter(|problem| problem.is_error());
+            let lines = problems.map(|problem| {
+                let at = compiled.sources.position(problem.primary.span);
+                format!("{}:{}: {} [{}]", at.line, at.column, problem.message, problem.code)
+            });
+            return Err(AdminError::Design(lines.collect()));
+        };
+        if let Some(unset) = self.leaving.targets.unset(&design).first() {
+            return Err(AdminError::Cannot(format!(
+                "{unset}; start the server with `--outside` for it first"
+            )));
+        }
+        let new = old.runtime.replace(design, drop).map_err(|error| match error {
+            ReplaceError::Unsafe(obstacles) => AdminError::Unsafe {
+                detail: obstacles.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+                obstacles: json!(obstacles.iter().map(|o| o.to_json()).collect::<Vec<_>>()),
+            },
+            other => AdminError::Cannot(other.to_string()),
+        })?;
+        let new = Arc::new(new);
+        self.start(&old.name, &new).map_err(|problem| AdminError::Cannot(problem.message))?;
+        Ok(Service::new(&old.name, text, new))
+    }
+}

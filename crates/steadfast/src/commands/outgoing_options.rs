@@ -1,0 +1,176 @@
+//! Where effects and events of a server go.
+
+use std::time::Duration;
+
+use clap::Args;
+use design::model::Design;
+use outgoing::{Secret, Subscription, Targets, Timeouts, subscription};
+
+use crate::problem::{Problem, reason};
+
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Calls that leave")]
+pub struct OutgoingOptions {
+    /// What `{NAME.url}` in the address of an effect stands for
+    #[arg(long, value_name = "NAME=URL")]
+    outside: Vec<String>,
+    /// Sign the calls to NAME; twice while secrets are changed; `@FILE` reads one from each line
+    #[arg(long, value_name = "NAME=whsec_…")]
+    outside_secret: Vec<String>,
+    /// How long an answer is waited for
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    outside_timeout: u64,
+    /// Tell this address of events; of all, or of those that are named
+    #[arg(long, value_name = "URL[=EVENT,…]")]
+    webhook: Vec<String>,
+    /// Sign what is told to URL; twice while secrets are changed; `@FILE` reads one from each line
+    #[arg(long, value_name = "URL=whsec_…")]
+    webhook_secret: Vec<String>,
+}
+
+/// The same, understood.
+#[derive(Clone, Debug)]
+pub struct Leaving {
+    pub targets: Targets,
+    pub timeouts: Timeouts,
+    told: Vec<Subscription>,
+}
+
+impl OutgoingOptions {
+    pub fn read(&self, designs: &[&Design]) -> Result<Leaving, Problem> {
+        let mut targets = Targets::default();
+        for setting in &self.outside {
+            let Some((name, url)) = setting.split_once('=').filter(|(name, _)| !name.is_empty())
+            else {
+                return Err(Problem::new(format!("`{setting}` names no address"))
+                    .help("write `--outside NAME=URL`"));
+            };
+            subscription(url, &[]).map_err(Problem::new)?;
+            targets.set(name, url);
+        }
+        for setting in &self.outside_secret {
+            let (name, secrets) = secrets(setting, "--outside-secret")?;
+            secrets.into_iter().for_each(|secret| targets.add_secret(&name, secret));
+        }
+        for design in designs {
+            if let Some(unset) = targets.unset(design).first() {
+                let name = unset.name.as_deref().unwrap_or("NAME");
+                return Err(Problem::new(format!("`{}`: {unset}", design.name))
+                    .help(format!("say where it is: `--outside {name}=https://…`")));
+            }
+        }
+        let told = self.subscriptions(designs)?;
+        let whole = Some(Duration::from_secs(self.outside_timeout));
+        Ok(Leaving { targets, timeouts: Timeouts { whole, ..Timeouts::default() }, told })
+    }
+
+    fn subscriptions(&self, designs: &[&Design]) -> Result<Vec<Subscription>, Problem> {
+        let known: Vec<&str> = designs
+            .iter()
+            .flat_map(|design| design.events.iter().map(|event| event.name.as_str()))
+            .collect();
+        let mut told: Vec<Subscription> = Vec::new();
+        for setting in &self.webhook {
+            let (url, events) = subscription(setting, &known).map_err(Problem::new)?;
+            if told.iter().any(|earlier| earlier.url == url) {
+                return Err(Problem::new(format!("`{url}` is told twice"))
+                    .help("name all its events at once: `URL=EVENT,EVENT`"));
+            }
+            told.push(Subscription { url, events, secrets: Vec::new() });
+        }
+        for setting in &self.webhook_secret {
+            let (url, secrets) = secrets(setting, "--webhook-secret")?;
+            let Some(subscription) = told.iter_mut().find(|told| told.url == url) else {
+                return Err(Problem::new(format!("nothing is told to `{url}`"))
+                    .help(format!("tell it of events with `--webhook {url}`")));
+            };
+            subscription.secrets.extend(secrets);
+        }
+        if let Some(unsigned) = told.iter().find(|told| told.secrets.is_empty()) {
+            let url = &unsigned.url;
+            return Err(Problem::new(format!(
+                "what is told to `{url}` has no secret to be signed with"
+            ))
+            .help(format!(
+                "here is a new one: --webhook-secret {url}={}",
+                Secret::fresh().reveal()
+            )));
+        }
+        Ok(told)
+    }
+}
+
+impl Leaving {
+    /// Those who may be told something by this design.
+    pub fn subscriptions(&self, design: &Design) -> Vec<Subscription> {
+        let emits = |name: &String| design.events.iter().any(|event| event.name == *name);
+        let each = self.told.iter().filter(|told| {
+            told.events.as_ref().map_or(!design.events.is_empty(), |names| names.iter().any(emits))
+        });
+        each.cloned().collect()
+    }
+}
+
+/// `NAME=whsec_…` or `NAME=@FILE`. A name may hold `=`, and so may a secret.
+fn secrets(setting: &str, flag: &str) -> Result<(String, Vec<Secret>), Problem> {
+    let at = ["=whsec_", "=@"].iter().filter_map(|mark| setting.rfind(mark)).max();
+    let Some((name, given)) = at.map(|at| (&setting[..at], &setting[at + 1..])) else {
+        // what was given may be a secret all the same: it is not shown
+        return Err(Problem::new(format!("`{flag}` takes a name and a secret"))
+            .help(format!("write `{flag} NAME=whsec_…`, or `{flag} NAME=@FILE`")));
+    };
+    let texts: Vec<String> = match given.strip_prefix('@') {
+        None => vec![given.to_string()],
+        Some(file) => {
+            let text = std::fs::read_to_string(file).map_err(|error| {
+                Problem::new(format!("cannot read `{file}`: {}", reason(&error)))
+            })?;
+            text.lines().map(str::trim).filter(|line| !line.is_empty()).map(String::from).collect()
+        }
+    };
+    let secrets = texts.iter().map(|text| Secret::parse(text));
+    let secrets: Result<Vec<Secret>, _> = secrets.collect();
+    let secrets =
+        secrets.map_err(|error| Problem::new(format!("the secret of `{name}`: {error}")))?;
+    Ok((name.to_string(), secrets))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+
+    fn design(name: &str) -> Design {
+        steadfast::load(name, catalog::find(name).unwrap().text).unwrap()
+    }
+
+    #[test]
+    fn what_is_missing_is_named_with_the_flag_to_give() {
+        let payments = design("payments");
+        let unset = OutgoingOptions::default().read(&[&payments]).unwrap_err();
+        assert!(unset.message.contains("`{network.url}`"), "{}", unset.message);
+        assert_eq!(unset.help, ["say where it is: `--outside network=https://…`"]);
+        let outside = vec!["network=http://127.0.0.1:1/x".to_string()];
+        let set = OutgoingOptions { outside: outside.clone(), ..OutgoingOptions::default() };
+        assert!(set.read(&[&payments]).is_ok());
+        let webhook = vec!["http://127.0.0.1:1/=PaymentSucceeded".to_string()];
+        let told = OutgoingOptions { outside, webhook, ..OutgoingOptions::default() };
+        let unsigned = told.read(&[&payments]).unwrap_err();
+        let help = unsigned.help[0].split(": ").nth(1).unwrap();
+        let secret = help.strip_prefix("--webhook-secret ").unwrap().to_string();
+        let signed = OutgoingOptions { webhook_secret: vec![secret.clone(), secret], ..told };
+        let leaving = signed.read(&[&payments]).ok().unwrap();
+        let subscriptions = leaving.subscriptions(&payments);
+        assert_eq!((subscriptions.len(), subscriptions[0].secrets.len()), (1, 2));
+        assert!(leaving.subscriptions(&design("tickets")).is_empty());
+    }
+
+    #[test]
+    fn a_secret_is_never_shown() {
+        for setting in ["whsec_SECRET", "x=SECRET", "x=whsec_SECRET"] {
+            let problem = secrets(setting, "--webhook-secret").unwrap_err();
+            let told = format!("{} {:?}", problem.message, problem.help);
+            assert!(!told.contains("SECRET"), "{told}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! `steadfast replace DESIGN FILE`
+
+use clap::Args;
+
+use super::Answer;
+use crate::client::{ServerOptions, design_name, segment, told};
+use crate::exit::Exit;
+use crate::load::load;
+use crate::output::{GOOD, ODD, Output};
+
+/// Put another version of a design in the place of the one that is served
+///
+/// The change is held against everything that is stored before anything is changed. Exits 1 when
+/// something stands in the way, and says what. `steadfast explain OLD --against NEW` tells beforehand
+/// what a change asks for.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  steadfast replace shop shop2.design
+  steadfast replace shop shop2.design --drop Seat.SeatState.note")]
+pub struct Replace {
+    /// The design, as the server calls it
+    #[arg(value_name = "DESIGN")]
+    design: String,
+    /// The new text
+    #[arg(value_name = "FILE")]
+    file: String,
+    /// What may be lost: a subject, a state, an attribute, such as `Seat.SeatState.note`
+    #[arg(long, value_name = "NAME")]
+    drop: Vec<String>,
+    #[command(flatten)]
+    server: ServerOptions,
+}
+
+impl Replace {
+    pub fn run(self, output: &mut Output) -> Answer {
+        let text = load(&self.file)?.text;
+        let client = self.server.patient_client()?;
+        let mut path = format!("/v1/{}", segment(&design_name(&self.design)));
+        for (at, name) in self.drop.iter().enumerate() {
+            path.push_str(&format!("{}drop={}", if at == 0 { '?' } else { '&' }, segment(name)));
+        }
+        let headers = [("content-type", "text/plain; charset=utf-8")];
+        let answered = client.put(&path, &headers, text.as_bytes())?;
+        let said = answered.json();
+        if answered.is_ok() {
+            let text = if self.server.json {
+                format!("{said}\n")
+            } else {
+                format!(
+                    "{GOOD}replaced{GOOD:#}: `{}` is served as it is in `{}` now\n",
+                    self.design, self.file
+                )
+            };
+            output.print(&text);
+            return Ok(Exit::Yes);
+        }
+        if answered.status != 409 {
+            return Err(answered.problem());
+        }
+        if self.server.json {
+            output.print(&format!("{said}\n"));
+            return Ok(Exit::No);
+        }
+        let mut text =
+            format!("{ODD}not replaced{ODD:#}: {}\n", told(said["title"].as_str().unwrap_or("")));
+        let obstacles = said["obstacles"].as_array().cloned().unwrap_or_default();
+        for obstacle in &obstacles {
+            let part = |name: &str| told(obstacle[name].as_str().unwrap_or_default());
+            text.push_str(&format!("  {} {}\n", part("on"), part("why")));
+            for record in obstacle["records"].as_array().into_iter().flatten() {
+                text.push_str(&format!("    {}\n", told(record.as_str().unwrap_or_default())));
+            }
+            let count = obstacle["count"].as_u64().unwrap_or(0);
+            let named = obstacle["records"].as_array().map_or(0, Vec::len) as u64;
+            if count > named {
+                text.push_str(&format!("    and {} more\n", count - named));
+            }
+        }
+        if obstacles.is_empty() {
+            text.push_str(&format!("  {}\n", told(said["detail"].as_str().unwrap_or_default())));
+        } else {
+            text.push_str("what may be lost can be named with `--drop`\n");
+        }
+        output.print(&text);
+        Ok(Exit::No)
+    }
+}
