@@ -23,7 +23,7 @@ pub(crate) use instances::{Instance, InstanceKind};
 use memo::Recall;
 pub(crate) use memo::{Gather, Leaps, Memo};
 pub(crate) use moves::{How, Move};
-use ranks::Ranks;
+use ranks::{Ranks, Touched};
 pub(crate) use symmetry::Symmetry;
 pub(crate) use time::compares_times;
 pub(crate) use view::View;
@@ -73,6 +73,8 @@ pub(crate) struct Worker {
     /// values, reused
     words: Vec<Word>,
     recall: Recall,
+    /// what is kept by rank stands as its rank in `before`, not as it was counted
+    ranked: bool,
 }
 
 /// One transition, as it is handed out.
@@ -182,6 +184,7 @@ impl Machine {
             scratch: Scratch::new(),
             words: Vec::new(),
             recall: Recall::default(),
+            ranked: false,
         }
     }
 
@@ -212,6 +215,7 @@ impl Machine {
 
     /// Sets out from a packed state.
     pub(crate) fn load(&self, worker: &mut Worker, packed: &[u64]) {
+        worker.ranked = true;
         worker.packed.copy_from_slice(packed);
         self.plan.slots.unpack(packed, &mut worker.before);
         worker.after.clear();
@@ -228,7 +232,8 @@ impl Machine {
         worker.journal.clear();
         worker.normal.clear();
         worker.normal.extend_from_slice(words);
-        self.ranks.normalise(self, &mut worker.normal, &mut Vec::new());
+        worker.ranked = false;
+        self.ranks.normalise(self, &mut worker.normal, Touched::ALL, &mut Vec::new());
         self.plan.slots.pack(&worker.normal, &mut worker.packed)
     }
 
@@ -282,8 +287,12 @@ impl Machine {
             {
                 sink.unranked(sort);
             }
+            let touched = match worker.ranked {
+                true => self.ranks.touched(self, &worker.journal),
+                false => Touched::ALL,
+            };
             let Worker { normal, journal, .. } = worker;
-            self.ranks.normalise(self, normal, journal);
+            self.ranks.normalise(self, normal, touched, journal);
         }
         let from = if ranked || self.symmetry.is_some() { &worker.normal } else { &worker.after };
         for slot in &worker.journal {

@@ -28,6 +28,18 @@ pub(crate) struct Ranks {
     of_call: Vec<Vec<(u32, u32)>>,
 }
 
+/// Groups whose values may have changed. The last bit stands for all from there on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Touched(u64);
+
+impl Touched {
+    pub(crate) const ALL: Touched = Touched(u64::MAX);
+
+    fn has(self, group: usize) -> bool {
+        self.0 >> group.min(63) & 1 == 1
+    }
+}
+
 impl Ranks {
     pub(super) fn of(
         design: &Design,
@@ -81,6 +93,22 @@ impl Ranks {
         self.groups.is_empty()
     }
 
+    /// The groups that these slots, and the calls in flight among them, belong to.
+    pub(super) fn touched(&self, machine: &Machine, changed: &[u32]) -> Touched {
+        let calls = &machine.plan.calls;
+        let calls = calls.first..calls.first + calls.stride * calls.count;
+        let mut touched = 0;
+        for slot in changed {
+            if calls.contains(slot) {
+                return Touched::ALL;
+            }
+            if let Some(group) = self.of_slot[*slot as usize] {
+                touched |= 1 << group.min(63);
+            }
+        }
+        Touched(touched)
+    }
+
     /// The slots of calls in flight that hold values of this group.
     fn in_flight<'a>(
         &'a self,
@@ -100,11 +128,24 @@ impl Ranks {
         })
     }
 
-    /// Makes the values dense again, in the same order; `changed` gets the slots that move.
-    pub(crate) fn normalise(&self, machine: &Machine, words: &mut [Word], changed: &mut Vec<u32>) {
+    /// Makes the values of these groups dense again, in the same order; `changed` gets the slots
+    /// that move.
+    pub(crate) fn normalise(
+        &self,
+        machine: &Machine,
+        words: &mut [Word],
+        groups: Touched,
+        changed: &mut Vec<u32>,
+    ) {
+        if groups == Touched(0) {
+            return;
+        }
         let mut slots: Vec<usize> = Vec::new();
         let mut values: Vec<Word> = Vec::new();
         for (number, group) in self.groups.iter().enumerate() {
+            if !groups.has(number) {
+                continue;
+            }
             slots.clear();
             slots.extend(group.slots.iter().map(|slot| *slot as usize));
             slots.extend(self.in_flight(machine, words, number as u32));
