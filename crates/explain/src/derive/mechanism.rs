@@ -79,7 +79,9 @@ fn guarded(of: Of) -> bool {
 
 fn moved(features: &Features, of: Of) -> Mechanism {
     let free = of.free || of.past;
-    if of.owner_taken && free && (of.deadline_set || !of.memory && !of.me) {
+    // A version that nobody has moved since it was seen says as much as a state that is tested.
+    let unmoved = of.memory && of.version_advanced;
+    if of.owner_taken && (free || unmoved) && (of.deadline_set || !of.memory && !of.me) {
         Mechanism::Claim
     } else if of.deadline_set && free && (of.constant_set || of.reference_set) {
         Mechanism::Hold
