@@ -56,6 +56,7 @@ const PLANTED: &[(&str, &[Shows])] = &[
     ("reconcile_missing", &[Stuck("settled", 2)]),
     ("lease_boundary", &[Breaks("no_steal", 3)]),
     ("renew_unfenced", &[Breaks("own_lease", 2)]),
+    ("content_by_key", &[Breaks("never_without_content", 1), Breaks("unsigned", 3)]),
     ("message_lost", &[Stuck("equal", 2)]),
     ("message_doubled", &[Breaks("one_each", 4)]),
     // Two are sent, and the second comes first.

@@ -440,6 +440,7 @@ fn is_digest(design: &Design, place: PlaceOf, blob: design::model::BlobId) -> bo
         PlaceOf::Attr(subject, attr) => {
             &design.subjects[subject.index()].attributes[attr.index()].ty
         }
+        PlaceOf::Key(subject, part) => &design.subjects[subject.index()].keys[part as usize].ty,
         PlaceOf::Local(super::flow::Scope::Operation(operation), local) => {
             match design.operations[operation as usize].locals.get(local.index()) {
                 Some(local) => &local.ty,
