@@ -77,3 +77,20 @@ fn recovery_beyond_the_memory_budget_is_unknown() {
     assert!(said.iter().any(|why| why.contains("graph of recovery")), "{said:?}");
     assert_eq!(said.last().map(String::as_str), Some("Proved"));
 }
+
+#[test]
+fn a_step_of_another_record_that_breaks_a_goal_is_told() {
+    let design = compile(
+        "design D
+         actor a
+         subject S(s: text) { truth T { n: int = 0 } }
+         step a[up(s: S) { room: T.n < 2 }] { T.n += 1 }
+         invariant moves: all s in S: s.n != old(s.n) or s.n = 0
+         check { s: 2  T.n: 0..2 }",
+    );
+    let report = check(&design, &Options::default(), &mut |_| {}).unwrap();
+    let Verdict::Violated(trace) = &report.goals[0].verdict else { panic!("{report:?}") };
+    let records: Vec<&str> = trace.steps.iter().map(|step| step.params[0].1.as_str()).collect();
+    assert_eq!(records.len(), 2, "{trace:?}");
+    assert_ne!(records[0], records[1]);
+}

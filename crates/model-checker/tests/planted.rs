@@ -210,3 +210,35 @@ fn the_table_and_the_folder_are_the_same() {
     let bugs = PLANTED.iter().filter(|(_, expected)| !expected.contains(&Holds)).count();
     assert!(bugs >= 30, "only {bugs} designs with a bug");
 }
+
+#[test]
+fn a_copy_that_is_not_there_shows_no_value() {
+    let report = check("cache_stale").expect("it is checked");
+    let trace = violated(&report, "never_below").expect("it breaks");
+    let copies: Vec<&str> = trace
+        .initial
+        .iter()
+        .filter(|line| line.record.contains(" at "))
+        .map(|line| line.value.as_str())
+        .collect();
+    assert_eq!(copies, ["absent"]);
+    let filled: Vec<(&str, &str)> = trace.steps[0]
+        .changes
+        .iter()
+        .filter(|change| change.record.contains(" at "))
+        .map(|change| (change.before.as_str(), change.after.as_str()))
+        .collect();
+    assert_eq!(filled, [("absent", "present"), ("absent", "1")]);
+}
+
+#[test]
+fn an_answer_from_an_older_state_is_told_as_such() {
+    let report = check("older_read").expect("it is checked");
+    let failure = report.failure("an answer from before").expect("it is claimed");
+    let FailureStatus::LoadBearing(trace) = &failure.status else { panic!("{failure:?}") };
+    let older: Vec<usize> = (0..trace.steps.len())
+        .filter(|at| trace.steps[*at].fault.as_deref() == Some("older_state"))
+        .collect();
+    assert_eq!(older, [3]);
+    assert_eq!(trace.steps[3].would_have_refused.as_deref(), Some("at_least of look"));
+}
