@@ -7,5 +7,7 @@ mod errors;
 mod fmt;
 mod list_and_show;
 mod new;
+mod replacing;
+mod serving;
 mod streams;
 mod support;

@@ -1,0 +1,106 @@
+//! A design is replaced under a server that serves, and under one that is killed.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::serving::Server;
+use crate::support::folder;
+
+const DOOR: &str = r#"design Door "A door that counts"
+
+actor keeper
+
+subject Door(door: text) {
+    truth DoorState { opened: int = 0, note: text = "" }
+}
+
+step keeper[open(door: Door)] { DoorState.opened += 1 }
+step keeper[note(door: Door, note: text)] { DoorState.note := note }
+"#;
+
+fn write(folder: &Path, name: &str, text: &str) {
+    fs::write(folder.join(name), text).unwrap();
+}
+
+#[test]
+fn a_design_is_replaced_while_it_serves_or_the_reason_is_told() {
+    let folder = folder("replacing");
+    write(&folder, "door.design", DOOR);
+    let wider = DOOR.replace("opened: int = 0,", "width: int = 9, opened: int = 0,");
+    write(&folder, "wider.design", &wider);
+    let bare = wider.replace(", note: text = \"\"", "");
+    let bare: String =
+        bare.lines().filter(|l| !l.contains("[note")).map(|l| format!("{l}\n")).collect();
+    write(&folder, "bare.design", &bare);
+    write(&folder, "broken.design", "design Door\nactor\n");
+    let server = Server::start(&folder, &["door.design"]);
+    let note = ["call", "door", "keeper", "note", "door=d1", "note=mine"];
+    server.run(&note).exits(0);
+    server.run(&["replace", "door", "wider.design"]).exits(0).says("replaced");
+    server.run(&["get", "door", "Door", "d1"]).exits(0).says("width 9").says("note mine");
+    let refused = server.run(&["replace", "door", "bare.design"]).exits(1);
+    refused.says("Door.DoorState.note is gone, and holds something").says("Door d1").says("--drop");
+    server.run(&note).exits(0);
+    server.run(&["replace", "door", "broken.design"]).exits(2).says("does not compile");
+    let dropped = ["replace", "door", "bare.design", "--drop", "Door.DoorState.note", "--json"];
+    assert_eq!(server.run(&dropped).exits(0).json()["outcome"], "replaced");
+    server.run(&note).exits(2);
+    server.run(&["call", "door", "keeper", "open", "door=d1"]).exits(0);
+}
+
+/// Calls go on while the design is replaced back and forth, and the server is killed in the middle:
+/// every call that was answered counts, and the design is one of the two.
+#[test]
+fn a_crash_in_the_middle_leaves_the_one_or_the_other() {
+    let folder = folder("replacing-killed");
+    write(&folder, "door.design", DOOR);
+    let wider = DOOR.replace("opened: int = 0,", "width: int = 9, opened: int = 0,");
+    write(&folder, "wider.design", &wider);
+    let mut answered = 0;
+    for round in 0..6_u64 {
+        let server = Server::start(&folder, &["door.design"]);
+        if round == 0 {
+            for n in 0..40 {
+                let door = format!("door=x{n}");
+                server.run(&["call", "door", "keeper", "note", &door, "note=n"]).exits(0);
+            }
+        }
+        let over = AtomicBool::new(false);
+        let count = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    let ran = server.run(&["call", "door", "keeper", "open", "door=d"]);
+                    if ran.code == 0 {
+                        count.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+            scope.spawn(|| {
+                let mut n = 0;
+                while !over.load(Ordering::Relaxed) {
+                    let file = if n % 2 == 0 { "wider.design" } else { "door.design" };
+                    server.run(&["replace", "door", file]);
+                    n += 1;
+                }
+            });
+            std::thread::sleep(Duration::from_millis(300 + round * 170));
+            let pid = server.process.0.id();
+            // SIGKILL, while both are at it
+            let killed = std::process::Command::new("kill").args(["-9", &pid.to_string()]).status();
+            assert!(killed.unwrap().success());
+            over.store(true, Ordering::Relaxed);
+        });
+        server.kill();
+        answered += count.into_inner();
+        let server = Server::start(&folder, &["door.design"]);
+        let found = server.run(&["get", "door", "Door", "d", "--json"]).exits(0).json();
+        let opened = found["truth"]["DoorState"]["opened"].as_u64().unwrap();
+        assert!(opened >= answered, "{opened} of {answered} that were answered");
+        assert!(opened <= answered + 6, "{opened}, and {answered} were answered");
+        answered = opened;
+        server.run(&["get", "door", "Door", "x39"]).exits(0).says("note n");
+    }
+}
