@@ -211,6 +211,10 @@ impl<'a> Scope<'a> {
             attribute.name.clone()
         } else if self.is_only(base) {
             format!("{}.{}", subject.states[attribute.state.index()].name, attribute.name)
+        } else if subject.attributes.iter().filter(|other| other.name == attribute.name).count() > 1
+        {
+            // Two states have one of this name: only in full does it say which.
+            format!("{}.{}", self.state(base, attribute.state), attribute.name)
         } else {
             format!("{}.{}", self.at(base, 9), attribute.name)
         }
