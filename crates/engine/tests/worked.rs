@@ -230,7 +230,7 @@ const NOTHING: [String; 0] = [];
 fn the_lease_walked() {
     assert_eq!(broken(LEASE, NONE, 60), NOTHING);
     assert!(broken(LEASE, clause("claim", "free"), 60).contains(&"no_steal".to_owned()));
-    assert_eq!(broken(LEASE, clause("commit", "fenced"), 60), ["fenced_writes"]);
+    assert_eq!(broken(LEASE, clause("apply", "fenced"), 400), ["fenced_writes"]);
 }
 
 #[test]

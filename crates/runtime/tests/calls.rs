@@ -62,26 +62,31 @@ fn the_feed_tells_what_happened_in_order() {
 fn a_stale_holder_is_fenced_by_what_it_remembers() {
     let bench = bench(design("infra/I02"));
     let claim = |who: &str| ask("claimant", "claim", who).with("resource", "r").with("ttl", "10s");
-    let first = bench.call(claim("ann")).unwrap();
-    assert_eq!(first.memory["my_epoch"], 1);
-    assert_eq!(bench.refused_by(claim("bob")), "free");
-    bench.clock.advance(10_001);
-    let second = bench.call(claim("bob")).unwrap();
-    assert_eq!(second.memory["my_epoch"], 2);
-    let commit = |who: &str, memory: &Map<String, Value>| {
+    let commit = |write: &str, who: &str, memory: &Map<String, Value>| {
         ask("holder", "commit", who)
             .with("resource", "r")
+            .with("write", write)
             .with("value", who)
             .remembering(memory.clone())
     };
-    assert_eq!(bench.refused_by(commit("ann", &first.memory)), "fenced");
-    bench.call(commit("bob", &second.memory)).unwrap();
+    let first = bench.call(claim("ann")).unwrap();
+    assert_eq!(first.memory["my_epoch"], 1);
+    assert_eq!(bench.refused_by(claim("bob")), "free");
+    // sent while the lease lasts, and still under way when another one holds it
+    bench.call(commit("w1", "ann", &first.memory)).unwrap();
+    bench.clock.advance(10_001);
+    let second = bench.call(claim("bob")).unwrap();
+    assert_eq!(second.memory["my_epoch"], 2);
+    assert_eq!(bench.refused_by(commit("w2", "ann", &first.memory)), "fenced");
+    bench.call(commit("w3", "bob", &second.memory)).unwrap();
+    assert_eq!(bench.runtime.fire_due().unwrap().0, 2);
+    assert_eq!(bench.truth("Write", "w1")["WriteState"]["status"], "REJECTED");
+    assert_eq!(bench.truth("Write", "w3")["WriteState"]["status"], "APPLIED");
     assert_eq!(
         bench.truth("Resource", "r")["Protected"],
         json!({ "value": "bob", "written_by": 2 })
     );
-    let unremembering = ask("holder", "commit", "ann").with("resource", "r").with("value", "x");
-    assert_eq!(bench.refused_by(unremembering), "fenced");
+    assert_eq!(bench.refused_by(commit("w4", "ann", &Map::new())), "fenced");
 }
 
 #[test]

@@ -17,7 +17,7 @@ usage: cargo xtask COMMAND
 commands:
   test [--quick]   everything that must pass: format, tidy, clippy, tests, dependencies
   tidy             the checks on the source itself
-  designs          write the verdict beside each design, and the list of designs
+  designs [NAME]…  write the verdict beside each design, or these, the list of designs, the ledger
   bench [NAME]     one benchmark; without a name, the list of them
   torture          kill -9 under load, 300 times or as often as `--kills N` says";
 
@@ -42,7 +42,7 @@ fn dispatch(words: &[&str]) -> Answer {
         ["test"] => test::run(test::Extent::Whole),
         ["test", "--quick"] => test::run(test::Extent::Quick),
         ["tidy"] => tidy::run(),
-        ["designs"] => designs::run(),
+        ["designs", names @ ..] => designs::run(names),
         ["bench"] => bench::list(),
         ["bench", name, rest @ ..] => bench::run(name, rest),
         ["torture", rest @ ..] => torture::run(rest),

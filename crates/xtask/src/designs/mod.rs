@@ -1,8 +1,12 @@
-//! The catalog's own papers: beside each design its verdict, and one page that lists them all.
+//! The catalog's own papers: beside each design its verdict, one page that lists them all, and a
+//! ledger of what they cover.
 //!
 //! `cargo xtask designs` writes them. The tests of `steadfast` hold each verdict against a fresh
-//! check, and a test here holds the page against the verdicts.
+//! check, and tests here hold page and ledger against the verdicts.
 
+mod facts;
+mod ledger;
+mod outline;
 mod page;
 mod verdict;
 
@@ -13,6 +17,7 @@ use crate::{Answer, cargo, repo};
 use verdict::Verdict;
 
 const PAGE: &str = "designs/README.md";
+const LEDGER: &str = "designs/LEDGER.md";
 
 /// One design of the catalog and what stands beside it.
 struct Entry {
@@ -23,11 +28,20 @@ struct Entry {
     verdict: Option<Verdict>,
 }
 
-pub fn run() -> Answer {
+/// With names, only these designs are checked anew; the page and the ledger are written in any case.
+pub fn run(names: &[&str]) -> Answer {
     let root = repo::root()?;
     let program = cargo::release_binary(&root, "steadfast")?;
     let mut changed = 0;
-    for (path, _) in texts(&root)? {
+    let all = texts(&root)?;
+    if let Some(unknown) = names.iter().find(|name| !all.iter().any(|(path, _)| id(path) == **name))
+    {
+        return Err(format!("no design `{unknown}` in `designs/`"));
+    }
+    for (path, _) in all {
+        if !names.is_empty() && !names.contains(&id(&path)) {
+            continue;
+        }
         let mut check = Command::new(&program);
         check.current_dir(&root).args(["check", "--golden", &path]);
         let output =
@@ -39,8 +53,23 @@ pub fn run() -> Answer {
         changed += write(&root, &verdict_path(&path), &verdict)?;
     }
     changed += write(&root, PAGE, &page::page(&entries(&root)?))?;
+    changed += write(&root, LEDGER, &ledger_page(&root)?)?;
     println!("designs: {changed} files changed");
     Ok(true)
+}
+
+fn ledger_page(root: &Path) -> Result<String, String> {
+    let facts = facts::read(&repo::files(root)?)?;
+    let mut designs = Vec::new();
+    for (path, text) in texts(root)? {
+        let beside = std::fs::read_to_string(root.join(verdict_path(&path))).unwrap_or_default();
+        designs.push(ledger::Design {
+            id: id(&path).to_owned(),
+            outline: outline::outline(&text),
+            verdict: verdict::read(&beside),
+        });
+    }
+    Ok(ledger::page(&facts, &designs))
 }
 
 /// Writes a file if that changes it, and says whether it did.
@@ -70,6 +99,12 @@ fn entries(root: &Path) -> Result<Vec<Entry>, String> {
         Entry { title: title(&text), verdict: beside.as_deref().map(verdict::read), path }
     });
     Ok(list.collect())
+}
+
+/// `I02`, `tickets`
+fn id(path: &str) -> &str {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    file.strip_suffix(".design").unwrap_or(file)
 }
 
 fn verdict_path(design: &str) -> String {
@@ -104,5 +139,13 @@ mod tests {
         assert_eq!(missing, [""; 0], "no verdict: run `cargo xtask designs`");
         let kept = std::fs::read_to_string(root.join(PAGE)).unwrap_or_default();
         assert_eq!(kept, page::page(&entries), "`{PAGE}` is old: run `cargo xtask designs`");
+    }
+
+    #[test]
+    fn the_ledger_is_what_designs_and_verdicts_say() {
+        let root = repo::root().unwrap();
+        let kept = std::fs::read_to_string(root.join(LEDGER)).unwrap_or_default();
+        let now = ledger_page(&root).unwrap();
+        assert_eq!(kept, now, "`{LEDGER}` is old: run `cargo xtask designs`");
     }
 }

@@ -50,7 +50,7 @@ fn row(out: &mut String, entry: &Entry) {
     let name = file.strip_suffix(".design").unwrap_or(file);
     let yes = |held: bool| if held { "yes" } else { "no" };
     let verdict = entry.verdict.clone().unwrap_or_default();
-    let word = match (verdict.word.as_str(), verdict.unseen) {
+    let word = match (verdict.word.as_str(), verdict.unseen.len()) {
         ("", _) => "-".to_string(),
         (word, 0) => word.to_string(),
         (word, unseen) => format!("{word}, {unseen} never seen"),

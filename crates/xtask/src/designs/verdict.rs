@@ -12,7 +12,16 @@ pub struct Verdict {
     pub goals: (usize, usize),
     /// load-bearing, and all that are shown by taking something away
     pub failures: (usize, usize),
-    pub unseen: usize,
+    /// every failure, in whichever way it is shown
+    pub shown: Vec<Failure>,
+    pub unseen: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub title: String,
+    /// `load-bearing in 5 steps`, `measured, a quantity, watched at run time`
+    pub status: String,
 }
 
 /// Reads what `steadfast check --golden` printed.
@@ -31,15 +40,31 @@ pub fn read(text: &str) -> Verdict {
                 verdict.goals.0 += usize::from(rest.ends_with(": proved"));
                 verdict.goals.1 += 1;
             }
-            "failure" if rest.contains(": without ") => {
-                verdict.failures.0 += usize::from(rest.contains(": load-bearing in "));
-                verdict.failures.1 += 1;
+            "failure" => {
+                let failure = failure(rest);
+                if rest.contains("\": without ") {
+                    verdict.failures.0 +=
+                        usize::from(failure.status.starts_with("load-bearing in "));
+                    verdict.failures.1 += 1;
+                }
+                verdict.shown.push(failure);
             }
-            "never" => verdict.unseen += 1,
+            "never" => {
+                verdict.unseen.push(rest.strip_prefix("seen: ").unwrap_or(rest).to_owned());
+            }
             _ => {}
         }
     }
     verdict
+}
+
+/// `"title": claim: status`. A title has no quote in it, and a status no colon after a blank.
+fn failure(text: &str) -> Failure {
+    let title = text.split('"').nth(1).unwrap_or_default().to_owned();
+    let words =
+        ["load-bearing in ", "redundant, ", "vacuous, ", "unknown, ", "refused, ", "measured, "];
+    let begins = words.iter().filter_map(|word| text.find(&format!(": {word}"))).min();
+    Failure { title, status: begins.map(|at| text[at + 2..].to_owned()).unwrap_or_default() }
 }
 
 #[cfg(test)]
@@ -57,7 +82,12 @@ mod tests {
         let verdict = read(text);
         assert_eq!(verdict.word, "proved");
         assert_eq!(verdict.states, Some(431));
-        assert_eq!((verdict.goals, verdict.failures, verdict.unseen), ((1, 2), (1, 2), 1));
+        assert_eq!((verdict.goals, verdict.failures), ((1, 2), (1, 2)));
+        assert_eq!(verdict.unseen, ["confirm.yours refuses"]);
+        assert_eq!(verdict.shown.len(), 3);
+        assert_eq!(verdict.shown[1].title, "twice");
+        assert_eq!(verdict.shown[1].status, "redundant, covered by y");
+        assert_eq!(verdict.shown[2].status, "measured, a quantity");
         assert!(verdict.compiles && verdict.formatted);
     }
 

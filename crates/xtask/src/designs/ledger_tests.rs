@@ -1,0 +1,162 @@
+use super::super::{facts, outline, verdict};
+use super::*;
+use crate::repo;
+
+const DESIGN: &str = "\
+archetype I02 Claim \"Claim\"
+
+subject Resource(resource: text) {
+    truth ClaimState { owner_id: actor? }
+    truth LeaseState { expiry_at: time? }
+}
+
+step claimant[claim(resource: Resource) { free: ClaimState.owner_id = null }] { ClaimState.owner_id := me }
+
+repair reaper[reclaim(resource: Resource) { expired: LeaseState.expiry_at < now }] {}
+
+protocol main { claimant[claim] -> reaper[reclaim] => done }
+
+hotspot \"hot key\" on Resource
+";
+
+const VERDICT: &str = "\
+formatted yes
+design Claim: proved
+states 12
+failure \"duplicate claim\": without claim.free breaks one: load-bearing in 2 steps
+";
+
+/// The cells of the one archetype, and what it lacks.
+fn check(design: &str, verdict: &str, cells: &str, missing: &[&str]) {
+    let table = |name: &str, rows: &str| {
+        repo::file(&format!("designs/facts/{name}.tsv"), &format!("head\n{rows}"))
+    };
+    let files = [
+        table("archetypes", "I02\tClaim\n"),
+        table("states", "I02\tClaimState\towner_id\t-\nI02\tLeases\texpiry_at\tLeaseState\n"),
+        table(
+            "protocols",
+            "I02\tmain\t1\t1\tclaimant\tclaim\tClaimState.owner_id\t-\n\
+             I02\tmain\t1\t2\treaper\treclaim\tLeaseState.expiry_at\tdone\n",
+        ),
+        table("failures", "I02\tduplicate claim\n"),
+        table("hotspots", "I02\thot key\n"),
+        table("actions/I02", "write\tclaim\tclaimant[claim]\nwrite\texpire\treaper[reclaim]\n"),
+        repo::file("crates/explain/tests/data/actions.tsv", "head\n"),
+    ];
+    let facts = facts::read(&files).unwrap();
+    let design = Design {
+        id: "I02".into(),
+        outline: outline::outline(design),
+        verdict: verdict::read(verdict),
+    };
+    let page = page(&facts, &[design]);
+    let row = format!("| [I02](infra/I02.design) Claim | {cells} |\n");
+    assert!(page.contains(&row), "{cells}\n{page}");
+    let found: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("- ")).collect();
+    let found: Vec<&str> = found.into_iter().filter(|line| !line.starts_with("**")).collect();
+    assert_eq!(found, missing);
+}
+
+fn changed(text: &str, from: &str, to: &str) -> String {
+    assert_eq!(text.matches(from).count(), 1, "{from:?}");
+    text.replacen(from, to, 1)
+}
+
+#[test]
+fn a_whole_design_lacks_nothing() {
+    check(DESIGN, VERDICT, "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 0 | 1 / 1", &[]);
+}
+
+#[test]
+fn a_state_counts_with_its_attributes() {
+    check(
+        &changed(DESIGN, "owner_id: actor?", "owner: actor?"),
+        VERDICT,
+        "1 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 0 | 1 / 1",
+        &["state `ClaimState`: `owner_id`"],
+    );
+}
+
+#[test]
+fn an_action_counts_when_it_was_seen_to_happen() {
+    check(
+        DESIGN,
+        &format!("{VERDICT}never seen: reclaim runs\n"),
+        "2 / 2 | 1 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 0 | 1 / 1",
+        &["action: expire"],
+    );
+}
+
+#[test]
+fn a_protocol_counts_with_its_actors_its_outcome_and_what_its_guards_read() {
+    check(
+        &changed(DESIGN, "=> done", "=> retry"),
+        VERDICT,
+        "2 / 2 | 2 / 2 | - | 0 / 1 | 2 / 2 | 1 / 1 | 0 | 1 / 1",
+        &["protocol `main`: no path `claimant[claim] -> reaper[reclaim]`"],
+    );
+    check(
+        &changed(DESIGN, "{ free: ClaimState.owner_id = null }", ""),
+        VERDICT,
+        "2 / 2 | 2 / 2 | - | 0 / 1 | 1 / 2 | 1 / 1 | 0 | 1 / 1",
+        &["protocol `main`: `claimant[claim]` does not read `ClaimState.owner_id`"],
+    );
+    check(
+        &DESIGN.replace("reaper[", "sweeper["),
+        VERDICT,
+        "2 / 2 | 1 / 2 | - | 0 / 1 | 1 / 2 | 1 / 1 | 0 | 1 / 1",
+        &[
+            "action: expire",
+            "protocol `main`: no `reaper[reclaim]`; no path `claimant[claim] -> reaper[reclaim]`",
+        ],
+    );
+}
+
+#[test]
+fn a_failure_counts_only_when_it_is_shown() {
+    let said = "load-bearing in 2 steps";
+    let whole = "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1";
+    let lacking = "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 0 / 1";
+    let lacks = ["failure: duplicate claim"];
+    for (status, cells, missing) in [
+        ("redundant, covered by x, as declared: defence in depth", format!("{whole} | 0"), &[][..]),
+        ("refused, does not compile: E0401", format!("{whole} | 0"), &[][..]),
+        ("measured, a quantity, watched at run time", format!("{whole} | 1"), &[][..]),
+        ("redundant, covered by x", format!("{lacking} | 0"), &lacks[..]),
+        ("vacuous, free never refused", format!("{lacking} | 0"), &lacks[..]),
+        ("unknown, too many states", format!("{lacking} | 0"), &lacks[..]),
+        (
+            "load-bearing in 2 steps; declared in depth, yet nothing covers it",
+            format!("{lacking} | 0"),
+            &lacks[..],
+        ),
+    ] {
+        let verdict = changed(VERDICT, said, status);
+        check(DESIGN, &verdict, &format!("{cells} | 1 / 1"), missing);
+    }
+    let other = changed(VERDICT, "\"duplicate claim\"", "\"double claim\"");
+    check(DESIGN, &other, &format!("{lacking} | 0 | 1 / 1"), &lacks);
+}
+
+#[test]
+fn a_hotspot_counts_under_its_name() {
+    check(
+        &changed(DESIGN, "\"hot key\"", "\"warm key\""),
+        VERDICT,
+        "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 0 | 0 / 1",
+        &["hotspot: hot key"],
+    );
+}
+
+/// A quantity is measured; what can be proven is proven.
+#[test]
+fn at_most_one_failure_in_eight_is_measured() {
+    let root = repo::root().unwrap();
+    let facts = facts::read(&repo::files(&root).unwrap()).unwrap();
+    let all: usize = facts.archetypes.iter().map(|archetype| archetype.failures.len()).sum();
+    let ledger = std::fs::read_to_string(root.join("designs/LEDGER.md")).unwrap();
+    let last = ledger.lines().find(|line| line.starts_with("| all |")).unwrap();
+    let measured: usize = last.split('|').map(str::trim).nth(8).unwrap().parse().unwrap();
+    assert!(measured * 8 <= all, "{measured} of {all} failures are measured");
+}
