@@ -230,7 +230,10 @@ const NOTHING: [String; 0] = [];
 fn the_lease_walked() {
     assert_eq!(broken(LEASE, NONE, 60), NOTHING);
     assert!(broken(LEASE, clause("claim", "free"), 60).contains(&"no_steal".to_owned()));
-    assert_eq!(broken(LEASE, clause("apply", "fenced"), 400), ["fenced_writes"]);
+    let unfenced = |design: &Design| {
+        [clause("commit", "fenced")(design), clause("apply", "fenced")(design)].concat()
+    };
+    assert_eq!(broken(LEASE, unfenced, 400), ["fenced_writes"]);
 }
 
 #[test]

@@ -43,6 +43,10 @@ step producer[append(topic: Topic, body: text) { open: TopicState.open }] { appe
 step consumer[commit(progress: Progress, offset: int) { forward: ProgressState.next < offset }] {
     ProgressState.next := offset
 }
+subject Entry(topic: Topic, offset: int) { truth EntryState { read: bool = false } }
+step consumer[commit_entry(progress: Progress, entry: Entry) { forward: ProgressState.next <= entry.offset }] {
+    ProgressState.next := entry.offset + 1
+}
 read consumer[fetch(topic: Topic, from: int)] = slice(Records, from, 10)
 "#;
 
@@ -61,6 +65,7 @@ fn a_log_and_its_readers() {
         ],
     );
     assert_eq!(phrase(STREAM, "consumer[commit]"), "guarded offset commit");
+    assert_eq!(phrase(STREAM, "consumer[commit_entry]"), "guarded offset commit");
 }
 
 const BUDGET: &str = r#"

@@ -171,10 +171,27 @@ fn compared_with(facts: &Facts<'_>, write: &Write<'_>) -> bool {
 
 /// Is the attribute set to what the guard found it smaller than, or to what follows what the
 /// caller remembers?
+/// `offset` of `offset + 1`: a cursor may also stand behind what was done.
+fn past(value: &Expr) -> &Expr {
+    match &value.kind {
+        ExprKind::Arithmetic { op: ArithmeticOp::Add, left, right }
+            if matches!(right.kind, ExprKind::Literal(Const::Int(_)))
+                && matches!(left.kind, ExprKind::KeyPart { .. } | ExprKind::Local(_)) =>
+        {
+            left
+        }
+        _ => value,
+    }
+}
+
+fn is_given(value: &Expr) -> bool {
+    matches!(value.kind, ExprKind::Local(_) | ExprKind::Attr { .. } | ExprKind::KeyPart { .. })
+}
+
 fn advances(unit: &Unit<'_>, facts: &Facts<'_>, write: &Write<'_>) -> bool {
     let attribute = facts.attribute(unit.design, write.place, write.attr);
     let numeric = matches!(attribute.ty.required(), Type::Int | Type::Time | Type::Decimal);
-    let plain = matches!(write.value.kind, ExprKind::Local(_) | ExprKind::Attr { .. });
+    let plain = is_given(past(write.value));
     let below = facts.tests.iter().any(|test| {
         test.place == write.place
             && test.attr == write.attr
