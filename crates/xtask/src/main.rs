@@ -18,6 +18,7 @@ commands:
   test [--quick]   everything that must pass: format, tidy, clippy, tests, dependencies
   tidy             the checks on the source itself
   designs [NAME]…  write the verdict beside each design, or these, the list of designs, the ledger
+  designs --pages  the list and the ledger alone, from the verdicts that are there
   bench [NAME]     one benchmark; without a name, the list of them
   torture          kill -9 under load, 300 times or as often as `--kills N` says";
 

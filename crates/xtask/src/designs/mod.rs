@@ -31,6 +31,11 @@ struct Entry {
 /// With names, only these designs are checked anew; the page and the ledger are written in any case.
 pub fn run(names: &[&str]) -> Answer {
     let root = repo::root()?;
+    if names == ["--pages"] {
+        let changed = pages(&root)?;
+        println!("designs: {changed} pages changed");
+        return Ok(true);
+    }
     let program = cargo::release_binary(&root, "steadfast")?;
     let mut changed = 0;
     let all = texts(&root)?;
@@ -52,10 +57,15 @@ pub fn run(names: &[&str]) -> Answer {
         println!("{path}: {line}");
         changed += write(&root, &verdict_path(&path), &verdict)?;
     }
-    changed += write(&root, PAGE, &page::page(&entries(&root)?))?;
-    changed += write(&root, LEDGER, &ledger_page(&root)?)?;
+    changed += pages(&root)?;
     println!("designs: {changed} files changed");
     Ok(true)
+}
+
+/// What is said of all designs together, from the verdicts that stand beside them.
+fn pages(root: &Path) -> Result<usize, String> {
+    let page = write(root, PAGE, &page::page(&entries(root)?))?;
+    Ok(page + write(root, LEDGER, &ledger_page(root)?)?)
 }
 
 fn ledger_page(root: &Path) -> Result<String, String> {
