@@ -174,6 +174,20 @@ impl Canvas {
         lines.len() as f64 * font.line()
     }
 
+    /// A box over what is drawn there that leads to another page.
+    pub fn link(&mut self, address: &str, label: &str, x: f64, y: f64, width: f64, height: f64) {
+        self.above.push_str(&format!(
+            "<a href=\"{}\" aria-label=\"{}\"><rect class=\"hit\" x=\"{}\" y=\"{}\" width=\"{}\" \
+             height=\"{}\" rx=\"6\"/></a>\n",
+            quoted(address),
+            quoted(label),
+            number(x),
+            number(y),
+            number(width),
+            number(height)
+        ));
+    }
+
     pub fn finish(self) -> (f64, f64, Vec<Label>, String) {
         let inner = format!("{}{}", self.below, self.above);
         (self.right + MARGIN, self.bottom + MARGIN, self.labels, inner)
@@ -200,7 +214,12 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-const STYLE: &str = "\
+fn quoted(text: &str) -> String {
+    escape(text).replace('"', "&quot;")
+}
+
+/// What the classes of every drawing look like, for a page that shows them without their own.
+pub const STYLE: &str = "\
 svg{--page:#ffffff;--ink:#1c2430;--soft:#5b6675;--rule:#c3cad4;--box:#f3f5f8;--group:#fafbfc;\
 --main:#2f6feb;--warn:#c2410c;--good:#15803d;--mem:#7c3aed}\
 @media(prefers-color-scheme:dark){svg{--page:#0f1419;--ink:#e6e9ee;--soft:#a3adba;--rule:#3a4552;\
@@ -218,6 +237,15 @@ text{font-family:'DejaVu Sans',Verdana,'Segoe UI',Helvetica,Arial,sans-serif;fil
 
 /// A whole SVG file.
 pub fn document(width: f64, height: f64, inner: &str) -> String {
+    within(width, height, &format!("<style>{STYLE}</style>\n"), inner)
+}
+
+/// The drawing for a page that has the style.
+pub fn bare(width: f64, height: f64, inner: &str) -> String {
+    within(width, height, "", inner)
+}
+
+fn within(width: f64, height: f64, style: &str, inner: &str) -> String {
     let markers: String = [("main", "am"), ("read", "ar"), ("warn", "aw"), ("good", "ag")]
         .iter()
         .map(|(id, class)| {
@@ -231,7 +259,7 @@ pub fn document(width: f64, height: f64, inner: &str) -> String {
     let (width, height) = (number(width), number(height));
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\">\n<style>{STYLE}</style>\n<defs>{markers}</defs>\n\
+         viewBox=\"0 0 {width} {height}\">\n{style}<defs>{markers}</defs>\n\
          <rect class=\"page\" width=\"{width}\" height=\"{height}\"/>\n{inner}</svg>\n"
     )
 }

@@ -13,7 +13,7 @@ const STEP_WIDTH: f64 = 300.0;
 const STATE_X: f64 = 690.0;
 const STATE_WIDTH: f64 = 230.0;
 
-pub fn draw(design: &Design) -> Drawing {
+pub fn draw(design: &Design, address: &dyn Fn(&str, &str) -> Option<String>) -> Drawing {
     let mut canvas = Canvas::default();
     canvas.text(
         TITLE,
@@ -43,6 +43,9 @@ pub fn draw(design: &Design) -> Drawing {
         let first = y;
         for one in operations.iter().filter(|one| one.actor == actor) {
             let height = step(&mut canvas, one, y);
+            if let Some(address) = address(&one.actor, short(one)) {
+                canvas.link(&address, &one.name, STEP_X, y, STEP_WIDTH, height);
+            }
             let middle = y + height / 2.0;
             for (name, at, written) in touched(design, one) {
                 edges.push((name, middle + f64::from(at) * 3.0, written));

@@ -12,7 +12,7 @@ mod transitions;
 
 use design::model::Design;
 
-pub use canvas::Label;
+pub use canvas::{Label, STYLE};
 pub use transitions::{Machine, Transition, machines};
 
 use canvas::Canvas;
@@ -30,10 +30,23 @@ pub struct Drawing {
 
 /// All drawings of a design: the map, a machine for each enumerated attribute, the protocols.
 pub fn drawings(design: &Design) -> Vec<Drawing> {
-    let mut list = vec![map::draw(design)];
+    linked(design, &|_, _| None)
+}
+
+/// The same, where an operation on the map leads to the address that `address` has for its actor
+/// and name.
+pub fn linked(design: &Design, address: &dyn Fn(&str, &str) -> Option<String>) -> Vec<Drawing> {
+    let mut list = vec![map::draw(design, address)];
     list.extend(machines(design).iter().map(machine::draw));
     list.extend(design.protocols.iter().map(|protocol| sequence::draw(design, protocol)));
     list
+}
+
+impl Drawing {
+    /// For a page that has [`STYLE`]: nothing inline, as a strict content policy asks for.
+    pub fn bare(&self) -> String {
+        canvas::bare(self.width, self.height, &self.inner)
+    }
 }
 
 /// All of them in one picture, from top to bottom.

@@ -1,7 +1,7 @@
 //! A report for people and for programs: pure functions from what was found to text.
 //!
 //! - [`text`]: the verdict and its traces in a terminal
-//! - [`html`]: one page that stands on its own, with swim lanes
+//! - [`html`]: one page that stands on its own, with swim lanes; [`part`]: the same for another's page
 //! - [`json`]: for a script, and stable
 //! - [`golden`]: what is kept beside a design, and changes only with the verdict
 //! - [`replay`]: a shell script that makes a trace's calls on a live server
@@ -27,7 +27,7 @@ mod fixture;
 
 pub use golden::golden;
 pub use json::json;
-pub use page::{Checked, html};
+pub use page::{Checked, STYLE, html, part};
 pub use paint::Paint;
 pub use replay::replay;
 pub use text::{Traces, text};

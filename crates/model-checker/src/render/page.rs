@@ -9,7 +9,8 @@ use super::words::{
 };
 use crate::{FailureStatus, Report, Verdict};
 
-const STYLE: &str = include_str!("page.css");
+/// What the classes of a report look like, for a page of one's own around [`part`].
+pub const STYLE: &str = include_str!("page.css");
 
 /// A design and its report, for a page.
 pub struct Checked<'a> {
@@ -33,6 +34,13 @@ pub fn html(checked: &[Checked<'_>]) -> String {
         section(&mut out, one);
     }
     out.push_str("</body>\n</html>\n");
+    out
+}
+
+/// What was found of one design, without a page around it.
+pub fn part(checked: &Checked<'_>) -> String {
+    let mut out = String::new();
+    section(&mut out, checked);
     out
 }
 
