@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use runtime::{CallError, IfMatch, Reply};
+use runtime::{CallError, IfMatch, Reply, Request};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use store::Ticket;
@@ -32,22 +32,19 @@ pub struct Begun {
     held: Option<Held>,
 }
 
-/// Decides the call, with one flat object of parameters and memory.
-pub fn begin(
-    app: &Arc<App>,
+/// The call that a flat object of parameters and memory stands for.
+pub fn asked(
     service: &Service,
     call: &Call,
     caller: &Caller,
     fields: Map<String, Value>,
-    terms: Terms,
-) -> Result<Begun, Problem> {
-    let started = Instant::now();
+) -> Result<Request, Problem> {
     let operation = service.operation(call);
     let actor = &service.design().actors[operation.actor.index()].name;
     if !caller.may_act_as(actor) {
         return Err(auth::wrong_role(actor));
     }
-    let mut request = runtime::Request::new(actor, &operation.name, &caller.principal);
+    let mut request = Request::new(actor, &operation.name, &caller.principal);
     if call.memory.is_empty() {
         request.params = fields;
     } else {
@@ -60,10 +57,25 @@ pub fn begin(
             }
         }
     }
+    Ok(request)
+}
+
+/// Decides the call, with one flat object of parameters and memory.
+pub fn begin(
+    app: &Arc<App>,
+    service: &Service,
+    call: &Call,
+    caller: &Caller,
+    fields: Map<String, Value>,
+    terms: Terms,
+) -> Result<Begun, Problem> {
+    let started = Instant::now();
+    let mut request = asked(service, call, caller, fields)?;
     let held = match &terms.idempotency_key {
         None => None,
         Some(key) => {
-            let scope = [&service.name, actor, &operation.name, &caller.principal, key];
+            let Request { actor, operation, principal, .. } = &request;
+            let scope = [&service.name, actor, operation, principal, key];
             Some(app.under_way.take(scope.map(String::as_str))?)
         }
     };

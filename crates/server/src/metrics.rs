@@ -32,6 +32,15 @@ impl Histogram {
         (count, Duration::from_micros(self.sum_us.load(Ordering::Relaxed)))
     }
 
+    /// How many took at most so many microseconds, by rising bound.
+    pub fn within(&self) -> [(f64, u64); BOUNDS_US.len() + 1] {
+        let mut below = 0;
+        std::array::from_fn(|at| {
+            below += self.buckets[at].load(Ordering::Relaxed);
+            (BOUNDS_US.get(at).map_or(f64::INFINITY, |bound| *bound as f64), below)
+        })
+    }
+
     /// The upper bound, in microseconds, of the bucket in which this share of all lies; none:
     /// nothing was recorded, or it lies above the last bound.
     pub fn quantile_us(&self, share: f64) -> Option<u64> {

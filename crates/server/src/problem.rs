@@ -54,6 +54,11 @@ impl Problem {
         self
     }
 
+    /// One of the further members.
+    pub fn member(&self, name: &str) -> Option<&Value> {
+        self.more.members.get(name)
+    }
+
     #[must_use]
     pub fn pointer(self, pointer: impl Into<String>) -> Problem {
         self.with("pointer", pointer.into())

@@ -6,6 +6,7 @@ use design::model::{Design, Operation, OperationId, OperationKind};
 use runtime::Runtime;
 use rustc_hash::FxHashMap;
 
+use crate::console::Seen;
 use crate::metrics::Histogram;
 
 pub struct Service {
@@ -14,6 +15,8 @@ pub struct Service {
     /// the text of the design
     pub text: String,
     pub runtime: Arc<Runtime>,
+    /// what the console keeps of it
+    pub console: Seen,
     /// by actor, then by operation
     calls: FxHashMap<String, FxHashMap<String, Call>>,
 }
@@ -40,7 +43,8 @@ impl Service {
                 calls.entry(actor.clone()).or_default().insert(operation.name.clone(), call);
             }
         }
-        Service { name: name.to_lowercase(), text: text.to_string(), runtime, calls }
+        let console = Seen::default();
+        Service { name: name.to_lowercase(), text: text.to_string(), runtime, console, calls }
     }
 
     pub fn design(&self) -> &Design {
@@ -61,6 +65,20 @@ impl Service {
             })
             .collect();
         all.sort_by_key(|(_, _, call)| call.id);
+        all
+    }
+
+    /// How many answers of any call took at most so many microseconds, by rising bound.
+    pub fn within(&self) -> Vec<(f64, u64)> {
+        let mut all: Vec<(f64, u64)> = Vec::new();
+        for call in self.calls.values().flat_map(FxHashMap::values) {
+            let of_call = call.latency.within();
+            if all.is_empty() {
+                all.extend(of_call);
+            } else {
+                all.iter_mut().zip(of_call).for_each(|(sum, (_, count))| sum.1 += count);
+            }
+        }
         all
     }
 

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use crate::app::App;
 use crate::config::Config;
 use crate::service::Service;
-use crate::{listen, routes};
+use crate::{console, listen, routes};
 
 /// So many connections wait to be accepted.
 const BACKLOG: u32 = 4_096;
@@ -69,6 +69,7 @@ pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartErr
     let address = listener.local_addr().map_err(|error| StartError::Listen(wanted, error))?;
     let app = Arc::new(App::new(config, services));
     let router = routes::router(Arc::clone(&app));
+    threads.spawn(console::watch(Arc::clone(&app)));
     let accepting = threads.spawn(listen::accept(listener, Arc::clone(&app), router));
     Ok(Running { address, app, accepting: Some(accepting), threads: Some(threads) })
 }

@@ -6,7 +6,7 @@ mod feed;
 mod health;
 mod metrics;
 mod socket;
-mod step;
+pub mod step;
 mod truth;
 mod view;
 

@@ -1,0 +1,132 @@
+//! Calls to the world outside: on their way, and given up.
+
+use axum::body::Body;
+use axum::http::Response;
+use design::model::OperationKind;
+use runtime::Waiting;
+
+use super::fields::{Sent, sent};
+use super::html::{Html, html};
+use super::seen::DEAD;
+use super::shell::{self, Tab};
+use super::value::{self, Place};
+use super::visit::Visit;
+use super::{look, session};
+use crate::problem::Problem;
+use crate::service::Service;
+
+/// Entries that are looked at.
+const LIMIT: usize = 1_000;
+
+pub fn page(visit: &Visit, service: &Service) -> Result<Html, Problem> {
+    let design = service.design();
+    let place = Place { name: &service.name, design };
+    look::may_operate(visit)?;
+    let waiting = service.runtime.outbox(LIMIT).map_err(|error| look::problem(service, error))?;
+    let mut page = Html::new();
+    html!(
+        page,
+        "<h1>Outbox</h1><p class=\"lead\">Calls to the world outside are committed with the step \
+         that sends them, and delivered at least once under their key.</p>"
+    );
+    if let Some(trouble) = service.runtime.counters().trouble() {
+        html!(
+            page,
+            "<div class=\"note bad\" role=\"alert\"><h2>Work does not go on</h2><p>{}</p></div>",
+            trouble
+        );
+    }
+    if let Some(again) = sent(&visit.query, "again") {
+        html!(
+            page,
+            "<div class=\"note good\" role=\"status\"><p>Will be tried again: <code>{}</code></p></div>",
+            again
+        );
+    }
+    let sends = design.operations.iter().any(|o| matches!(o.kind, OperationKind::Effect(_)));
+    if !sends {
+        html!(page, "<p class=\"empty\">This design calls nothing outside.</p>");
+        return Ok(shell::of_design(visit, service, Tab::Outbox, "Outbox", &page));
+    }
+    let (dead, open): (Vec<&Waiting>, Vec<&Waiting>) =
+        waiting.iter().partition(|one| one.state == DEAD);
+    html!(page, "<h2>Dead letters</h2>");
+    if dead.is_empty() {
+        html!(page, "<p class=\"empty\">None: nothing was given up.</p>");
+    } else {
+        table(&mut page, &place, &dead);
+    }
+    html!(page, "<h2>On their way</h2>");
+    if open.is_empty() {
+        html!(page, "<p class=\"empty\">Nothing waits.</p>");
+    } else {
+        table(&mut page, &place, &open);
+    }
+    if waiting.len() == LIMIT {
+        html!(page, "<p class=\"hint\">The first {} entries are shown.</p>", LIMIT);
+    }
+    Ok(shell::of_design(visit, service, Tab::Outbox, "Outbox", &page))
+}
+
+fn table(page: &mut Html, place: &Place<'_>, list: &[&Waiting]) {
+    html!(
+        page,
+        "<div class=\"wide\"><table class=\"stack\"><thead><tr><th>call</th><th>key</th><th \
+         class=\"number\">attempts</th><th>next</th><th>last trouble</th><th></th></tr></thead><tbody>"
+    );
+    for one in list {
+        let dead = one.state == DEAD;
+        html!(
+            page,
+            "<tr><td><strong>{}</strong></td><td class=\"key\" data-name=\"key\">{}</td><td \
+             class=\"number\" data-name=\"attempts\">{}</td><td data-name=\"next\">",
+            one.effect,
+            one.key,
+            one.attempts
+        );
+        if dead {
+            html!(page, "<span class=\"tag bad\">given up</span>");
+        } else {
+            value::moment(page, one.next_at);
+        }
+        html!(
+            page,
+            "</td><td data-name=\"last trouble\">{}</td><td><form method=\"post\" action=\"{}\"><input \
+             type=\"hidden\" name=\"effect\" value=\"{}\"><input type=\"hidden\" name=\"key\" \
+             value=\"{}\"><button class=\"button second\">Try again</button></form></td></tr>",
+            one.trouble,
+            place.at("/outbox/retry"),
+            one.effect,
+            one.key
+        );
+    }
+    html!(page, "</tbody></table></div>");
+}
+
+/// A person asks for another attempt.
+pub async fn retry(
+    visit: &Visit,
+    service: &Service,
+    form: &Sent,
+) -> Result<Response<Body>, Problem> {
+    look::may_operate(visit)?;
+    let (effect, key) = (sent(form, "effect"), sent(form, "key"));
+    let waiting = service.runtime.outbox(LIMIT).map_err(|error| look::problem(service, error))?;
+    let found = waiting
+        .into_iter()
+        .find(|one| Some(one.effect.as_str()) == effect && Some(one.key.as_str()) == key);
+    let Some(found) = found else {
+        return Err(Problem::unknown("this entry is not in the outbox any more"));
+    };
+    let runtime = std::sync::Arc::clone(&service.runtime);
+    let key = found.key.clone();
+    let retried = tokio::task::spawn_blocking(move || runtime.retry(&found)).await;
+    match retried {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => return Err(look::problem(service, error)),
+        Err(_) => return Err(Problem::broken()),
+    }
+    let place = Place { name: &service.name, design: service.design() };
+    let again = format!("/outbox?again={}", super::html::encoded(&key));
+    Ok(session::go(&place.at(&again)))
+}

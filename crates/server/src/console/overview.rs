@@ -1,0 +1,75 @@
+//! The designs that are served.
+
+use super::html::{Html, html};
+use super::plot::{count, spark};
+use super::pulse::Pulse;
+use super::shell;
+use super::value::{Place, grouped};
+use super::visit::Visit;
+use crate::service::Service;
+
+pub fn page(visit: &Visit) -> Html {
+    let mut page = Html::new();
+    html!(page, "<h1>Designs</h1><p class=\"lead\">What this server runs, and how it goes.</p>");
+    html!(
+        page,
+        "<div class=\"cards\" data-live=\"/console/_/overview\" aria-live=\"off\">{}</div>",
+        cards(visit)
+    );
+    shell::alone(visit, "", &page)
+}
+
+/// A card for each design: the part that changes.
+pub fn cards(visit: &Visit) -> Html {
+    let mut page = Html::new();
+    for service in visit.app.services() {
+        card(&mut page, service);
+    }
+    page
+}
+
+fn card(page: &mut Html, service: &Service) {
+    let design = service.design();
+    let place = Place { name: &service.name, design };
+    html!(
+        page,
+        "<section class=\"card link\"><h2><a href=\"{}\">{}</a></h2><p class=\"faint\">{}</p>",
+        place.at(""),
+        design.name,
+        design.title
+    );
+    let (mut done, mut refused) = (0, 0);
+    for (_, times, by_clause) in service.runtime.counters().all() {
+        done += times;
+        refused += by_clause.values().sum::<u64>();
+    }
+    let seconds = service.console.seconds();
+    let recent = &seconds[seconds.len().saturating_sub(10)..];
+    let last = recent.iter().map(|second| second.done).sum::<u64>() as f64;
+    let rate = last / recent.len().max(1) as f64;
+    html!(
+        page,
+        "<dl class=\"figures\"><div><dt>steps a second</dt><dd>{}</dd></div><div><dt>steps \
+         done</dt><dd>{}</dd></div><div><dt>refused</dt><dd>{}</dd></div>",
+        count(rate),
+        grouped(done),
+        grouped(refused)
+    );
+    let dead = service.console.dead_letters();
+    if dead > 0 {
+        html!(
+            page,
+            "<div><dt>dead letters</dt><dd class=\"bad\"><a href=\"{}\">{}</a></dd></div>",
+            place.at("/outbox"),
+            dead
+        );
+    }
+    html!(page, "</dl>");
+    if let Some(trouble) = service.runtime.counters().trouble() {
+        html!(page, "<p class=\"bad\">{}</p>", trouble);
+    }
+    let values: Vec<f64> = seconds.iter().map(|second| second.done as f64).collect();
+    let span = Pulse::span(values.len());
+    spark(page, &values, span, "steps a second over the last minutes");
+    html!(page, "</section>");
+}

@@ -1,0 +1,8 @@
+//! The console, as a plain client and as a browser sees it.
+
+mod browser;
+mod pages;
+#[allow(dead_code, unused_imports, reason = "the tests of the interface use more of it")]
+#[path = "../http/support/mod.rs"]
+mod support;
+mod webdriver;
