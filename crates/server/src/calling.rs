@@ -32,7 +32,8 @@ pub struct Begun {
     held: Option<Held>,
 }
 
-/// The call that a flat object of parameters and memory stands for.
+/// The call that a flat object of parameters and memory stands for. The console thinks calls through
+/// with it as well, so whatever is to be checked or opened before the runtime is asked belongs here.
 pub fn asked(
     service: &Service,
     call: &Call,
