@@ -54,6 +54,11 @@ fn explore(
         whole,
     };
     let base = Run::new(design, &wanted, options, progress)?;
+    if base.explored.len() == 0 {
+        let cut = summary(&base.machine, &base.found.beyond, &base.barred).cut;
+        let what = cut.into_iter().next().unwrap_or_else(|| "the world".into());
+        return Err(WorldError::StartsOutside { what });
+    }
     let mut goals = Vec::new();
     for (at, goal) in design.invariants.iter().enumerate() {
         let goal_id = Goal::Invariant(at as u32);

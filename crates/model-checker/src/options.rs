@@ -86,6 +86,8 @@ pub enum WorldError {
     NoValues { what: String },
     /// too many combinations to list
     TooMany { what: String },
+    /// what it starts with is outside of its bounds: there is nothing to explore
+    StartsOutside { what: String },
 }
 
 impl fmt::Display for WorldError {
@@ -98,6 +100,11 @@ impl fmt::Display for WorldError {
                 write!(f, "`check` does not say which values `{what}` takes")
             }
             WorldError::TooMany { what } => write!(f, "too many combinations of {what}"),
+            WorldError::StartsOutside { what } => write!(
+                f,
+                "`{what}` starts outside of the bounds that `check` gives it or what it is \
+                 compared with: widen them"
+            ),
         }
     }
 }

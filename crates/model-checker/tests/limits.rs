@@ -25,6 +25,20 @@ fn an_answer_from_an_older_state_that_nobody_remembers_breaks_nothing() {
 }
 
 #[test]
+fn a_world_without_a_beginning_is_not_proved() {
+    let design = compile(
+        "design D
+         actor a
+         subject S(s: text) { truth T { n: int = 0, next: int = 1 } }
+         step a[go(s: S)] { T.n := T.next  T.next += 1 }
+         invariant small: all s in S: s.n < 3
+         check { s: 1  T.next: 1..5 }",
+    );
+    let why = check(&design, &Options::default(), &mut |_| {}).unwrap_err().to_string();
+    assert!(why.starts_with("`T.n` starts outside of the bounds"), "{why}");
+}
+
+#[test]
 fn times_that_are_compared_with_each_other_bound_the_verdict() {
     let design = |condition: &str| {
         compile(&format!(
