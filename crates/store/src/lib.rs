@@ -18,14 +18,17 @@ mod commit;
 pub mod conformance;
 mod contract;
 mod cursor;
+mod distant;
 mod error;
 mod key;
 pub mod linearizability;
 mod local;
 mod memory;
 mod merge;
+mod optimistic;
 mod progress;
 mod seeded;
+mod timer;
 mod wait;
 
 pub use blob::{Blob, BlobReader, BlobWriter, Blobs, Hash, Hasher};
@@ -34,11 +37,14 @@ pub use contract::{
     Description, FeedCommit, FeedPage, Limits, Page, Pending, Record, Scan, Store, Version,
 };
 pub use cursor::{Cursor, Partition};
+pub use distant::{Distant, Faults};
 pub use error::{Error, Result};
 pub use key::{Key, KeyRange};
 pub use local::{Decision, LocalStore, Ticket, Transaction, Visit};
 pub use memory::Memory;
 pub use merge::merge_scan;
+pub use optimistic::{Retry, Run, Settled, transact};
 pub use progress::{Callback, Durable, Progress};
 pub use seeded::Seeded;
+pub use timer::{Sleep, sleep};
 pub use wait::block_on;

@@ -37,6 +37,12 @@ pub trait Transaction {
 
     /// Where this transaction will be in the feed if it commits, and the version of what it writes.
     fn position(&self) -> u64;
+
+    /// Something that was asked for is not here yet, and was answered as if it were absent. Whatever
+    /// the transaction does, it will be run again. Never so where the state is in this process.
+    fn misses(&self) -> bool {
+        false
+    }
 }
 
 /// A store whose state is in this process: one partition, one writer.
@@ -62,6 +68,7 @@ pub trait LocalStore: Send + Sync {
 /// A position that will become durable, or the store fails.
 #[derive(Clone, Debug)]
 pub struct Ticket {
+    partition: Partition,
     position: u64,
     progress: Arc<Progress>,
 }
@@ -69,7 +76,14 @@ pub struct Ticket {
 impl Ticket {
     /// For stores.
     pub fn new(position: u64, progress: &Arc<Progress>) -> Self {
-        Ticket { position, progress: Arc::clone(progress) }
+        let partition = Partition::default();
+        Ticket { partition, position, progress: Arc::clone(progress) }
+    }
+
+    /// One that is durable already.
+    pub fn settled(cursor: Cursor) -> Self {
+        let (partition, position) = (cursor.partition(), cursor.position());
+        Ticket { partition, position, progress: Arc::new(Progress::new(position)) }
     }
 
     pub fn position(&self) -> u64 {
@@ -77,7 +91,7 @@ impl Ticket {
     }
 
     pub fn cursor(&self) -> Cursor {
-        Cursor::at(Partition::default(), self.position)
+        Cursor::at(self.partition, self.position)
     }
 
     pub fn is_durable(&self) -> bool {

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p store-embedded --example load -- transitions [seconds]
 //!     cargo run --release -p store-embedded --example load -- growth [millions of records …]
-//!     cargo run --release -p store-embedded --example load -- snapshot [millions of records]
+//!     cargo run --release -p store-embedded --example load -- snapshot [millions of records …]
 //!
 //! Clients are tasks that two threads drive: each takes its step, waits until it is durable, and
 //! takes the next. Nothing is answered before its sync.
@@ -28,7 +28,8 @@ fn main() {
         Some("transitions") => transitions(numbers.first().copied().unwrap_or(5.0)),
         Some("growth") if numbers.is_empty() => growth::run(&[1.0, 4.0, 16.0]),
         Some("growth") => growth::run(&numbers),
-        Some("snapshot") => growth::snapshot(numbers.first().copied().unwrap_or(1.0)),
+        Some("snapshot") if numbers.is_empty() => growth::snapshots(&[1.0]),
+        Some("snapshot") => growth::snapshots(&numbers),
         _ => {
             eprintln!("say what to measure: `transitions`, `growth` or `snapshot`");
             std::process::exit(2);

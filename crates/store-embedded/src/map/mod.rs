@@ -4,6 +4,7 @@
 //! alone; the order is touched only when a record comes or goes.
 
 mod index;
+mod leaf;
 mod order;
 mod slots;
 
@@ -114,7 +115,7 @@ impl Map {
     }
 
     pub fn range(&self, range: &KeyRange) -> Records<'_> {
-        let end = range.end.as_ref().map_or(Bound::Unbounded, |end| Bound::Excluded(&**end));
+        let end = range.end.as_deref();
         let start = Bound::Included(&*range.start);
         Records { slots: &self.slots, numbers: self.order.range(&self.slots, start, end) }
     }
@@ -122,7 +123,7 @@ impl Map {
     /// Everything after a key.
     pub fn after(&self, key: Option<&[u8]>) -> Records<'_> {
         let start = key.map_or(Bound::Unbounded, Bound::Excluded);
-        let numbers = self.order.range(&self.slots, start, Bound::Unbounded);
+        let numbers = self.order.range(&self.slots, start, None);
         Records { slots: &self.slots, numbers }
     }
 }

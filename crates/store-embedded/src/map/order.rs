@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map;
 use std::ops::Bound;
 
+use super::leaf::{Entry, Leaf};
 use super::slots::Slots;
 
 /// A leaf is divided when it would hold more.
@@ -11,8 +12,6 @@ const LEAF_MAX: usize = 128;
 /// Two neighbours become one when one holds less than this, and both together no more than that.
 const LEAF_MIN: usize = 16;
 const MERGED_MAX: usize = 96;
-
-type Leaf = Vec<u32>;
 
 /// There is always a leaf for the empty key, which every key is at least as great as.
 #[derive(Debug)]
@@ -22,7 +21,7 @@ pub struct Order {
 
 impl Default for Order {
     fn default() -> Self {
-        Order { leaves: BTreeMap::from([(Box::default(), Leaf::new())]) }
+        Order { leaves: BTreeMap::from([(Box::default(), Leaf::default())]) }
     }
 }
 
@@ -30,22 +29,21 @@ impl Order {
     pub fn add(&mut self, slots: &Slots, number: u32) {
         let key = slots.key(number);
         let leaf = self.leaf(key);
-        let at = leaf.partition_point(|other| slots.key(*other) < key);
+        let at = leaf.position(slots, key);
         if leaf.len() < LEAF_MAX {
-            leaf.insert(at, number);
+            leaf.insert(slots, at, number);
             return;
         }
         // Keys that come in order leave full leaves behind; others come anywhere.
         let middle = if at == leaf.len() { at } else { leaf.len() / 2 };
-        let mut upper = Leaf::with_capacity(LEAF_MAX);
-        upper.extend_from_slice(&leaf[middle..]);
-        leaf.truncate(middle);
+        let mut upper = leaf.split_off(slots, middle);
         if at < middle {
-            leaf.insert(at, number);
+            leaf.insert(slots, at, number);
         } else {
-            upper.insert(at - middle, number);
+            upper.insert(slots, at - middle, number);
         }
-        self.leaves.insert(slots.key(upper[0]).into(), upper);
+        let separator = upper.first().map_or(key, |first| slots.key(first)).into();
+        self.leaves.insert(separator, upper);
     }
 
     /// After every key that is there.
@@ -53,20 +51,23 @@ impl Order {
         if let Some(mut last) = self.leaves.last_entry()
             && last.get().len() < MERGED_MAX
         {
-            last.get_mut().push(number);
+            let at = last.get().len();
+            last.get_mut().insert(slots, at, number);
         } else {
-            self.leaves.insert(slots.key(number).into(), vec![number]);
+            let mut leaf = Leaf::default();
+            leaf.insert(slots, 0, number);
+            self.leaves.insert(slots.key(number).into(), leaf);
         }
     }
 
     pub fn last(&self) -> Option<u32> {
-        self.leaves.values().next_back().and_then(|leaf| leaf.last()).copied()
+        self.leaves.values().next_back().and_then(Leaf::last)
     }
 
     pub fn remove(&mut self, slots: &Slots, number: u32) {
         let key = slots.key(number);
         let (separator, leaf) = self.entry(key);
-        let at = leaf.partition_point(|other| slots.key(*other) < key);
+        let at = leaf.position(slots, key);
         leaf.remove(at);
         if leaf.len() >= LEAF_MIN {
             return;
@@ -78,9 +79,9 @@ impl Order {
         if let Some(next) = next.map(|(next, _)| next.clone())
             && let Some(moved) = self.leaves.remove(&next)
         {
-            self.leaf(&separator).extend(moved);
+            self.leaf(&separator).append(slots, moved);
         }
-        if few == 0 && !separator.is_empty() && self.leaf(&separator).is_empty() {
+        if few == 0 && !separator.is_empty() && self.leaf(&separator).len() == 0 {
             self.leaves.remove(&*separator);
         }
     }
@@ -101,18 +102,8 @@ impl Order {
         (separator, leaf)
     }
 
-    /// The slots of the keys from one bound to the other, in order.
-    pub fn range(&self, slots: &Slots, start: Bound<&[u8]>, end: Bound<&[u8]>) -> Numbers<'_> {
-        let before_start = |number: &u32| match start {
-            Bound::Unbounded => false,
-            Bound::Included(start) => slots.key(*number) < start,
-            Bound::Excluded(start) => slots.key(*number) <= start,
-        };
-        let before_end = |number: &u32| match end {
-            Bound::Unbounded => true,
-            Bound::Included(end) => slots.key(*number) <= end,
-            Bound::Excluded(end) => slots.key(*number) < end,
-        };
+    /// The slots of the keys from one bound to an end that is excluded, in order.
+    pub fn range(&self, slots: &Slots, start: Bound<&[u8]>, end: Option<&[u8]>) -> Numbers<'_> {
         let separator = match start {
             Bound::Unbounded => &[][..],
             Bound::Included(start) | Bound::Excluded(start) => {
@@ -121,38 +112,37 @@ impl Order {
                 found.map_or(&[][..], |(separator, _)| separator)
             }
         };
-        if end_is_before(separator, end) {
+        // The standard map panics at such a range.
+        if end.is_some_and(|end| end <= separator) {
             return Numbers::default();
         }
-        let mut leaves = self.leaves.range::<[u8], _>((Bound::Included(separator), end));
-        let mut front = leaves.next().map_or(&[][..], |(_, leaf)| leaf);
-        let mut back = leaves.next_back().map_or(&[][..], |(_, leaf)| leaf);
-        let within = |leaf: &[u32]| leaf.partition_point(before_end);
-        if back.is_empty() {
-            front = &front[..within(front)];
-        } else {
-            back = &back[..within(back)];
+        let until = end.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut leaves = self.leaves.range::<[u8], _>((Bound::Included(separator), until));
+        let front = leaves.next().map(|(_, leaf)| leaf);
+        let back = leaves.next_back().map(|(_, leaf)| leaf);
+        let from = |leaf: &Leaf| match start {
+            Bound::Unbounded => 0,
+            Bound::Included(start) => leaf.position(slots, start),
+            Bound::Excluded(start) => leaf.position_after(slots, start),
+        };
+        let to = |leaf: &Leaf| end.map_or(leaf.len(), |end| leaf.position(slots, end));
+        let front_end =
+            if back.is_some() { front.map_or(0, Leaf::len) } else { front.map_or(0, to) };
+        let front_start = front.map_or(0, from).min(front_end);
+        Numbers {
+            front: front.map_or(&[][..], |leaf| &leaf.entries()[front_start..front_end]),
+            leaves: Some(leaves),
+            back: back.map_or(&[][..], |leaf| &leaf.entries()[..to(leaf)]),
         }
-        front = &front[front.partition_point(before_start)..];
-        Numbers { front, leaves: Some(leaves), back }
-    }
-}
-
-/// The standard map panics at such a range.
-fn end_is_before(start: &[u8], end: Bound<&[u8]>) -> bool {
-    match end {
-        Bound::Unbounded => false,
-        Bound::Included(end) => end < start,
-        Bound::Excluded(end) => end <= start,
     }
 }
 
 /// Slots in the order of their keys, from either end.
 #[derive(Debug, Default)]
 pub struct Numbers<'a> {
-    front: &'a [u32],
+    front: &'a [Entry],
     leaves: Option<btree_map::Range<'a, Box<[u8]>, Leaf>>,
-    back: &'a [u32],
+    back: &'a [Entry],
 }
 
 impl Iterator for Numbers<'_> {
@@ -162,10 +152,10 @@ impl Iterator for Numbers<'_> {
         loop {
             if let Some((first, rest)) = self.front.split_first() {
                 self.front = rest;
-                return Some(*first);
+                return Some(first.number);
             }
             match self.leaves.as_mut().and_then(btree_map::Range::next) {
-                Some((_, leaf)) => self.front = leaf,
+                Some((_, leaf)) => self.front = leaf.entries(),
                 None if self.back.is_empty() => return None,
                 None => self.front = std::mem::take(&mut self.back),
             }
@@ -178,10 +168,10 @@ impl DoubleEndedIterator for Numbers<'_> {
         loop {
             if let Some((last, rest)) = self.back.split_last() {
                 self.back = rest;
-                return Some(*last);
+                return Some(last.number);
             }
             match self.leaves.as_mut().and_then(btree_map::Range::next_back) {
-                Some((_, leaf)) => self.back = leaf,
+                Some((_, leaf)) => self.back = leaf.entries(),
                 None if self.front.is_empty() => return None,
                 None => self.back = std::mem::take(&mut self.front),
             }

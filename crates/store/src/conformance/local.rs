@@ -12,6 +12,7 @@ use crate::{Commit, Error, Version};
 
 pub const CHECKS: &[Check] = &[
     Check { name: "a transaction sees the records and its own writes", run: own_writes },
+    Check { name: "a transaction may delete a record and write it anew", run: anew },
     Check { name: "an abandoned transaction leaves nothing", run: abandoned },
     Check { name: "a transaction is read and fed like a commit", run: same_story },
     Check { name: "a transaction over the limit leaves nothing", run: too_large },
@@ -63,6 +64,30 @@ fn own_writes(store: &dyn Store) -> Outcome {
         equal(key, value(store, key)?, expected.map(str::to_owned))?;
     }
     equal("the version", version(store, "a")?, Version(ticket.position()))
+}
+
+/// What a transaction has read may be gone, and something else in its place, when it is written.
+fn anew(store: &dyn Store) -> Outcome {
+    let Some(local) = store.local() else { return Ok(()) };
+    commit(store, Commit::new().put("a", "1").put("b", "1"))?;
+    let ticket = local.transact(&mut |transaction| {
+        let seen = transaction.get(b"a").is_some() && transaction.get(b"b").is_some();
+        transaction.delete(b"a");
+        transaction.put(b"c", b"3");
+        transaction.put(b"a", b"2");
+        transaction.delete(b"b");
+        if seen { Decision::Commit } else { Decision::Abandon }
+    })?;
+    ticket.wait()?;
+    for (key, expected) in [("a", Some("2")), ("b", None), ("c", Some("3"))] {
+        equal(key, value(store, key)?, expected.map(str::to_owned))?;
+    }
+    let mut all = String::new();
+    local.transact(&mut |transaction| {
+        all = keys(transaction, &KeyRange::all(), false);
+        Decision::Abandon
+    })?;
+    equal("a scan", &*all, "a=2 c=3")
 }
 
 fn abandoned(store: &dyn Store) -> Outcome {

@@ -1,0 +1,139 @@
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::*;
+use crate::conformance;
+use crate::distant::{Distant, Faults};
+use crate::wait::block_on;
+
+fn number(transaction: &dyn Transaction, key: &str) -> u64 {
+    let found = transaction.get(key.as_bytes());
+    found.map_or(0, |(_, value)| value.try_into().map_or(0, u64::from_le_bytes))
+}
+
+fn stored(store: &dyn Store, key: &str) -> u64 {
+    let found = block_on(store.read(&[key.into()], None)).unwrap();
+    found[0].as_ref().map_or(0, |r| (*r.value).try_into().map_or(0, u64::from_le_bytes))
+}
+
+#[test]
+fn a_distant_store_conforms() {
+    let faults = Faults { delay_us_max: 50, ..Faults::default() };
+    let names = conformance::run(&mut || Box::new(Distant::new(1, faults)));
+    assert!(names.len() >= 30, "only {} checks ran", names.len());
+}
+
+/// Two counters that are raised together, followed by reference, by many at once.
+#[test]
+fn nothing_is_lost_and_nothing_is_torn() {
+    let faults = Faults { delay_us_max: 200, conflicts_percent: 10, ..Faults::default() };
+    let store = Distant::new(7, faults);
+    let retry = Retry { attempts_max: 1000, ..Retry::default() };
+    let (met, torn) = (AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..25 {
+                    let mut run = |transaction: &mut dyn Transaction| {
+                        let (a, b) = (number(transaction, "a"), number(transaction, "b"));
+                        transaction.put(b"a", &(a + 1).to_le_bytes());
+                        transaction.put(b"b", &(b + 1).to_le_bytes());
+                        transaction.feed(b"raised");
+                        Decision::Commit
+                    };
+                    let settled = block_on(transact(&store, &retry, &mut run)).unwrap();
+                    met.fetch_add(settled.conflicts.into(), Ordering::Relaxed);
+                    let mut seen = (0, 0);
+                    let mut look = |transaction: &mut dyn Transaction| {
+                        let a = number(transaction, "a");
+                        // asked for only when the first is there: fetched at another moment
+                        let b = if a > 0 { number(transaction, "b") } else { 0 };
+                        seen = (a, b);
+                        Decision::Abandon
+                    };
+                    block_on(transact(&store, &retry, &mut look)).unwrap();
+                    torn.fetch_add(u64::from(seen.0 != seen.1), Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    assert_eq!((stored(&store, "a"), stored(&store, "b")), (200, 200));
+    assert_eq!(torn.into_inner(), 0);
+    assert!(met.into_inner() > 0, "nobody met anybody");
+}
+
+#[test]
+fn who_meets_others_too_often_is_told_and_has_written_nothing() {
+    let store = Distant::new(3, Faults { conflicts_percent: 100, ..Faults::default() });
+    let retry = Retry { attempts_max: 5, backoff_first: Duration::ZERO, ..Retry::default() };
+    let mut runs = 0;
+    let mut run = |transaction: &mut dyn Transaction| {
+        runs += 1;
+        let n = number(transaction, "n");
+        transaction.put(b"n", &(n + 1).to_le_bytes());
+        Decision::Commit
+    };
+    let outcome = block_on(transact(&store, &retry, &mut run));
+    assert!(matches!(outcome, Err(Error::Conflict(key)) if *key == *b"n"));
+    assert_eq!(stored(&store, "n"), 0);
+    // once to find out what it reads, then once for each attempt
+    assert_eq!(runs, 6);
+}
+
+#[test]
+fn a_scan_goes_as_far_as_it_is_followed_and_sees_own_writes() {
+    let store = Distant::new(3, Faults::default());
+    for n in 0..500_u32 {
+        let key = format!("k{n:03}");
+        block_on(store.commit(Commit::new().put(&*key, "x"))).unwrap();
+    }
+    for (reverse, stop, expected) in
+        [(false, 10, "k000 k009"), (true, 10, "k499 k490"), (false, 1000, "k000 own")]
+    {
+        let mut seen = Vec::new();
+        let mut run = |transaction: &mut dyn Transaction| {
+            seen.clear();
+            transaction.put(b"own", b"");
+            transaction.delete(b"k100");
+            let all = KeyRange::all();
+            transaction.scan(&all, reverse, &mut |key, _, _| {
+                if !reverse || key != b"own" {
+                    seen.push(String::from_utf8_lossy(key).into_owned());
+                }
+                if seen.len() == stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            Decision::Abandon
+        };
+        block_on(transact(&store, &Retry::default(), &mut run)).unwrap();
+        assert_eq!(format!("{} {}", seen[0], seen[seen.len() - 1]), expected);
+        assert_eq!(seen.len(), stop.min(500));
+        assert!(!seen.iter().any(|key| key == "k100"));
+    }
+}
+
+/// What was scanned counts as read.
+#[test]
+fn a_record_that_was_scanned_may_not_change_before_the_commit() {
+    let store = Distant::new(3, Faults::default());
+    block_on(store.commit(Commit::new().put("due/1", "x"))).unwrap();
+    let mut runs = 0;
+    let mut run = |transaction: &mut dyn Transaction| {
+        runs += 1;
+        let mut first = None;
+        transaction.scan(&KeyRange::prefix("due/"), false, &mut |key, _, _| {
+            first = Some(key.to_vec());
+            ControlFlow::Break(())
+        });
+        if runs == 2 {
+            // somebody else is faster
+            block_on(store.commit(Commit::new().delete("due/1"))).unwrap();
+        }
+        let Some(first) = first else { return Decision::Abandon };
+        transaction.delete(&first);
+        transaction.put(b"fired", b"");
+        Decision::Commit
+    };
+    let settled = block_on(transact(&store, &Retry::default(), &mut run)).unwrap();
+    assert_eq!(settled.conflicts, 1);
+    assert_eq!(block_on(store.read(&["fired".into()], None)).unwrap(), [None]);
+}
