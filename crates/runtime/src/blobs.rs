@@ -34,11 +34,12 @@ impl Runtime {
         let digest = blob.hash.to_string();
         let mut value = Vec::new();
         put_signed(&mut value, self.clock.now_ms());
-        let ticket = self.transact(&mut |transaction| {
-            transaction.put(&mark(self.schema.number, digest.as_bytes()), &value);
+        let mark = mark(self.schema.number, digest.as_bytes());
+        let mut run = |transaction: &mut dyn Transaction| {
+            transaction.put(&mark, &value);
             Decision::Commit
-        })?;
-        ticket.durable().await?;
+        };
+        self.transact_async(&mut run).await?.durable().await?;
         Ok(digest)
     }
 
@@ -55,7 +56,14 @@ impl Runtime {
 
     /// Deletes content that no record refers to and that was stored more than `grace_ms` ago.
     /// Whoever uploads first and refers to it afterwards has that long.
+    ///
+    /// That takes a look at every record in one transaction, which only a store in this process can
+    /// give: any other refuses.
     pub async fn collect_blobs(&self, grace_ms: i64) -> Result<usize, CallError> {
+        if self.is_shared() {
+            let why = "content is collected only where the state is in this process";
+            return Err(store::Error::Invalid(why.into()).into());
+        }
         let before = self.clock.now_ms().saturating_sub(grace_ms);
         let mut unused: Vec<String> = Vec::new();
         let mut trouble = None;

@@ -9,6 +9,7 @@ use design::model::{Design, OperationId};
 #[derive(Debug)]
 pub struct Counters {
     operations: Vec<Operation>,
+    conflicts: AtomicU64,
     trouble: Mutex<Option<String>>,
 }
 
@@ -30,7 +31,7 @@ impl Counters {
                 refused: Mutex::default(),
             })
             .collect();
-        Counters { operations, trouble: Mutex::default() }
+        Counters { operations, conflicts: AtomicU64::new(0), trouble: Mutex::default() }
     }
 
     pub(crate) fn done(&self, operation: OperationId) {
@@ -48,6 +49,18 @@ impl Counters {
                 refused.insert(clause.to_string(), 1);
             }
         }
+    }
+
+    pub(crate) fn met(&self, conflicts: u32) {
+        if conflicts > 0 {
+            self.conflicts.fetch_add(conflicts.into(), Ordering::Relaxed);
+        }
+    }
+
+    /// How often something was tried again because others had changed what it had read. Never where
+    /// the store keeps its state in this process.
+    pub fn conflicts(&self) -> u64 {
+        self.conflicts.load(Ordering::Relaxed)
     }
 
     pub(crate) fn in_trouble(&self, trouble: Option<String>) {

@@ -11,6 +11,8 @@ use crate::keys::{self, Space};
 use crate::reply::CallError;
 use crate::runtime::Runtime;
 
+/// On a store far away, what is new is looked for this often.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// A position is kept although nothing concerned the follower, so that the feed does not forget
 /// what it has long passed.
 const KEEP_EVERY: u64 = 10_000;
@@ -98,7 +100,7 @@ impl Runtime {
     pub fn followers(&self) -> Result<Vec<Followed>, CallError> {
         let mut list = Vec::new();
         let mut trouble = Ok(());
-        let head = self.local().progress().durable();
+        let head = store::block_on(self.store.head(Partition::default()))?.position();
         let mut start = Vec::new();
         keys::begin(&mut start, self.schema.number, Space::Follower);
         let skip = start.len();
@@ -181,6 +183,10 @@ impl Follower {
 
     /// Sleeps until something new is durable, the bell rings, or the time is over.
     pub fn wait(&self, at_most: Duration) {
+        let Some(local) = self.runtime.store.local() else {
+            // elsewhere nobody calls back
+            return self.rest(at_most.min(LOOK_AGAIN));
+        };
         let enlist = {
             let mut state = self.bell.state.lock().unwrap_or_else(PoisonError::into_inner);
             !std::mem::replace(&mut state.enlisted, true)
@@ -191,7 +197,7 @@ impl Follower {
                 bell.state.lock().unwrap_or_else(PoisonError::into_inner).enlisted = false;
                 bell.ring();
             });
-            self.runtime.local().on_durable(self.next.position() + 1, callback);
+            local.on_durable(self.next.position() + 1, callback);
         }
         self.rest(at_most);
     }

@@ -62,29 +62,53 @@ impl Runtime {
         if self.gate.is_retired() { Err(CallError::Replaced) } else { Ok(()) }
     }
 
-    /// Every transaction of a runtime goes through here.
+    /// Every transaction of a runtime goes through here, on a thread that may wait.
     pub(crate) fn transact(
         &self,
         run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
     ) -> Result<Ticket, CallError> {
         let mut current = Ok(());
-        let ticket = self.local().transact(&mut |transaction| {
-            current = self.still_current();
-            if current.is_err() {
-                return Decision::Abandon;
-            }
-            if !self.gate.copying.load(Ordering::Acquire) {
-                return run(transaction);
-            }
-            let mut noting = Noting { inner: transaction, keys: Vec::new() };
-            let decision = run(&mut noting);
-            if decision == Decision::Commit {
-                let keys = noting.keys;
-                self.gate.touched().extend(keys);
-            }
-            decision
-        })?;
+        let mut gated =
+            |transaction: &mut dyn Transaction| self.pass(transaction, &mut current, run);
+        let ticket = match self.store.local() {
+            Some(local) => local.transact(&mut gated)?,
+            None => store::block_on(self.on_ground(&mut gated))?,
+        };
         current.map(|()| ticket)
+    }
+
+    /// The same without a thread that waits.
+    pub(crate) async fn transact_async(
+        &self,
+        run: &mut (dyn FnMut(&mut dyn Transaction) -> Decision + Send),
+    ) -> Result<Ticket, CallError> {
+        let mut current = Ok(());
+        let mut gated =
+            |transaction: &mut dyn Transaction| self.pass(transaction, &mut current, run);
+        let ticket = self.on_ground(&mut gated).await?;
+        current.map(|()| ticket)
+    }
+
+    fn pass(
+        &self,
+        transaction: &mut dyn Transaction,
+        current: &mut Result<(), CallError>,
+        run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
+    ) -> Decision {
+        *current = self.still_current();
+        if current.is_err() {
+            return Decision::Abandon;
+        }
+        if !self.gate.copying.load(Ordering::Acquire) {
+            return run(transaction);
+        }
+        let mut noting = Noting { inner: transaction, keys: Vec::new() };
+        let decision = run(&mut noting);
+        if decision == Decision::Commit {
+            let keys = noting.keys;
+            self.gate.touched().extend(keys);
+        }
+        decision
     }
 }
 
@@ -119,5 +143,9 @@ impl Transaction for Noting<'_> {
 
     fn position(&self) -> u64 {
         self.inner.position()
+    }
+
+    fn misses(&self) -> bool {
+        self.inner.misses()
     }
 }

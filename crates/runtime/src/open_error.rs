@@ -15,8 +15,6 @@ pub enum OpenError {
     },
     /// what is stored does not follow to this version of the design
     Replace(ReplaceError),
-    /// this runtime serves stores that keep their state in this process
-    NotLocal,
     Damaged,
 }
 
@@ -39,7 +37,6 @@ impl std::fmt::Display for OpenError {
             OpenError::Replace(error) => {
                 write!(f, "the store holds truth of another version of this design: {error}")
             }
-            OpenError::NotLocal => write!(f, "this store does not keep its state in this process"),
             OpenError::Damaged => write!(f, "what the store says of its designs cannot be read"),
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use design::model::{OperationId, OperationKind};
-use engine::outbox::{Answered, EntryState};
+use engine::outbox::{Answered, Entry, EntryState};
 use engine::{AnswerKind, Command, Outcome, Word};
 use serde_json::{Map, Value};
 use store::{Decision, KeyRange, Transaction};
@@ -114,6 +114,8 @@ impl Runtime {
         let mut outcome: Result<Result<Picked, Option<i64>>, CallError> = Ok(Err(None));
         let mut wake = None;
         let ticket = self.transact(&mut |transaction| {
+            desk.pool.borrow_mut().reset();
+            (outcome, wake) = (Ok(Err(None)), None);
             let mut start = Vec::new();
             keys::begin(&mut start, self.schema.number, Space::OutboxDue);
             let mut found = None;
@@ -139,7 +141,7 @@ impl Runtime {
                     outcome = Ok(Ok(picked));
                     Decision::Abandon
                 }
-                Ok(Prepared::Message(picked, plan)) => {
+                Ok(Prepared::Claimed(picked, plan) | Prepared::Message(picked, plan)) => {
                     apply(&plan, transaction);
                     wake = plan.wake;
                     outcome = Ok(Ok(picked));
@@ -204,7 +206,17 @@ impl Runtime {
             return Ok(Prepared::Message(picked, plan));
         }
         let delivery = delivery(schema, &command, tail, &entry, transaction, desk)?;
-        Ok(Prepared::Deliver(Picked { delivery: Some(delivery), ..picked }))
+        let picked = Picked { delivery: Some(delivery), ..picked };
+        if !self.is_shared() {
+            return Ok(Prepared::Deliver(picked));
+        }
+        let claimed = OutboxEntry {
+            entry: Entry { next_at: now.saturating_add(self.settings.claim_ms), ..entry.entry },
+            ..entry.clone()
+        };
+        let mut plan = Plan::default();
+        move_entry(schema, &picked, &entry, &claimed, &mut plan);
+        Ok(Prepared::Claimed(picked, plan))
     }
 
     /// Commits what the other side said, if the entry still waits for it.
@@ -213,9 +225,11 @@ impl Runtime {
         let now = self.clock.now_ms();
         let mut outcome: Result<(), CallError> = Ok(());
         let mut wake = None;
+        let mut done = false;
         let ticket = self.transact(&mut |transaction| {
             desk.pool.borrow_mut().reset();
-            match self.answered(picked, &delivered, now, transaction, &mut desk) {
+            (outcome, wake, done) = (Ok(()), None, false);
+            match self.answered(picked, &delivered, now, transaction, &mut desk, &mut done) {
                 Ok(Some(plan)) => {
                     apply(&plan, transaction);
                     wake = plan.wake;
@@ -233,6 +247,9 @@ impl Runtime {
             self.alarm.ring(at);
         }
         ticket?.wait()?;
+        if done {
+            self.counters.done(picked.effect);
+        }
         outcome
     }
 
@@ -243,6 +260,7 @@ impl Runtime {
         now: Word,
         transaction: &dyn Transaction,
         desk: &mut Desk,
+        done: &mut bool,
     ) -> Result<Option<Plan>, Damaged> {
         let schema = &*self.schema;
         let key = outbox_key(schema, picked.effect, &picked.tail);
@@ -262,11 +280,11 @@ impl Runtime {
                     plan = self.answer(
                         picked,
                         &entry,
-                        AnswerKind::Unknown,
-                        &Value::Null,
+                        (AnswerKind::Unknown, &Value::Null),
                         now,
                         transaction,
                         desk,
+                        done,
                     )?;
                 }
                 let moved =
@@ -278,7 +296,7 @@ impl Runtime {
                 return Ok(Some(plan));
             }
         };
-        let mut plan = self.answer(picked, &entry, kind, answer, now, transaction, desk)?;
+        let mut plan = self.answer(picked, &entry, (kind, answer), now, transaction, desk, done)?;
         if plan.pending(&key).is_none() {
             close(schema, picked.effect, &picked.tail, &entry, &mut plan);
         }
@@ -290,11 +308,11 @@ impl Runtime {
         &self,
         picked: &Picked,
         entry: &OutboxEntry,
-        kind: AnswerKind,
-        answer: &Value,
+        (kind, answer): (AnswerKind, &Value),
         now: Word,
         transaction: &dyn Transaction,
         desk: &mut Desk,
+        performed: &mut bool,
     ) -> Result<Plan, Damaged> {
         let schema = &*self.schema;
         let params = params_of(schema, picked.effect, &entry.args, desk)?;
@@ -334,7 +352,7 @@ impl Runtime {
         let number = transaction.position();
         match perform(schema, &command, &desk.pool, &closing, number, &mut desk.room)? {
             Performed::Done(done) => {
-                self.counters.done(picked.effect);
+                *performed = true;
                 Ok(done.plan)
             }
             Performed::Refused(_) => Ok(Plan::default()),
@@ -348,6 +366,7 @@ impl Runtime {
         let mut desk = self.desk();
         let mut trouble = None;
         self.transact(&mut |transaction| {
+            list.clear();
             let mut start = Vec::new();
             keys::begin(&mut start, self.schema.number, Space::Outbox);
             transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, value| {
@@ -408,6 +427,7 @@ impl Runtime {
 enum Prepared {
     Idle(i64),
     Deliver(Picked),
+    Claimed(Picked, Plan),
     Message(Picked, Plan),
 }
 

@@ -10,6 +10,7 @@ use design::model::{Design, OperationKind, Type};
 use store::{Decision, KeyRange, LocalStore, Store, Transaction};
 
 use crate::bytes::{Damaged, Reader, put_bytes, put_number};
+use crate::ground;
 use crate::keys::{DesignNumber, Space, begin};
 use crate::open_error::OpenError;
 use crate::replace::stored_alike;
@@ -46,12 +47,15 @@ pub enum Found {
 }
 
 /// Gives the design its number, the same whenever it is opened on this store.
-pub fn register(design: Design, store: &dyn Store) -> Result<Found, OpenError> {
-    let Some(local) = store.local() else { return Err(OpenError::NotLocal) };
+pub fn register(
+    design: Design,
+    store: &dyn Store,
+    retry: &store::Retry,
+) -> Result<Found, OpenError> {
     let described = describe(&design);
     let mut outcome: Result<Known, OpenError> = Err(OpenError::Damaged);
     let mut left_over = false;
-    let ticket = local.transact(&mut |transaction| {
+    let mut run = |transaction: &mut dyn Transaction| {
         let Ok(mut entries) = read_entries(transaction) else { return Decision::Abandon };
         let mut changed = false;
         for entry in &mut entries {
@@ -83,10 +87,10 @@ pub fn register(design: Design, store: &dyn Store) -> Result<Found, OpenError> {
         }
         write_entries(transaction, &entries);
         Decision::Commit
-    })?;
-    ticket.wait()?;
+    };
+    store::block_on(ground::transact(store, retry, &mut run))?.ticket.wait()?;
     let known = outcome?;
-    if left_over {
+    if let Some(local) = store.local().filter(|_| left_over) {
         remove_left_over(local, &design.name).map_err(|_| OpenError::Damaged)?;
     }
     let older = known

@@ -55,14 +55,17 @@ impl Runtime {
         let now = self.clock.now_ms();
         let mut outcome: Result<Fired, CallError> = Ok(Fired::Idle(None));
         let mut fired = None;
+        let mut mistaken = None;
         let mut wake = None;
         let ticket = self.transact(&mut |transaction| {
+            desk.pool.borrow_mut().reset();
+            (fired, mistaken, wake) = (None, None, None);
             let first = first_due(transaction, &self.schema, Space::RepairDue, &mut |_| true);
             let Some(key) = first else {
                 outcome = Ok(Fired::Idle(None));
                 return Decision::Abandon;
             };
-            let attempt = self.fire(&key, now, transaction, &mut desk);
+            let attempt = self.fire(&key, now, transaction, &mut desk, &mut mistaken);
             match attempt {
                 Ok((result, plan)) => {
                     if let (Fired::Done, Ok((_, repair, _))) = (result, keys::read_due(&key)) {
@@ -88,6 +91,9 @@ impl Runtime {
         ticket?;
         if let Some(repair) = fired {
             self.counters.done(repair);
+        }
+        if let Some((repair, reason)) = mistaken {
+            self.counters.refused(repair, reason);
         }
         if let Some(at) = wake {
             self.alarm.ring(at);
@@ -115,6 +121,7 @@ impl Runtime {
         now: Word,
         transaction: &dyn Transaction,
         desk: &mut Desk,
+        mistaken: &mut Option<(OperationId, &'static str)>,
     ) -> Result<(Fired, Option<Plan>), Damaged> {
         let schema = &*self.schema;
         let (at, repair, tail) = keys::read_due(key)?;
@@ -152,7 +159,7 @@ impl Runtime {
             Performed::Refused(refused) => {
                 if refused.refusal.clause.is_none() {
                     // the guard holds and the body fails: a mistake of the design, to be seen
-                    self.counters.refused(repair, refused.refusal.reason.name());
+                    *mistaken = Some((repair, refused.refusal.reason.name()));
                 }
                 let next = self.next_due(repair, record, now, transaction, desk)?;
                 let mut plan = Plan::default();

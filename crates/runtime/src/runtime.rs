@@ -29,37 +29,11 @@ use crate::request::{Asked, Request, arguments, memory_name};
 use crate::result::{self, Tree};
 use crate::schema::Schema;
 use crate::seen::{Records, Seen};
+use crate::settings::Settings;
 use crate::sight::{Eye, Looked, Mask};
 use crate::viewer::Viewer;
 use crate::views::Views;
 use crate::{blobs, json as values, keys, legal};
-
-/// Limits and habits, each with a default.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// how long an outcome is given again for its idempotency key
-    pub idempotency_retention_ms: i64,
-    pub outbox: engine::outbox::Policy,
-    /// how many repairs are fired in a row before calls get their turn
-    pub repair_batch: usize,
-    /// a repair whose guard depends on another record is looked at again after so long
-    pub reexamine_ms: i64,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            idempotency_retention_ms: 24 * 3_600_000,
-            outbox: engine::outbox::Policy {
-                backoff_first_ms: 200,
-                backoff_max_ms: 60_000,
-                attempts_max: 8,
-            },
-            repair_batch: 256,
-            reexamine_ms: 1_000,
-        }
-    }
-}
 
 pub struct Runtime {
     pub(crate) schema: Arc<Schema>,
@@ -96,12 +70,17 @@ impl Source for Newest<'_> {
     fn get(&self, key: &[u8]) -> Got<'_> {
         match self.0.get(key) {
             Some((version, value)) => Got::Present(version.0, value),
+            None if self.0.misses() => Got::Later,
             None => Got::Absent,
         }
     }
 
     fn stored(&self, digest: &[u8]) -> Option<bool> {
-        Some(self.0.get(&blobs::mark(self.1, digest)).is_some())
+        match self.0.get(&blobs::mark(self.1, digest)) {
+            Some(_) => Some(true),
+            None if self.0.misses() => None,
+            None => Some(false),
+        }
     }
 }
 
@@ -133,7 +112,7 @@ impl Runtime {
         settings: Settings,
         clock: Arc<dyn Clock>,
     ) -> Result<Runtime, OpenError> {
-        match registry::register(design, store.as_ref())? {
+        match registry::register(design, store.as_ref(), &settings.conflicts)? {
             Found::Ready(found) => {
                 let Registered { schema, older } = *found;
                 Ok(Runtime::of(schema, older, store, clock, settings))
@@ -216,9 +195,9 @@ impl Runtime {
         self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// For what is served only where the state is in this process, and refused elsewhere before.
     pub(crate) fn local(&self) -> &dyn store::LocalStore {
-        // looked at when it was opened
-        self.store.local().expect("the store was opened as a local one")
+        self.store.local().expect("this is refused on stores far away")
     }
 
     /// Calls a step or a read, and waits until the answer is durable.
@@ -230,20 +209,28 @@ impl Runtime {
 
     /// The same without a thread that waits.
     pub async fn call_async(&self, request: &Request) -> Result<Reply, CallError> {
-        let (ticket, answer) = self.begin(request)?;
+        let (ticket, answer) = self.begin_async(request).await?;
         ticket.durable().await?;
         answer
     }
 
     /// Runs the call; its answer may be told once the ticket is durable. That holds for a refusal,
-    /// too: it may rest on something that a crash would take back.
+    /// too: it may rest on something that a crash would take back. On a store that does not keep its
+    /// state in this process, this waits until it is.
     pub fn begin(
+        &self,
+        request: &Request,
+    ) -> Result<(Ticket, Result<Reply, CallError>), CallError> {
+        store::block_on(self.begin_async(request))
+    }
+
+    async fn begin_async(
         &self,
         request: &Request,
     ) -> Result<(Ticket, Result<Reply, CallError>), CallError> {
         let id = self.operation(request)?;
         let mut desk = self.desk();
-        let outcome = self.run(id, request, &mut desk);
+        let outcome = self.run(id, request, &mut desk).await;
         self.give_back(desk);
         outcome
     }
@@ -275,7 +262,7 @@ impl Runtime {
         })
     }
 
-    fn run(
+    async fn run(
         &self,
         id: OperationId,
         request: &Request,
@@ -286,11 +273,11 @@ impl Runtime {
         let idempotent = request.idempotency_key.as_ref().map(|key| {
             (idempotency::key(self.schema.number, request, key), idempotency::payload(request))
         });
-        let now = self.clock.now_ms();
-        let asked = Asked { id, request, arguments: &arguments, idempotent, now };
+        let mut asked = Asked { id, request, arguments: &arguments, idempotent, now: 0 };
         let mut answer: Option<Result<Finished, CallError>> = None;
         let mut wake = None;
-        let ticket = self.transact(&mut |transaction| {
+        let mut run = |transaction: &mut dyn Transaction| {
+            asked.now = self.clock.now_ms();
             let decided = self.decide(&asked, transaction, desk);
             let decision = match &decided {
                 Ok(Finished::Done(done, _)) if !done.plan.is_empty() => {
@@ -302,20 +289,25 @@ impl Runtime {
             };
             answer = Some(decided);
             decision
-        })?;
+        };
+        let ticket = self.transact_async(&mut run).await?;
         if let Some(at) = wake {
             self.alarm.ring(at);
         }
         self.touch(&answer);
         if let Some(Ok(Finished::Done(done, _))) = &answer {
-            self.keep_soft(done, now, desk);
+            self.keep_soft(done, done.now, desk);
         }
         let revision = ticket.cursor().to_string();
         let answer = match answer {
             None => Err(CallError::Damaged),
             Some(Err(error)) => Err(error),
-            Some(Ok(Finished::Replay(outcome, revision))) => Ok(Reply {
-                revision: Cursor::at(Partition::default(), revision).to_string(),
+            Some(Ok(Finished::Replay(outcome, version))) => Ok(Reply {
+                // elsewhere a version says nothing about the feed: what is said is not too early
+                revision: match self.is_shared() {
+                    true => revision,
+                    false => Cursor::at(Partition::default(), version).to_string(),
+                },
                 memory: outcome.memory,
                 truth: outcome.truth,
                 result: outcome.result,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use linear::{Fault, Linear, Wrong, record};
 use runtime::{Runtime, Settings};
 use store::linearizability::check;
-use store::{Memory, Store};
+use store::{Distant, Faults, Memory, Store};
 use store_embedded::{Embedded, Options};
 
 fn runtime(store: Arc<dyn Store>) -> Runtime {
@@ -44,6 +44,26 @@ fn histories_on_the_embedded_store_are_linearizable() {
         assert!(overlaps > 100, "seed {seed}: only {overlaps} overlapped");
         std::fs::remove_dir_all(&directory).unwrap();
     }
+}
+
+/// Read, decided and committed at different moments, while others do the same.
+#[test]
+fn histories_on_a_distant_store_are_linearizable() {
+    let mut operations = 0;
+    for seed in 200..212 {
+        let faults = Faults { delay_us_max: 200, conflicts_percent: 5, lost_percent: 0 };
+        let design = support::compile("linear", linear::DESIGN);
+        let conflicts = store::Retry { attempts_max: 1000, ..store::Retry::default() };
+        let settings = Settings { conflicts, ..Settings::default() };
+        let runtime = Runtime::open(design, Arc::new(Distant::new(seed, faults)), settings);
+        let runtime = runtime.unwrap();
+        let history = record(&runtime, seed, 6, 900);
+        operations += history.len();
+        let judged = check(&Linear, &history);
+        assert!(judged.is_ok(), "seed {seed}: {judged:?}");
+        assert!(runtime.counters().conflicts() > 50, "{}", runtime.counters().conflicts());
+    }
+    assert!(operations >= 10_000, "{operations} operations");
 }
 
 #[test]

@@ -177,7 +177,7 @@ impl Problem {
 
     pub fn of_store(error: store::Error) -> Problem {
         match error {
-            store::Error::Busy => Problem::overloaded(),
+            store::Error::Busy | store::Error::Contended { .. } => Problem::overloaded(),
             store::Error::TooLarge { bytes_max, .. } => Problem::too_large(
                 "what a step writes",
                 usize::try_from(bytes_max).unwrap_or(usize::MAX),

@@ -25,6 +25,10 @@ use crate::segment::{HEADER_BYTES, Segment, UNFINISHED};
 use crate::shared::{Shared, at, lock};
 use crate::snapshot;
 
+/// With so many times the log that a snapshot is worth, one is written before the store serves: it
+/// may not live long enough to do so later.
+const OVERDUE: u64 = 4;
+
 /// A store in a directory of its own.
 #[derive(Debug)]
 pub struct Embedded {
@@ -71,6 +75,10 @@ impl Embedded {
         let blobs = EmbeddedBlobs::open(Arc::clone(&disk), &directory)?;
         let cut_bytes = recovered.cut_bytes;
         let shared = Arc::new(share(disk, directory, options, recovered)?);
+        if lock(&shared.housekeeping).is_due(0, &shared.options, OVERDUE) {
+            // Should it fail, everything is there all the same, and it is tried again.
+            let _ = snapshot::take(&shared);
+        }
         let spawn = |name: &str, run: fn(&Shared)| {
             let shared = Arc::clone(&shared);
             let thread = thread::Builder::new().name(name.into());
@@ -263,7 +271,8 @@ fn share(
     let mut core = Core::new(recovered.map, recovered.position, segment, offset);
     core.next = recovered.ready;
     let snapshot_bytes = recovered.snapshot_bytes;
-    let housekeeping = Housekeeping { snapshot_bytes, snapshot_at_log_bytes: 0 };
+    let carried_bytes = recovered.log_bytes;
+    let housekeeping = Housekeeping { snapshot_bytes, snapshot_at_log_bytes: 0, carried_bytes };
     Ok(Shared {
         disk,
         directory,

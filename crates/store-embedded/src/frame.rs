@@ -58,9 +58,23 @@ pub fn read(bytes: &[u8], segment: u64) -> Option<Frame<'_>> {
 /// The offset of the first whole frame from `from` on that holds, or awaits, a position after
 /// `position`.
 pub fn find(bytes: &[u8], from: usize, segment: u64, position: u64) -> Option<usize> {
+    // What was never written is zeros, megabytes of them: those are passed over a page at a time.
+    const ZEROS: [u8; 4096] = [0; 4096];
     let mut at = from;
     while let Some(rest) = bytes.get(at..) {
-        at += rest.windows(MAGIC.len()).position(|window| window == MAGIC)?;
+        if rest.starts_with(&ZEROS) {
+            at += ZEROS.len();
+            continue;
+        }
+        let page = &rest[..rest.len().min(ZEROS.len() + MAGIC.len() - 1)];
+        match page.windows(MAGIC.len()).position(|window| window == MAGIC) {
+            Some(found) => at += found,
+            None if page.len() == rest.len() => return None,
+            None => {
+                at += ZEROS.len();
+                continue;
+            }
+        }
         if read(&bytes[at..], segment).is_some_and(|frame| frame.next() > position) {
             return Some(at);
         }
@@ -132,5 +146,14 @@ mod tests {
         assert_eq!(find(&bytes, 0, 4, 8), Some(37 + FRAME_BYTES + 7));
         assert_eq!(find(&bytes, 0, 4, 23), None);
         assert_eq!(find(&bytes, 0, 3, 0), None);
+        // However many zeros are before it, and at whatever place in a page it begins.
+        for zeros in [4090, 4093, 4096, 4097, 20_000] {
+            let mut bytes = vec![b'S'; 3];
+            bytes.resize(3 + zeros, 0);
+            bytes.extend(frame(4, 5));
+            bytes.resize(bytes.len() + 9000, 0);
+            assert_eq!(find(&bytes, 0, 4, 0), Some(3 + zeros), "{zeros}");
+            assert_eq!(find(&bytes, 0, 4, 8), None, "{zeros}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::core::Phase;
 use crate::error::{Error, Result};
+use crate::options::Options;
 use crate::segment::{Segment, UNFINISHED};
 use crate::shared::{Shared, lock};
 use crate::snapshot;
@@ -20,6 +21,17 @@ pub struct Housekeeping {
     pub snapshot_bytes: u64,
     /// `log_bytes` when it was begun.
     pub snapshot_at_log_bytes: u64,
+    /// What was behind it already when the store was opened: a store that lives shortly, and often,
+    /// must not gather log without end.
+    pub carried_bytes: u64,
+}
+
+impl Housekeeping {
+    /// Whether the log has grown by so many times what a snapshot is worth.
+    pub fn is_due(&self, log_bytes: u64, options: &Options, times: u64) -> bool {
+        let grown = log_bytes - self.snapshot_at_log_bytes + self.carried_bytes;
+        grown >= options.snapshot_after_bytes.max(self.snapshot_bytes).saturating_mul(times)
+    }
 }
 
 /// Keeps one segment ready ahead of the log. Runs until the store is closed.
@@ -60,8 +72,7 @@ pub fn write_snapshots(shared: &Shared) {
         drop(core);
         let due = {
             let housekeeping = lock(&shared.housekeeping);
-            let grown = log_bytes - housekeeping.snapshot_at_log_bytes;
-            grown >= shared.options.snapshot_after_bytes.max(housekeeping.snapshot_bytes)
+            housekeeping.is_due(log_bytes, &shared.options, 1)
         };
         // A snapshot that fails leaves the old one and the log, from which nothing is removed. It
         // is tried again when the log has grown by another segment.

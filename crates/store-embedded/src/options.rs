@@ -29,7 +29,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             segment_bytes: 32 << 20,
-            snapshot_after_bytes: 256 << 20,
+            snapshot_after_bytes: 64 << 20,
             commit_bytes_max: 4 << 20,
             pending_bytes_max: 8 << 20,
             busy_after: Duration::from_secs(2),

@@ -20,6 +20,8 @@ pub struct Recovered {
     pub position: u64,
     pub snapshot_position: u64,
     pub snapshot_bytes: u64,
+    /// Of the log behind the snapshot.
+    pub log_bytes: u64,
     pub feed: FeedIndex,
     /// Where the log goes on, when there is one.
     pub tail: Option<(Arc<Segment>, u64)>,
@@ -102,6 +104,7 @@ impl Replay {
             position: loaded.position,
             snapshot_position: loaded.position,
             snapshot_bytes: loaded.bytes,
+            log_bytes: 0,
             feed: FeedIndex::default(),
             tail: None,
             last_frame: None,
@@ -179,6 +182,9 @@ impl Replay {
             }
             self.apply(&frame).ok_or_else(|| damaged(segment, at, "it is no commit"))?;
             self.found.feed.wrote(frame.first, at as u64, frame.bytes() as u64);
+            if frame.next() > self.found.snapshot_position + 1 {
+                self.found.log_bytes += frame.bytes() as u64;
+            }
             next = Some(frame.next());
             self.found.last_frame = Some(at as u64);
             at += frame.bytes();

@@ -99,9 +99,11 @@ impl Ledger {
         while (from.position() as usize) < position {
             let page = match block_on(store.feed(from, 10)) {
                 Err(store::Error::BelowFloor(floor)) => {
-                    assert_eq!(expected, 1, "seed {seed}: the floor moved while nothing did");
+                    // A snapshot that was due when the store was opened lets go of the log.
+                    let next = floor.position() as usize + 1;
+                    assert!(next > expected, "seed {seed}: the floor is not above {expected}");
                     from = floor;
-                    expected = floor.position() as usize + 1;
+                    expected = next;
                     continue;
                 }
                 // The power was cut once more; what was read so far was right.

@@ -27,13 +27,26 @@ pub struct Faults {
 
 pub struct Distant {
     memory: Memory,
-    faults: Faults,
+    faults: Mutex<Faults>,
     seeded: Mutex<Seeded>,
 }
 
 impl Distant {
     pub fn new(seed: u64, faults: Faults) -> Self {
-        Distant { memory: Memory::new(), faults, seeded: Mutex::new(Seeded::new(seed)) }
+        Distant {
+            memory: Memory::new(),
+            faults: Mutex::new(faults),
+            seeded: Mutex::new(Seeded::new(seed)),
+        }
+    }
+
+    /// From now on.
+    pub fn set_faults(&self, faults: Faults) {
+        *self.faults.lock().unwrap_or_else(PoisonError::into_inner) = faults;
+    }
+
+    fn faults(&self) -> Faults {
+        *self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn percent(&self, share: u64) -> bool {
@@ -44,7 +57,7 @@ impl Distant {
         let us = {
             let mut seeded = self.seeded.lock().unwrap_or_else(PoisonError::into_inner);
             let long = seeded.percent(10);
-            if long { seeded.below(self.faults.delay_us_max + 1) } else { 0 }
+            if long { seeded.below(self.faults().delay_us_max + 1) } else { 0 }
         };
         if us > 0 {
             sleep(Duration::from_micros(us)).await;
@@ -88,11 +101,11 @@ impl Store for Distant {
         Box::pin(async move {
             self.delay().await;
             if let Some(check) = commit.checks.first()
-                && self.percent(self.faults.conflicts_percent)
+                && self.percent(self.faults().conflicts_percent)
             {
                 return Err(Error::Conflict(check.key.clone()));
             }
-            let lost = !commit.only_checks() && self.percent(self.faults.lost_percent);
+            let lost = !commit.only_checks() && self.percent(self.faults().lost_percent);
             if lost && self.percent(50) {
                 return Err(Error::Unknown("the request was lost".into()));
             }

@@ -12,6 +12,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// A check of the commit did not hold for this key. Nothing was written.
     Conflict(Key),
+    /// Others changed the same records at the same time, so many times in a row. Nothing was written.
+    Contended { attempts: u32 },
     /// There is no room for more. Nothing was written, and nothing written before is lost.
     Full(String),
     /// The commit, or a part of it, is larger than the store takes. Nothing was written.
@@ -41,6 +43,7 @@ impl Error {
     pub fn help(&self) -> &'static str {
         match self {
             Error::Conflict(_) => "read the record again and decide anew",
+            Error::Contended { .. } => "try again; often, it takes a key that is less in demand",
             Error::Full(_) => "free or add disk space; commits are taken again by themselves",
             Error::TooLarge { .. } => "split it, or put the large part into a blob",
             Error::Invalid(_) => "change the request",
@@ -60,6 +63,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Conflict(key) => write!(f, "`{key}` is not as the commit expects"),
+            Error::Contended { attempts } => {
+                write!(f, "others changed the same records meanwhile, {attempts} times in a row")
+            }
             Error::Full(why) => write!(f, "the store is full: {why}"),
             Error::TooLarge { what, bytes, bytes_max } => {
                 write!(f, "the {what} has {bytes} bytes, of at most {bytes_max}")

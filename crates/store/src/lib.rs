@@ -43,7 +43,7 @@ pub use key::{Key, KeyRange};
 pub use local::{Decision, LocalStore, Ticket, Transaction, Visit};
 pub use memory::Memory;
 pub use merge::merge_scan;
-pub use optimistic::{Retry, Run, Settled, transact};
+pub use optimistic::{Retry, Settled, transact};
 pub use progress::{Callback, Durable, Progress};
 pub use seeded::Seeded;
 pub use timer::{Sleep, sleep};

@@ -93,6 +93,10 @@ impl Runtime {
             let (is, was) = (&design.name, &self.schema.design.name);
             return Err(ReplaceError::Design(format!("this is `{is}`, and `{was}` is served")));
         }
+        if self.is_shared() {
+            let why = "a design is replaced only where the state is in this process";
+            return Err(ReplaceError::Design(why.into()));
+        }
         let mut begun = false;
         self.transact(&mut |_| {
             begun = self.gate.begin_copying();
@@ -217,7 +221,10 @@ impl Runtime {
 
     /// Removes what versions of this design left behind that no longer count. Gives how many keys.
     pub fn remove_left_over(&self) -> Result<u64, CallError> {
-        registry::remove_left_over(self.local(), &self.schema.design.name)
+        match self.store.local() {
+            Some(local) => registry::remove_left_over(local, &self.schema.design.name),
+            None => Ok(0),
+        }
     }
 }
 

@@ -206,7 +206,7 @@ impl Eye<'_> {
             return Ok(true);
         }
         let mut seen = Ok(false);
-        let looked = self.runtime.local().transact(&mut |transaction| {
+        let looked = self.runtime.look(&mut |transaction| {
             let source = Newest(transaction, schema.number);
             seen = (|| {
                 let mut loaded = Loaded::new(pool);
@@ -228,7 +228,7 @@ impl Eye<'_> {
         pool: &RefCell<Pool>,
     ) -> Result<Option<bool>, Damaged> {
         let mut held = Ok(None);
-        let looked = self.runtime.local().transact(&mut |transaction| {
+        let looked = self.runtime.look(&mut |transaction| {
             let source = Newest(transaction, self.runtime.schema.number);
             held = self.holds(condition, record, pool, &source);
             Decision::Abandon

@@ -38,6 +38,7 @@ pub fn take(shared: &Shared) -> Result<()> {
     shared.snapshot_position.store(written.position, Ordering::Release);
     housekeeping.snapshot_bytes = written.bytes;
     housekeeping.snapshot_at_log_bytes = log_bytes;
+    housekeeping.carried_bytes = 0;
     remove_older(shared, &shared.directory, written.position)?;
     remove_segments(shared, &mut housekeeping)
 }

@@ -20,9 +20,6 @@ use crate::key::{Key, KeyRange};
 use crate::local::{Decision, Ticket, Transaction};
 use crate::timer::sleep;
 
-/// What is run, and run again. Only its last run counts.
-pub type Run<'a> = dyn FnMut(&mut dyn Transaction) -> Decision + Send + 'a;
-
 /// How often a transaction that meets another one is tried again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
@@ -72,9 +69,13 @@ struct Scanned {
 /// So many records of a scan are fetched at first, then four times as many each time.
 const SCAN_FIRST: usize = 32;
 
-/// Runs a transaction to its end. An [`Error::Conflict`] means that it met others too often, and
-/// that nothing was written.
-pub async fn transact(store: &dyn Store, retry: &Retry, run: &mut Run<'_>) -> Result<Settled> {
+/// Runs a transaction to its end. Only its last run counts. An [`Error::Contended`] means that it met others too often,
+/// and that nothing was written.
+pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
+    store: &dyn Store,
+    retry: &Retry,
+    run: &mut R,
+) -> Result<Settled> {
     let mut fetched = Fetched::default();
     let mut conflicts = 0;
     loop {
@@ -98,10 +99,10 @@ pub async fn transact(store: &dyn Store, retry: &Retry, run: &mut Run<'_>) -> Re
         }
         match store.commit(commit).await {
             Ok(cursor) => return Ok(Settled { ticket: Ticket::settled(cursor), conflicts }),
-            Err(Error::Conflict(key)) => {
+            Err(Error::Conflict(_)) => {
                 conflicts += 1;
                 if conflicts >= retry.attempts_max {
-                    return Err(Error::Conflict(key));
+                    return Err(Error::Contended { attempts: conflicts });
                 }
                 sleep(retry.wait(conflicts)).await;
                 fetched = Fetched::default();
