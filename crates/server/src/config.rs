@@ -1,6 +1,7 @@
 //! What a server is told when it starts. Every limit has a default and can be set.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use crate::admin::AdminHandle;
 
@@ -8,6 +9,8 @@ use crate::admin::AdminHandle;
 pub struct Config {
     pub listen: SocketAddr,
     pub limits: Limits,
+    /// a certificate with its chain, and its key, as PEM files; none: not encrypted
+    pub tls: Option<(PathBuf, PathBuf)>,
     /// none: nobody copies the store or replaces a design through this server
     pub admin: Option<AdminHandle>,
 }
@@ -18,6 +21,7 @@ impl Default for Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 7070)),
             limits: Limits::default(),
             admin: None,
+            tls: None,
         }
     }
 }

@@ -20,6 +20,7 @@ mod routes;
 pub mod sample;
 mod service;
 mod start;
+mod tls;
 
 pub use admin::{Admin, AdminError, AdminHandle};
 pub use config::{Config, Limits};

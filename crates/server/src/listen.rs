@@ -4,15 +4,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper::server::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
+use crate::tls;
 
 /// Accepts until the server is told to stop, then waits for what is under way, but not for ever.
-pub async fn accept(listener: TcpListener, app: Arc<App>, router: Router) {
+pub async fn accept(
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    app: Arc<App>,
+    router: Router,
+) {
     let stopped = app.stopped();
     tokio::pin!(stopped);
     loop {
@@ -35,9 +43,12 @@ pub async fn accept(listener: TcpListener, app: Arc<App>, router: Router) {
         };
         // answers are small: waiting to fill a packet would only make them late
         let _ = stream.set_nodelay(true);
-        let (app, router) = (Arc::clone(&app), router.clone());
+        let (app, router, tls) = (Arc::clone(&app), router.clone(), tls.clone());
         tokio::spawn(async move {
-            serve(stream, &app, router).await;
+            match tls {
+                None => serve(stream, &app, router).await,
+                Some(tls) => serve_encrypted(&tls, stream, &app, router).await,
+            }
             drop(place);
         });
     }
@@ -51,7 +62,33 @@ pub async fn accept(listener: TcpListener, app: Arc<App>, router: Router) {
     let _ = tokio::time::timeout(patience, finished).await;
 }
 
-async fn serve(stream: TcpStream, app: &App, router: Router) {
+/// Agrees on a key and a protocol first, in the time that a head may take.
+async fn serve_encrypted(tls: &TlsAcceptor, stream: TcpStream, app: &App, router: Router) {
+    let patience = Duration::from_millis(app.limits().head_ms_max);
+    // whoever does not come to an agreement is no news, either
+    let Ok(Ok(stream)) = tokio::time::timeout(patience, tls.accept(stream)).await else { return };
+    if stream.get_ref().1.alpn_protocol() != Some(tls::HTTP_2) {
+        return serve(stream, app, router).await;
+    }
+    let limits = app.limits();
+    let connection = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .max_header_list_size(u32::try_from(limits.head_bytes_max).unwrap_or(u32::MAX))
+        .keep_alive_interval(patience)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    tokio::pin!(connection);
+    tokio::select! {
+        _ = &mut connection => return,
+        () = app.stopped() => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    let _ = connection.await;
+}
+
+async fn serve<S>(stream: S, app: &App, router: Router)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let limits = app.limits();
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use crate::app::App;
 use crate::config::Config;
 use crate::service::Service;
-use crate::{console, listen, routes};
+use crate::{console, listen, routes, tls};
 
 /// So many connections wait to be accepted.
 const BACKLOG: u32 = 4_096;
@@ -31,6 +31,7 @@ pub struct Running {
 pub enum StartError {
     Listen(SocketAddr, io::Error),
     Threads(io::Error),
+    Tls(String),
     /// two designs would answer to this name
     Twice(String),
 }
@@ -42,6 +43,7 @@ impl fmt::Display for StartError {
                 write!(f, "cannot listen on `{address}`: {error}")
             }
             StartError::Threads(error) => write!(f, "cannot start threads: {error}"),
+            StartError::Tls(why) => write!(f, "no TLS: {why}"),
             StartError::Twice(name) => write!(f, "two designs are called `{name}`"),
         }
     }
@@ -56,6 +58,10 @@ pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartErr
             return Err(StartError::Twice(service.name.clone()));
         }
     }
+    let tls = match &config.tls {
+        None => None,
+        Some((certificate, key)) => Some(tls::acceptor(certificate, key).map_err(StartError::Tls)?),
+    };
     let threads = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("server")
@@ -70,7 +76,7 @@ pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartErr
     let app = Arc::new(App::new(config, services));
     let router = routes::router(Arc::clone(&app));
     threads.spawn(console::watch(Arc::clone(&app)));
-    let accepting = threads.spawn(listen::accept(listener, Arc::clone(&app), router));
+    let accepting = threads.spawn(listen::accept(listener, tls, Arc::clone(&app), router));
     Ok(Running { address, app, accepting: Some(accepting), threads: Some(threads) })
 }
 
@@ -85,6 +91,12 @@ fn bound(address: SocketAddr) -> io::Result<tokio::net::TcpListener> {
 impl Running {
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where it is, for a client.
+    pub fn url(&self) -> String {
+        let scheme = if self.app.config.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
     }
 
     /// Sleeps until the process is asked to end (Ctrl-C or SIGTERM), then stops.

@@ -1,7 +1,7 @@
 //! `steadfast serve DESIGN…`
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -41,6 +41,12 @@ pub struct Serve {
     /// Where to listen; port 0 is any that is free
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7070")]
     listen: SocketAddr,
+    /// The server's certificate with its chain, in PEM: speaks TLS
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The certificate's key, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// A limit other than its default, such as `body_bytes_max=65536`
     #[arg(long, value_name = "NAME=VALUE")]
     limit: Vec<String>,
@@ -78,6 +84,7 @@ impl Serve {
         }
         let first = services.iter().find_map(|service| first_call(&service.name, service.design()));
         let config = Config {
+            tls: self.tls_cert.zip(self.tls_key),
             listen: self.listen,
             limits,
             admin: Some(AdminHandle(Arc::clone(&host) as Arc<dyn Admin>)),
@@ -118,14 +125,14 @@ fn first_call(name: &str, design: &Design) -> Option<FirstCall> {
 }
 
 fn greeting(running: &Running, first: Option<&FirstCall>) -> String {
-    let address = running.address();
-    let mut text = format!("{STRONG}serving{STRONG:#} http://{address}\n");
-    text.push_str(&format!("console http://{address}/console\n"));
+    let address = running.url();
+    let mut text = format!("{STRONG}serving{STRONG:#} {address}\n");
+    text.push_str(&format!("console {address}/console\n"));
     if let Some(call) = first {
         let FirstCall { design, actor, operation, params } = call;
         let body = Value::Object(params.clone()).to_string().replace('\'', "'\\''");
         text.push_str(&format!(
-            "\ntry\n  curl --json '{body}' http://{address}/v1/{design}/{actor}/{operation}\n"
+            "\ntry\n  curl --json '{body}' {address}/v1/{design}/{actor}/{operation}\n"
         ));
     }
     text

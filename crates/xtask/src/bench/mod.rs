@@ -9,6 +9,7 @@ mod language;
 mod measure;
 mod runtime;
 mod scratch;
+mod serve;
 mod summary;
 
 use crate::table::Table;
@@ -39,6 +40,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "runtime",
         about: "guarded transitions, durable, beside a bare log, Redis, PostgreSQL and etcd",
         run: runtime::run,
+    },
+    Benchmark {
+        name: "serve",
+        about: "steps over HTTP, in batches and over a WebSocket, beside bare axum, Redis and Valkey",
+        run: serve::run,
     },
     Benchmark {
         name: "due",

@@ -2,12 +2,12 @@
 //! beside servers that make them durable, too.
 
 mod etcd;
-mod figures;
-mod ours;
+pub mod figures;
+pub mod ours;
 mod postgres;
-mod redis;
-mod report;
-mod server;
+pub mod redis;
+pub mod report;
+pub mod server;
 
 use std::path::Path;
 

@@ -23,15 +23,28 @@ pub struct Redis {
     server: Server,
     benchmark: PathBuf,
     script: String,
+    name: &'static str,
+    /// commands that one client sends before it waits
+    pipeline: usize,
 }
 
 impl Redis {
     pub fn start(folder: &Path) -> Result<Self, String> {
+        let server = program("redis-server", None, "redis-server")?;
+        Self::started(&folder.join("redis"), &server, super::report::REDIS, 1)
+    }
+
+    /// Redis, or a server that speaks as it does.
+    pub fn started(
+        folder: &Path,
+        server: &Path,
+        name: &'static str,
+        pipeline: usize,
+    ) -> Result<Self, String> {
         let port = free_port()?;
-        let folder = folder.join("redis");
-        std::fs::create_dir_all(&folder).map_err(|e| format!("no folder for Redis: {e}"))?;
-        let mut command = Command::new(program("redis-server", None, "redis-server")?);
-        command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--dir"]).arg(&folder);
+        std::fs::create_dir_all(folder).map_err(|e| format!("no folder for {name}: {e}"))?;
+        let mut command = Command::new(server);
+        command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--dir"]).arg(folder);
         command.args(["--appendonly", "yes", "--appendfsync", "always", "--save", ""]);
         command.args(["--auto-aof-rewrite-percentage", "0"]);
         let server = Server::start(&mut command, port)?;
@@ -42,13 +55,14 @@ impl Redis {
             return Err(format!("Redis does not take the script: {script}"));
         }
         let benchmark = program("redis-benchmark", None, "redis-tools")?;
-        Ok(Self { server, benchmark, script })
+        Ok(Self { server, benchmark, script, name, pipeline })
     }
 
     fn run(&self, load: &Load, count: u64) -> Result<[f64; 3], String> {
         let mut command = Command::new(&self.benchmark);
         command.args(["-p", &self.server.port.to_string(), "-c", &load.clients.to_string()]);
         command.args(["-n", &count.to_string(), "-r", &load.keys.to_string(), "--csv"]);
+        command.args(["-P", &self.pipeline.to_string()]);
         command.args(["EVALSHA", &self.script, "1", "register-__rand_int__", "1000000000"]);
         command.arg(PAYLOAD);
         parse(&measure::run(&mut command)?.stdout)
@@ -57,7 +71,7 @@ impl Redis {
 
 impl System for Redis {
     fn name(&self) -> &'static str {
-        super::report::REDIS
+        self.name
     }
 
     fn measure(&mut self, load: &Load) -> Result<Figures, String> {

@@ -1,0 +1,77 @@
+//! Servers to be measured, and the clients that measure them.
+//!
+//! `load echo|serve --port P [--folder F]` serves until it is killed. `load http|batch|socket|bare
+//! --port P --pid P [--clients N] [--keys N] [--seconds S]` prints one line of JSON.
+//!
+//! `echo` is bare axum that gives back the body; `serve` is a design on the embedded store. `bare` are
+//! requests to the first, the others steps of the second: one a request, 64 a request, and 16 at a time
+//! over a WebSocket.
+
+mod client;
+mod servers;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: load echo|serve|bare|http|batch|socket --port P [--pid P] [--clients N] \
+                     [--keys N] [--seconds S] [--folder F]";
+
+#[derive(Clone)]
+pub struct Settings {
+    pub port: u16,
+    /// of the server
+    pub pid: u32,
+    pub clients: usize,
+    pub keys: u64,
+    pub seconds: f64,
+    pub folder: String,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(line) => {
+            println!("{line}");
+            ExitCode::SUCCESS
+        }
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<String, String> {
+    let [kind, rest @ ..] = arguments else { return Err(USAGE.into()) };
+    let mut settings = Settings {
+        port: 0,
+        pid: 0,
+        clients: 64,
+        keys: 100_000,
+        seconds: 3.0,
+        folder: String::new(),
+    };
+    for pair in rest.chunks(2) {
+        let [name, value] = pair else { return Err(USAGE.into()) };
+        let wrong = |_| format!("`{value}` is no value for `{name}`\n{USAGE}");
+        match name.as_str() {
+            "--port" => settings.port = value.parse().map_err(wrong)?,
+            "--pid" => settings.pid = value.parse().map_err(wrong)?,
+            "--clients" => settings.clients = value.parse().map_err(wrong)?,
+            "--keys" => settings.keys = value.parse().map_err(wrong)?,
+            "--seconds" => {
+                settings.seconds = value.parse().map_err(|_| format!("`{value}`\n{USAGE}"))?;
+            }
+            "--folder" => settings.folder.clone_from(value),
+            _ => return Err(USAGE.into()),
+        }
+    }
+    match kind.as_str() {
+        "echo" => servers::echo(&settings),
+        "serve" => servers::serve(&settings),
+        "bare" => client::run(&settings, client::Kind::Bare),
+        "http" => client::run(&settings, client::Kind::Http),
+        "batch" => client::run(&settings, client::Kind::Batch),
+        "socket" => client::run(&settings, client::Kind::Socket),
+        _ => Err(USAGE.into()),
+    }
+}
