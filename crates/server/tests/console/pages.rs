@@ -242,15 +242,15 @@ fn memory_is_carried_by_the_form() {
     let text = done.text();
     let (_, rest) = text.split_once("data-remember=\"my_epoch\">").expect("memory is handed out");
     let epoch = rest.split('<').next().unwrap().to_string();
-    let commit = |epoch: &str| {
-        [("as", "ann"), ("p.resource", "r1"), ("p.value", "v"), ("m.my_epoch", epoch)]
+    let renew = |epoch: &str| {
+        [("as", "ann"), ("p.resource", "r1"), ("p.ttl", "5m"), ("m.my_epoch", epoch)]
             .map(|(name, value)| (name.to_string(), value.to_string()))
     };
     let send = |client: &mut Client, epoch: &str| {
-        let fields = commit(epoch);
+        let fields = renew(epoch);
         let fields: Vec<(&str, &str)> =
             fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        submit(client, "/console/i02/step/holder/commit", &fields)
+        submit(client, "/console/i02/step/holder/renew", &fields)
     };
     let without = send(&mut client, "");
     assert_eq!(without.status, 409, "{}", without.text());
