@@ -7,6 +7,7 @@ mod bytes;
 mod clock;
 mod codec;
 mod counters;
+mod elsewhere;
 mod ephemeral;
 mod feed;
 mod follower;

@@ -9,6 +9,7 @@ use engine::outbox::Entry as OutboxState;
 use engine::{Change, Command, Due, NULL, Need, Outcome, Refusal, Scratch, Word};
 
 use crate::bytes::Damaged;
+use crate::elsewhere::again;
 use crate::keys::{self, Space};
 use crate::loaded::{Held, Loaded};
 use crate::outbox_entry::OutboxEntry;
@@ -432,7 +433,11 @@ fn put_record(
             match due.tuned(after, every, last, now) {
                 Due::Now => head.due.push((*repair, now)),
                 Due::At(time) => head.due.push((*repair, time)),
-                Due::Never | Due::Need => {}
+                Due::Never | Due::Need => {
+                    let scratch = &mut room.due_scratch;
+                    let again = again(schema, loaded, *repair, record.key, now, scratch);
+                    head.due.extend(again.map(|at| (*repair, at)));
+                }
             }
         }
     }

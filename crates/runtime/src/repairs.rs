@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use design::model::visit::each;
-use design::model::{Expr, ExprKind, OperationId, OperationKind, SubjectId};
+use design::model::{OperationId, OperationKind, SubjectId};
 use engine::{Command, Due, Word};
 use store::{Decision, KeyRange, Transaction};
 
 use crate::bytes::{Damaged, Reader};
+use crate::elsewhere::again;
 use crate::keys::{self, Space};
 use crate::loaded::Loaded;
 use crate::perform::{Performed, fetch, perform, reindex};
@@ -194,30 +194,10 @@ impl Runtime {
                 // the guard holds and the repair was refused all the same: a mistake in its body
                 Due::Now => return Ok(Some(later)),
                 Due::At(at) => return Ok(Some(at)),
-                Due::Never => {
-                    return Ok(looks_elsewhere(schema, repair).then_some(later));
-                }
+                Due::Never => return Ok(again(schema, &loaded, repair, record, now, scratch)),
             }
         }
     }
-}
-
-/// Does the guard follow a reference? Then another record may make it due.
-fn looks_elsewhere(schema: &Schema, repair: OperationId) -> bool {
-    schema.design.operations[repair.index()].guard.iter().any(|clause| follows(&clause.body))
-}
-
-fn follows(value: &Expr) -> bool {
-    let mut found = false;
-    each(value, &mut |part| {
-        found |= match &part.kind {
-            ExprKind::Attr { base, .. } | ExprKind::Exists { base, .. } => {
-                !matches!(base.kind, ExprKind::Local(_))
-            }
-            _ => false,
-        };
-    });
-    found
 }
 
 /// The record whose key stands in a due-time entry.

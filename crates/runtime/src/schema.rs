@@ -4,6 +4,7 @@ use design::model::{Design, OperationId, OperationKind, StateId, StateKind, Subj
 use engine::{Field, Program};
 use rustc_hash::FxHashMap;
 
+use crate::elsewhere::Elsewhere;
 use crate::keys::{DesignNumber, MAX_PARTS};
 use crate::sight::Sight;
 use crate::views;
@@ -20,6 +21,8 @@ pub struct Schema {
     pub view_operations: Vec<OperationId>,
     /// who may see what
     pub sight: Sight,
+    /// repairs that another record may make due
+    pub elsewhere: Elsewhere,
     /// by actor, then by name
     operations: FxHashMap<String, FxHashMap<String, OperationId>>,
     subject_names: FxHashMap<String, SubjectId>,
@@ -72,6 +75,8 @@ impl Schema {
             (design.operations.len()..extended.operations.len()).map(OperationId::of).collect();
         let (sight, conditions) = Sight::of(&design, extended.operations.len());
         extended.operations.extend(conditions);
+        let (elsewhere, own) = Elsewhere::of(&design, extended.operations.len());
+        extended.operations.extend(own);
         let program = Program::new(&extended);
         let subjects = (0..design.subjects.len())
             .map(|at| subject_schema(&design, &program, SubjectId::of(at)))
@@ -96,6 +101,7 @@ impl Schema {
             subjects,
             view_operations,
             sight,
+            elsewhere,
             operations,
             subject_names,
         })

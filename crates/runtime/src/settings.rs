@@ -28,7 +28,7 @@ impl Default for Settings {
                 attempts_max: 8,
             },
             repair_batch: 256,
-            reexamine_ms: 1_000,
+            reexamine_ms: crate::elsewhere::REEXAMINE_MS,
             conflicts: store::Retry::default(),
             claim_ms: 60_000,
         }

@@ -80,7 +80,8 @@ fn a_stale_holder_is_fenced_by_what_it_remembers() {
     assert_eq!(bench.refused_by(commit("w2", "ann", &first.memory)), "fenced");
     bench.call(commit("w3", "bob", &second.memory)).unwrap();
     bench.runtime.fire_due().unwrap();
-    assert_ne!(bench.truth("Write", "w1")["WriteState"]["status"], "APPLIED");
+    // nothing but the claim of another made this repair due
+    assert_eq!(bench.truth("Write", "w1")["WriteState"]["status"], "REJECTED");
     assert_eq!(bench.truth("Write", "w3")["WriteState"]["status"], "APPLIED");
     assert_eq!(
         bench.truth("Resource", "r")["Protected"],

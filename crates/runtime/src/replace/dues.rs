@@ -8,6 +8,7 @@ use engine::{Due, NULL, Need, Scratch, Word};
 use store::{Key, KeyRange, Transaction};
 
 use crate::bytes::{Damaged, Reader};
+use crate::elsewhere::again;
 use crate::keys::{self, Space};
 use crate::loaded::Loaded;
 use crate::perform::{fetch, reindex};
@@ -96,7 +97,11 @@ impl<'s> Dues<'s> {
                 match at.tuned(*after, *every, NULL, self.now) {
                     Due::Now => due.push((*repair, self.now)),
                     Due::At(time) => due.push((*repair, time)),
-                    Due::Never | Due::Need => {}
+                    Due::Never | Due::Need => {
+                        let scratch = &mut self.scratch;
+                        let again = again(schema, &loaded, *repair, record, self.now, scratch);
+                        due.extend(again.map(|at| (*repair, at)));
+                    }
                 }
             }
             if due.is_empty() {
