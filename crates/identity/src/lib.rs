@@ -24,6 +24,11 @@ pub use limit::Limiter;
 pub use roles::Roles;
 pub use token::{Claims, TOKEN_MAX, inspect};
 
+/// A time in RFC 3339, from seconds since 1970.
+pub fn time_text(seconds: i64) -> String {
+    jiff::Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |at| at.to_string())
+}
+
 /// Seconds since 1970, by the clock of this machine.
 pub fn now_s() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

@@ -18,6 +18,7 @@ use crate::reply::CallError;
 use crate::request::{Asked, IfMatch, Request, arguments};
 use crate::runtime::Runtime;
 use crate::schema::Schema;
+use crate::sight::{Eye, Looked, Mask};
 
 /// So often what the guards of other steps look at is fetched; each time leads one reference
 /// further.
@@ -30,6 +31,7 @@ pub fn legal(
     command: &Command<'_>,
     pool: &RefCell<Pool>,
     source: &dyn Source,
+    eye: Option<&Eye<'_>>,
 ) -> Result<Vec<Value>, Damaged> {
     let mut loaded = Loaded::new(pool);
     let mut words = Vec::new();
@@ -49,8 +51,51 @@ pub fn legal(
             break;
         }
     }
+    if let Some(eye) = eye {
+        let mut told = Vec::with_capacity(steps.len());
+        for step in steps {
+            if may_know(schema, command, &step, &loaded, source, eye)? {
+                told.push(step);
+            }
+        }
+        steps = told;
+    }
     let pool = pool.borrow();
     Ok(steps.iter().map(|step| written(schema, step, &pool)).collect())
+}
+
+/// A step is told to a viewer who may take it, and who sees the records that were filled in or
+/// named them: that its guard holds tells of them.
+fn may_know(
+    schema: &Schema,
+    command: &Command<'_>,
+    step: &LegalStep,
+    loaded: &Loaded<'_>,
+    source: &dyn Source,
+    eye: &Eye<'_>,
+) -> Result<bool, Damaged> {
+    let operation = &schema.design.operations[step.operation.index()];
+    if !eye.acts_as(operation.actor) {
+        return Ok(false);
+    }
+    let called = &schema.design.operations[command.operation.index()];
+    let layout = schema.program.params(command.operation);
+    for (param, filled) in operation.params.iter().zip(&step.params) {
+        let (Type::Ref(subject), Some(key)) = (param.ty.required(), filled) else { continue };
+        let named = called.params.iter().zip(&layout.fields).any(|(given, field)| {
+            given.ty.required() == param.ty.required()
+                && command.params[field.offset as usize] == *key
+        });
+        if named {
+            continue;
+        }
+        let words = loaded.find(*subject, *key).and_then(|at| loaded.words(at));
+        let looked = Looked { subject: *subject, key: *key, words };
+        if eye.mask(looked, loaded.pool, Some(source))? == Mask::Nothing {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn written(schema: &Schema, step: &LegalStep, pool: &Pool) -> Value {

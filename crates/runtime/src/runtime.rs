@@ -483,13 +483,8 @@ impl Runtime {
                 let mut refusal =
                     reply::refused(&self.schema, id, refusal, seen, &masks, &desk.pool.borrow());
                 if request.legal {
-                    refusal.legal = legal::legal(&self.schema, &command, &desk.pool, &source)?;
-                    if let Some(viewer) = &request.viewer {
-                        let allowed = |step: &Value| {
-                            step["actor"].as_str().and_then(|actor| self.allows(viewer, actor))
-                        };
-                        refusal.legal.retain(|step| allowed(step) == Some(true));
-                    }
+                    let (pool, eye) = (&desk.pool, eye.as_ref());
+                    refusal.legal = legal::legal(&self.schema, &command, pool, &source, eye)?;
                 }
                 Err(CallError::Refused(Box::new(refusal)))
             }

@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use identity::Identity;
 use tokio::sync::watch;
 
+use crate::auth::Auditor;
 use crate::config::{Config, Limits};
 use crate::idempotency::UnderWay;
 use crate::metrics::Requests;
@@ -13,6 +15,8 @@ use crate::service::Service;
 
 pub struct App {
     pub config: Config,
+    pub identity: Arc<Identity>,
+    pub auditor: Auditor,
     services: Vec<Slot>,
     /// idempotency keys whose first request is not answered yet
     pub under_way: Arc<UnderWay>,
@@ -26,9 +30,16 @@ pub struct App {
 }
 
 impl App {
-    pub fn new(config: Config, services: Vec<Service>) -> App {
+    pub fn new(
+        config: Config,
+        services: Vec<Service>,
+        identity: Arc<Identity>,
+        auditor: Auditor,
+    ) -> App {
         App {
             config,
+            identity,
+            auditor,
             services: services.into_iter().map(Slot::new).collect(),
             under_way: Arc::default(),
             requests: Requests::default(),

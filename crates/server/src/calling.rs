@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use store::Ticket;
 
 use crate::app::App;
-use crate::auth::{self, Caller};
+use crate::auth::{self, Caller, Memory};
 use crate::idempotency::Held;
 use crate::metrics::Histogram;
 use crate::problem::Problem;
@@ -30,21 +30,23 @@ pub struct Begun {
     latency: Arc<Histogram>,
     /// the idempotency key is taken until the answer is known
     held: Option<Held>,
+    /// where what it hands out belongs; none: it hands out nothing
+    memory: Option<(Arc<App>, Memory)>,
+    principal: String,
 }
 
 /// The call that a flat object of parameters and memory stands for. The console thinks calls through
 /// with it as well, so whatever is to be checked or opened before the runtime is asked belongs here.
 pub fn asked(
+    app: &App,
     service: &Service,
     call: &Call,
     caller: &Caller,
     fields: Map<String, Value>,
-) -> Result<Request, Problem> {
+) -> Result<(Request, Option<Memory>), Problem> {
     let operation = service.operation(call);
     let actor = &service.design().actors[operation.actor.index()].name;
-    if !caller.may_act_as(actor) {
-        return Err(auth::wrong_role(actor));
-    }
+    auth::may_act(app, service, caller, actor)?;
     let mut request = Request::new(actor, &operation.name, &caller.principal);
     if call.memory.is_empty() {
         request.params = fields;
@@ -58,7 +60,16 @@ pub fn asked(
             }
         }
     }
-    Ok(request)
+    let memory = match operation.memory.is_empty() {
+        // what this step does not look at is no mistake
+        true => {
+            request.memory.clear();
+            None
+        }
+        false => Some(auth::unseal(app, service, caller, &mut request)?),
+    };
+    request.viewer = caller.viewer(service);
+    Ok((request, memory))
 }
 
 /// Decides the call, with one flat object of parameters and memory.
@@ -71,7 +82,7 @@ pub fn begin(
     terms: Terms,
 ) -> Result<Begun, Problem> {
     let started = Instant::now();
-    let mut request = asked(service, call, caller, fields)?;
+    let (mut request, memory) = asked(app, service, call, caller, fields)?;
     let held = match &terms.idempotency_key {
         None => None,
         Some(key) => {
@@ -80,12 +91,15 @@ pub fn begin(
             Some(app.under_way.take(scope.map(String::as_str))?)
         }
     };
+    let memory = memory.map(|memory| (Arc::clone(app), memory));
     request.idempotency_key = terms.idempotency_key;
     request.if_match = terms.if_match;
     request.legal = true;
     match service.runtime.begin(&request) {
         Ok((ticket, answer)) => {
-            Ok(Begun { ticket, answer, started, latency: Arc::clone(&call.latency), held })
+            let latency = Arc::clone(&call.latency);
+            let principal = caller.principal.clone();
+            Ok(Begun { ticket, answer, started, latency, held, memory, principal })
         }
         Err(error) => Err(Problem::of_call(service, error)),
     }
@@ -98,7 +112,11 @@ impl Begun {
         drop(self.held);
         self.latency.record(self.started.elapsed());
         durable.map_err(Problem::of_store)?;
-        self.answer.map_err(|error| Problem::of_call(service, error))
+        let mut reply = self.answer.map_err(|error| Problem::of_call(service, error))?;
+        if let Some((app, memory)) = &self.memory {
+            memory.seal(app, service, &self.principal, &mut reply.memory)?;
+        }
+        Ok(reply)
     }
 }
 

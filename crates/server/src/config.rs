@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use crate::admin::AdminHandle;
+use crate::auth::Access;
 
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -13,6 +14,7 @@ pub struct Config {
     pub tls: Option<(PathBuf, PathBuf)>,
     /// none: nobody copies the store or replaces a design through this server
     pub admin: Option<AdminHandle>,
+    pub access: Access,
 }
 
 impl Default for Config {
@@ -22,6 +24,7 @@ impl Default for Config {
             limits: Limits::default(),
             admin: None,
             tls: None,
+            access: Access::default(),
         }
     }
 }

@@ -23,6 +23,7 @@ mod start;
 mod tls;
 
 pub use admin::{Admin, AdminError, AdminHandle};
+pub use auth::Access;
 pub use config::{Config, Limits};
 pub use service::Service;
 pub use start::{Running, StartError, start};

@@ -5,11 +5,14 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use identity::{Act, Identity};
+use serde_json::json;
 use tokio::net::TcpSocket;
 use tokio::runtime::Runtime as Threads;
 use tokio::task::JoinHandle;
 
 use crate::app::App;
+use crate::auth::{self, Auditor};
 use crate::config::Config;
 use crate::service::Service;
 use crate::{console, listen, routes, tls};
@@ -32,6 +35,9 @@ pub enum StartError {
     Listen(SocketAddr, io::Error),
     Threads(io::Error),
     Tls(String),
+    /// beyond this machine, and callers would not be known
+    Open(SocketAddr),
+    Keys(identity::Error),
     /// two designs would answer to this name
     Twice(String),
 }
@@ -44,6 +50,10 @@ impl fmt::Display for StartError {
             }
             StartError::Threads(error) => write!(f, "cannot start threads: {error}"),
             StartError::Tls(why) => write!(f, "no TLS: {why}"),
+            StartError::Open(address) => {
+                write!(f, "`{address}` can be reached from elsewhere, and there are no keys")
+            }
+            StartError::Keys(error) => write!(f, "{error}"),
             StartError::Twice(name) => write!(f, "two designs are called `{name}`"),
         }
     }
@@ -62,6 +72,13 @@ pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartErr
         None => None,
         Some((certificate, key)) => Some(tls::acceptor(certificate, key).map_err(StartError::Tls)?),
     };
+    if !auth::may_listen(config.listen, &config.access) {
+        return Err(StartError::Open(config.listen));
+    }
+    let identity = match &config.access.identity {
+        Some(identity) => Arc::clone(identity),
+        None => Arc::new(Identity::in_memory().map_err(StartError::Keys)?),
+    };
     let threads = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("server")
@@ -73,7 +90,11 @@ pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartErr
         bound(wanted).map_err(|error| StartError::Listen(wanted, error))?
     };
     let address = listener.local_addr().map_err(|error| StartError::Listen(wanted, error))?;
-    let app = Arc::new(App::new(config, services));
+    let auditor = Auditor::start(&identity).map_err(StartError::Threads)?;
+    let names: Vec<&str> = services.iter().map(|service| service.name.as_str()).collect();
+    let of = json!({ "address": address.to_string(), "designs": names });
+    auditor.done(Act::ServerStarted, "steadfast", of).map_err(StartError::Keys)?;
+    let app = Arc::new(App::new(config, services, identity, auditor));
     let router = routes::router(Arc::clone(&app));
     threads.spawn(console::watch(Arc::clone(&app)));
     let accepting = threads.spawn(listen::accept(listener, tls, Arc::clone(&app), router));
@@ -118,6 +139,9 @@ impl Running {
             // whoever serves has said why, if it panicked
             let _ = threads.block_on(accepting);
             threads.shutdown_background();
+            let of = json!({ "address": self.address.to_string() });
+            // the log said why, if it takes nothing more
+            let _ = self.app.auditor.done(Act::ServerStopped, "steadfast", of);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use design::model::{EventId, OperationId, StateId, SubjectId};
+use design::model::{ActorId, EventId, OperationId, StateId, SubjectId};
 use engine::{Command, Outcome, Scratch, Word};
 use store::Decision;
 
@@ -82,6 +82,10 @@ impl Source for NoSource {
 }
 
 impl Eye<'_> {
+    pub fn acts_as(&self, actor: ActorId) -> bool {
+        self.roles[self.sight.roots[actor.index()].index()]
+    }
+
     pub fn is(&self, principal: &str) -> bool {
         self.principal == principal
     }

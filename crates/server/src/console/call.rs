@@ -41,9 +41,9 @@ pub fn thought(
 ) -> (Html, Option<(String, String)>) {
     let caller = acting(visit, form);
     let fields = fields_of(service, call, form);
-    let thought = match calling::asked(service, call, &caller, fields) {
+    let thought = match calling::asked(&visit.app, service, call, &caller, fields) {
         Err(problem) => Err(Stood::Problem(problem)),
-        Ok(asked) => service.runtime.would(&asked).map_err(|error| match error {
+        Ok((asked, _)) => service.runtime.would(&asked).map_err(|error| match error {
             CallError::Refused(refused) => Stood::Refused(refused),
             other => Stood::Problem(Problem::of_call(service, other)),
         }),

@@ -19,7 +19,7 @@ struct Line {
 pub fn page(visit: &Visit, service: &Service) -> Html {
     let place = Place { name: &service.name, design: service.design() };
     let mut lines = lines(service);
-    lines.retain(|line| visit.caller.may_act_as(&line.actor));
+    lines.retain(|line| visit.caller.may_act_as(service, &line.actor));
     let mut page = Html::new();
     html!(
         page,

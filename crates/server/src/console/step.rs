@@ -92,7 +92,7 @@ async fn form(
             "<p class=\"hint\">You are <strong>{}</strong>, by your token.</p>",
             visit.caller.principal
         );
-        if !visit.caller.may_act_as(actor) {
+        if !visit.caller.may_act_as(service, actor) {
             html!(
                 page,
                 "<p class=\"note odd\">Your token does not have the role <code>{}</code>.</p>",

@@ -26,7 +26,7 @@ pub fn page(visit: &Visit, service: &Service) -> Html {
             continue;
         }
         html!(page, "<section class=\"card\"><h2>{}</h2>", actor.name);
-        if !visit.caller.may_act_as(&actor.name) {
+        if !visit.caller.may_act_as(service, &actor.name) {
             html!(page, "<p class=\"hint\">Your token does not have this role.</p>");
         }
         html!(page, "<ul class=\"steps-list\">");

@@ -46,8 +46,7 @@ impl Visit {
 
     /// For a page that anyone may see.
     pub fn stranger(app: &Arc<App>, request: &Parts) -> Result<Visit, Problem> {
-        let nobody = Caller { principal: String::new(), roles: Roles::Some(Vec::new()) };
-        Visit::as_caller(app, request, nobody)
+        Visit::as_caller(app, request, Caller::nobody())
     }
 
     fn as_caller(app: &Arc<App>, request: &Parts, caller: Caller) -> Result<Visit, Problem> {

@@ -12,11 +12,12 @@ use axum::http::header::{CACHE_CONTROL, HeaderValue};
 use axum::http::{HeaderMap, Response};
 use bytes::Bytes;
 use futures_util::stream;
-use runtime::{BadValue, Transition};
+use runtime::{BadValue, Transition, Viewer};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::app::{App, Place};
+use crate::auth::Caller;
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::{answer, auth, path};
@@ -42,7 +43,7 @@ pub async fn get(
     query: &str,
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Problem> {
-    auth::caller(app, headers)?;
+    let caller = auth::caller(app, headers)?;
     let asked = asked(service, query, headers)?;
     let place = app.follow()?;
     let from = match asked.from.as_deref() {
@@ -52,13 +53,16 @@ pub async fn get(
     };
     let from = from.map_err(|error| Problem::of_call(service, error))?;
     // the first page is read before anything is said: what is wrong with `from` has a status
-    let first = service.runtime.feed(Some(&from), PAGE).await;
+    let viewer = caller.viewer(service);
+    let first = service.runtime.feed_as(Some(&from), PAGE, viewer.as_ref()).await;
     let first = first.map_err(|error| Problem::of_call(service, error))?;
     let (sender, receiver) = mpsc::channel(1);
     let following = Following {
         app: Arc::clone(app),
         service: Arc::clone(service),
         asked,
+        caller,
+        viewer,
         sender,
         _place: place,
     };
@@ -107,6 +111,9 @@ struct Following {
     app: Arc<App>,
     service: Arc<Service>,
     asked: Asked,
+    caller: Caller,
+    /// whose eyes it is for; none: nothing is hidden
+    viewer: Option<Viewer>,
     sender: mpsc::Sender<Bytes>,
     /// kept while it follows
     _place: Place,
@@ -141,9 +148,11 @@ impl Following {
                     }
                     () = self.sender.closed() => return,
                     () = self.app.stopped() => return,
+                    () = self.caller.turned_away(&self.app) => return,
                 }
             }
-            page = match self.service.runtime.feed(Some(&next), PAGE).await {
+            page = match self.service.runtime.feed_as(Some(&next), PAGE, self.viewer.as_ref()).await
+            {
                 Ok(page) => page,
                 // forgotten meanwhile, or the store is closed: on coming back the client is told
                 Err(_) => return,
@@ -151,8 +160,11 @@ impl Following {
         }
     }
 
-    /// False: the client has left, or has not read for too long.
+    /// False: the client has left, has not read for too long, or may no longer be told.
     async fn hand_over(&self, text: Vec<u8>) -> bool {
+        if !self.caller.still_good(&self.app) {
+            return false;
+        }
         let stall = Duration::from_millis(self.app.limits().stall_ms_max);
         let sent = tokio::time::timeout(stall, self.sender.send(Bytes::from(text))).await;
         matches!(sent, Ok(Ok(())))

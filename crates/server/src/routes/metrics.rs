@@ -5,17 +5,21 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::Response;
+use axum::http::{HeaderMap, Response};
+use axum::response::IntoResponse;
 
-use crate::answer;
 use crate::app::App;
 use crate::metrics::label;
+use crate::{answer, auth};
 
 const STEPS: &str = "steadfast_steps_total";
 const TOOK: &str = "steadfast_step_seconds";
 
-pub async fn get(State(app): State<Arc<App>>) -> Response<Body> {
-    answer::of_type("text/plain; version=0.0.4; charset=utf-8", text(&app))
+pub async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Response<Body> {
+    match auth::caller(&app, &headers) {
+        Ok(_) => answer::of_type("text/plain; version=0.0.4; charset=utf-8", text(&app)),
+        Err(problem) => problem.into_response(),
+    }
 }
 
 fn text(app: &App) -> String {

@@ -21,7 +21,7 @@ use axum::routing::{any, get};
 
 use crate::app::App;
 use crate::problem::Problem;
-use crate::{console, openapi, path};
+use crate::{auth, console, openapi, path};
 
 pub fn router(app: Arc<App>) -> Router {
     Router::new()
@@ -70,6 +70,12 @@ async fn dispatch(
         Err(problem) => return ("unknown", Err(problem)),
     };
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    // who is not known does not learn what there is
+    if app.config.access.tokens
+        && let Err(problem) = auth::caller(app, headers)
+    {
+        return ("unknown", Err(problem));
+    }
     if names == ["admin", "backup"] {
         let answer = match *method {
             Method::POST => admin::backup(app, headers, sent).await,

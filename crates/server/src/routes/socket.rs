@@ -67,7 +67,14 @@ async fn serve(app: Arc<App>, caller: Caller, mut socket: WebSocket) {
         let first = tokio::select! {
             message = socket.recv() => message,
             () = app.stopped() => break,
+            () = caller.turned_away(&app) => None,
         };
+        if !caller.still_good(&app) {
+            let reason = "the token is no longer good".into();
+            let frame = CloseFrame { code: close_code::POLICY, reason };
+            let _ = socket.send(Message::Close(Some(frame))).await;
+            return;
+        }
         let mut next = Some(first);
         while let Some(message) = next {
             match message {

@@ -20,9 +20,10 @@ pub async fn get(
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Problem> {
     let _place = app.enter()?;
-    auth::caller(app, headers)?;
+    let caller = auth::caller(app, headers)?;
+    let viewer = caller.viewer(service);
     let parts: Vec<Value> = key.iter().map(|part| Value::from(*part)).collect();
-    let found = service.runtime.get(subject, &parts).await;
+    let found = service.runtime.get_as(subject, &parts, viewer.as_ref()).await;
     let found = found.map_err(|error| Problem::of_call(service, error))?;
     let Some(found) = found else {
         return Err(Problem::new(

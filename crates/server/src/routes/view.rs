@@ -27,12 +27,12 @@ pub async fn get(
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Problem> {
     let place = app.enter()?;
-    auth::caller(app, headers)?;
+    let viewer = auth::caller(app, headers)?.viewer(service);
     let asked = asked(view, query)?;
     let reader = Arc::clone(service);
     // following the feed and sorting rows may take a while, and blocks
     let reading = tokio::task::spawn_blocking(move || {
-        let answer = reader.runtime.view(&asked);
+        let answer = reader.runtime.view_as(&asked, viewer.as_ref());
         drop(place);
         answer
     });

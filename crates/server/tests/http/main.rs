@@ -5,5 +5,6 @@ mod feed;
 mod limits;
 mod many;
 mod refusals;
+mod security;
 mod steps;
 mod support;

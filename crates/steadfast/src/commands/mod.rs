@@ -1,5 +1,6 @@
 //! One file for each command: its options, its help, and what it does.
 
+mod audit;
 mod backup;
 mod bench;
 mod call;
@@ -19,6 +20,7 @@ mod replace;
 mod restore;
 mod serve;
 mod show;
+mod token;
 mod view;
 mod watch;
 
@@ -48,6 +50,8 @@ pub enum Command {
     Restore(restore::Restore),
     Export(export::Export),
     Import(import::Import),
+    Token(token::Token),
+    Audit(audit::Audit),
     Completions(completions::Completions),
 }
 
@@ -75,6 +79,8 @@ impl Command {
             Command::Restore(command) => command.run(output),
             Command::Export(command) => command.run(output),
             Command::Import(command) => command.run(output),
+            Command::Token(command) => command.run(output),
+            Command::Audit(command) => command.run(output),
             Command::Completions(command) => command.run(output),
         }
     }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use design::model::Design;
+use identity::Identity;
 use runtime::{Runtime, Settings};
 use serde_json::{Map, Value};
-use server::{Admin, AdminHandle, Config, Limits, Running, Service, sample};
+use server::{Access, Admin, AdminHandle, Config, Limits, Running, Service, sample};
 
 use super::Answer;
 use super::host::Host;
@@ -30,7 +31,8 @@ Examples:
   steadfast serve tickets
   steadfast serve shop.design --store embedded:./shop-data --listen 127.0.0.1:8080
   steadfast serve tickets --store memory: --limit body_bytes_max=65536
-  steadfast serve payments --outside network=https://network.example/v2")]
+  steadfast serve payments --outside network=https://network.example/v2
+  steadfast serve tickets --listen 0.0.0.0:7070   beyond this machine, with tokens")]
 pub struct Serve {
     /// Paths, or names of designs in the catalog
     #[arg(value_name = "DESIGN", required = true)]
@@ -52,6 +54,12 @@ pub struct Serve {
     limit: Vec<String>,
     #[command(flatten)]
     outgoing: OutgoingOptions,
+    /// Nobody is let in without a token; always so where others than this machine can listen in
+    #[arg(long)]
+    tokens: bool,
+    /// The directory of keys: `./steadfast-keys`, or with `--store memory:` none
+    #[arg(long, value_name = "DIR")]
+    keys: Option<PathBuf>,
 }
 
 impl Serve {
@@ -83,20 +91,47 @@ impl Serve {
             services.push(Service::new(&name, &text, runtime));
         }
         let first = services.iter().find_map(|service| first_call(&service.name, service.design()));
+        let access = self.access()?;
+        let tokens = access.tokens;
         let config = Config {
             tls: self.tls_cert.zip(self.tls_key),
             listen: self.listen,
             limits,
+            access,
             admin: Some(AdminHandle(Arc::clone(&host) as Arc<dyn Admin>)),
         };
         let running = server::start(config, services)
             .map_err(|error| Problem::new(error.to_string()).help("`--listen` takes another"))?;
-        output.print(&greeting(&running, first.as_ref()));
+        output.print(&greeting(&running, first.as_ref(), tokens));
         output.flush();
         running.until_signal();
         host.stop();
         let _ = store::block_on(store.close());
         Ok(Exit::Yes)
+    }
+}
+
+impl Serve {
+    /// Who is let in. Beyond this machine only callers with tokens, whose keys were made before.
+    fn access(&self) -> Result<Access, Problem> {
+        let elsewhere = !self.listen.ip().is_loopback();
+        let tokens = self.tokens || elsewhere;
+        let named = self.keys.as_deref();
+        if named.is_none() && self.store == "memory:" && !tokens {
+            return Ok(Access::default());
+        }
+        let directory = named.unwrap_or(Path::new("./steadfast-keys"));
+        let identity = Identity::open(directory, !elsewhere).map_err(|error| {
+            let problem = super::token::problem(error);
+            match elsewhere {
+                true => problem.help(format!(
+                    "`{}` can be reached from elsewhere: callers must be known",
+                    self.listen
+                )),
+                false => problem,
+            }
+        })?;
+        Ok(Access { identity: Some(Arc::new(identity)), tokens })
     }
 }
 
@@ -124,15 +159,22 @@ fn first_call(name: &str, design: &Design) -> Option<FirstCall> {
     })
 }
 
-fn greeting(running: &Running, first: Option<&FirstCall>) -> String {
+fn greeting(running: &Running, first: Option<&FirstCall>, tokens: bool) -> String {
     let address = running.url();
     let mut text = format!("{STRONG}serving{STRONG:#} {address}\n");
     text.push_str(&format!("console {address}/console\n"));
     if let Some(call) = first {
         let FirstCall { design, actor, operation, params } = call;
         let body = Value::Object(params.clone()).to_string().replace('\'', "'\\''");
+        let (get, header) = match tokens {
+            true => (
+                format!("  TOKEN=$(steadfast token new me --role {actor})\n"),
+                "-H \"Authorization: Bearer $TOKEN\" ",
+            ),
+            false => (String::new(), ""),
+        };
         text.push_str(&format!(
-            "\ntry\n  curl --json '{body}' {address}/v1/{design}/{actor}/{operation}\n"
+            "\ntry\n{get}  curl {header}--json '{body}' {address}/v1/{design}/{actor}/{operation}\n"
         ));
     }
     text
