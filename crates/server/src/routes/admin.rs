@@ -17,12 +17,10 @@ use crate::path;
 use crate::problem::Problem;
 use crate::service::Service;
 
-/// The role that may do these.
-const ROLE: &str = "admin";
-
 fn operator(app: &Arc<App>, headers: &HeaderMap) -> Result<Caller, Problem> {
     let caller = auth::caller(app, headers)?;
-    if caller.may_act_as(ROLE) { Ok(caller) } else { Err(auth::wrong_role(ROLE)) }
+    auth::operator(app, &caller, "this")?;
+    Ok(caller)
 }
 
 /// The text of a design, as it is served.
