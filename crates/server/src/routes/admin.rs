@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::http::{HeaderMap, Response, StatusCode};
+use identity::Act;
 use serde_json::{Value, json};
 
 use crate::admin::AdminError;
@@ -67,7 +68,7 @@ pub async fn replace(
     sent: Body,
 ) -> Result<Response<Body>, Problem> {
     let _place = app.enter()?;
-    operator(app, headers)?;
+    let caller = operator(app, headers)?;
     let text = body::read(sent, app.limits()).await?;
     let text = String::from_utf8(text.to_vec())
         .map_err(|_| Problem::malformed("a design is a text in UTF-8"))?;
@@ -85,6 +86,9 @@ pub async fn replace(
         let new = admin.replace(&old, &text, &drop)?;
         let runtime = Arc::clone(&new.runtime);
         app.replace(new);
+        // it is replaced, whether or not the log takes the line
+        let of = json!({ "design": old.name });
+        let _ = app.auditor.done(Act::DesignReplaced, &caller.principal, of);
         let removed = runtime.remove_left_over();
         Ok(json!({ "outcome": "replaced", "design": old.name, "removed": removed.unwrap_or(0) }))
     })
