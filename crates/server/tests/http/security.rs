@@ -202,8 +202,8 @@ fn memory_is_taken_back_only_where_it_belongs() {
     claim(&mut client, "ann", "lease", "q");
     claim(&mut client, "ann", "other", "r");
     let write = |client: &mut Client, who: &str, design: &str, resource: &str, memory: Value| {
-        let body = json!({ "resource": resource, "value": "v", "my_epoch": memory });
-        client.post_as(who, &format!("/v1/{design}/holder/commit"), &body)
+        let body = json!({ "resource": resource, "ttl": "1m", "my_epoch": memory });
+        client.post_as(who, &format!("/v1/{design}/holder/renew"), &body)
     };
     let taken = write(&mut client, "ann", "lease", "r", json!(sealed));
     assert_eq!(taken.status, 200, "{taken:?}");
@@ -231,8 +231,8 @@ fn memory_is_taken_back_only_where_it_belongs() {
     assert_eq!((without.status, without.json()["guard"].as_str()), (409, Some("fenced")));
     // the same over the batch and the socket
     let step = |memory: &str| {
-        json!({ "actor": "holder", "operation": "commit",
-                "params": { "resource": "r", "value": "v", "my_epoch": memory } })
+        json!({ "actor": "holder", "operation": "renew",
+                "params": { "resource": "r", "ttl": "1m", "my_epoch": memory } })
     };
     let batch = json!({ "steps": [step(&sealed), step("invented")] });
     let batch = client.post_as("ann", "/v1/lease/batch", &batch).json();
