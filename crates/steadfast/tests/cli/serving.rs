@@ -101,13 +101,13 @@ fn what_a_step_hands_out_is_remembered_between_calls() {
     let server = Server::start(&folder("serving-memory"), &["I02"]);
     let claim = ["call", "I02", "claimant", "claim", "resource=r1", "ttl=1m", "--as", "ann"];
     server.run(&claim).exits(0).says("my_epoch is remembered");
-    let commit = |who: &'static str| {
-        server.run(&["call", "I02", "holder", "commit", "resource=r1", "value=x", "--as", who])
+    let renew = |who: &'static str| {
+        server.run(&["call", "I02", "holder", "renew", "resource=r1", "ttl=1m", "--as", who])
     };
-    commit("ann").exits(0);
-    commit("bob").exits(1).says("refused by `fenced`");
+    renew("ann").exits(0);
+    renew("bob").exits(1).says("refused by `fenced`");
     let forgetful =
-        ["call", "I02", "holder", "commit", "resource=r1", "value=x", "--as", "ann", "--forgetful"];
+        ["call", "I02", "holder", "renew", "resource=r1", "ttl=1m", "--as", "ann", "--forgetful"];
     server.run(&forgetful).exits(1);
 }
 
