@@ -210,7 +210,16 @@ pub fn parent(unit: &Unit<'_>, facts: &Facts<'_>, at: usize, form: &mut CommitFo
     }
     let key = KeyForm::record(design, parent, &path);
     let repairs = repairs(design, parent);
-    form.reads.push(Record {
+    // the step may have reached it already, through the same part of the child's key
+    let read = form.reads.iter_mut().find(|read| read.path == path);
+    let reached = read.is_some();
+    if let Some(read) = read {
+        read.written = true;
+        if form.writes.iter().any(|write| write.what == "record" && write.name == read.name) {
+            return;
+        }
+    }
+    let new = (!reached).then(|| Record {
         name: name.clone(),
         path: path.clone(),
         key: key.clone(),
@@ -224,6 +233,7 @@ pub fn parent(unit: &Unit<'_>, facts: &Facts<'_>, at: usize, form: &mut CommitFo
         written: true,
         times: 1,
     });
+    form.reads.extend(new);
     form.writes.push(WriteForm {
         name: name.clone(),
         what: "record".into(),

@@ -149,14 +149,32 @@ struct FirstCall {
     params: Map<String, Value>,
 }
 
+/// A step that can be called before any other was.
 fn first_call(name: &str, design: &Design) -> Option<FirstCall> {
-    let operation = sample::first_step(design)?;
-    Some(FirstCall {
-        design: name.to_string(),
-        actor: design.actors[operation.actor.index()].name.clone(),
-        operation: operation.name.clone(),
-        params: sample::params(design, operation),
-    })
+    let steps = design
+        .operations
+        .iter()
+        .filter(|operation| matches!(operation.kind, design::model::OperationKind::Step { .. }));
+    let mut calls =
+        sample::first_step(design).into_iter().chain(steps).map(|operation| FirstCall {
+            design: name.to_string(),
+            actor: design.actors[operation.actor.index()].name.clone(),
+            operation: operation.name.clone(),
+            params: sample::params(design, operation),
+        });
+    calls.find(|call| works(design, call))
+}
+
+/// Tried on a store of its own.
+fn works(design: &Design, call: &FirstCall) -> bool {
+    let Ok(store) = steadfast::open_store("memory:") else { return false };
+    let Ok(runtime) = steadfast::start(design.clone(), store, Settings::default()) else {
+        return false;
+    };
+    let mut request = steadfast::Request::new(&call.actor, &call.operation, "me");
+    request.params = call.params.clone();
+    request.idempotency_key = Some("first".into());
+    runtime.call(&request).is_ok()
 }
 
 fn greeting(running: &Running, first: Option<&FirstCall>, tokens: bool) -> String {

@@ -37,7 +37,7 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
     };
     let root = repo::root()?;
     let transitions = cargo::release_example(&root, "runtime", "transitions")?;
-    let load = cargo::release_example(&root, "server", "load")?;
+    let load = cargo::release_example(&root, "server", "http_load")?;
     let folder = Scratch::new("serve")?;
     let mut systems = systems(&transitions, &load, &folder.0)?;
     let before = load_average();
@@ -108,7 +108,7 @@ fn valkey() -> Result<PathBuf, String> {
     Ok(PathBuf::from(found.trim()))
 }
 
-/// A server of the example `load`, and its client.
+/// A server of the example `http_load`, and its client.
 struct Ours {
     server: Server,
     program: PathBuf,

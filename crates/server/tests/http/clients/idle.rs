@@ -18,14 +18,14 @@ struct Apart {
 }
 
 impl Apart {
-    /// The example `load`, which is built together with this test.
+    /// The example `http_load`, which is built together with this test.
     fn start() -> Apart {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let here = std::env::current_exe().unwrap();
-        let program = here.parent().unwrap().parent().unwrap().join("examples/load");
+        let program = here.parent().unwrap().parent().unwrap().join("examples/http_load");
         let mut command = Command::new(program);
         command.args(["serve", "--port", &port.to_string(), "--folder"]).arg(folder("idle"));
-        let child = command.stdin(Stdio::null()).spawn().expect("the example `load` starts");
+        let child = command.stdin(Stdio::null()).spawn().expect("the example `http_load` starts");
         let apart = Apart { child, address: format!("127.0.0.1:{port}") };
         for _ in 0..600 {
             if TcpStream::connect(&apart.address).is_ok() {

@@ -1,6 +1,6 @@
 //! Servers to be measured, and the clients that measure them.
 //!
-//! `load echo|serve --port P [--folder F]` serves until it is killed. `load http|batch|socket|bare
+//! `http_load echo|serve --port P [--folder F]` serves until it is killed. `http_load http|batch|socket|bare
 //! --port P --pid P [--clients N] [--keys N] [--seconds S]` prints one line of JSON.
 //!
 //! `echo` is bare axum that gives back the body; `serve` is a design on the embedded store. `bare` are
@@ -12,7 +12,7 @@ mod servers;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: load echo|serve|bare|http|batch|socket --port P [--pid P] [--clients N] \
+const USAGE: &str = "usage: http_load echo|serve|bare|http|batch|socket --port P [--pid P] [--clients N] \
                      [--keys N] [--seconds S] [--folder F]";
 
 #[derive(Clone)]
