@@ -240,7 +240,10 @@ fn without_scripts(browser: &Browser, address: &str) {
     browser.sees("#result", "Done: hold A3");
     browser.click("form[data-theme-switch] button");
     browser.scripts(true);
-    assert_eq!(browser.eval("document.documentElement.dataset.theme"), "dark");
+    // the page that the click leads to may still be on its way
+    browser.until("the dark page", || {
+        (browser.eval("document.documentElement.dataset.theme") == "dark").then_some(())
+    });
 }
 
 /// Every page in light and dark, on a desk and on a phone.
