@@ -12,27 +12,21 @@ fn found(text: &str) -> Vec<(String, u32, u32)> {
 }
 
 #[test]
-fn a_missing_item_is_hardly_ever_missed_twice() {
-    let (mut all, mut missed, mut several) = (0, 0, Vec::new());
+fn a_missing_item_is_missed_once() {
+    let mut missed = 0;
     for (path, text) in designs() {
         for item in syntax::parse(&text, FileId(0)).tree.items {
             let (start, end) = (item.span.start as usize, item.span.end as usize);
             let what = text[start..end].lines().next().unwrap_or_default();
             let rest = format!("{}{}", &text[..start], &text[end..]);
             let found = found(&rest);
-            all += 1;
-            assert!(found.len() <= 3, "{path} without `{what}`: {found:?}");
-            if found.len() > 1 {
-                several.push(format!("{path} without `{what}`: {found:?}"));
-            }
+            assert!(found.len() <= 1, "{path} without `{what}`: {found:?}");
             let header = matches!(item.kind, ItemKind::Design { .. } | ItemKind::Archetype { .. });
             assert!(!header || found[0].0 == "E0210", "{path} without `{what}`: {found:?}");
             missed += found.len();
         }
     }
     assert!(missed >= 40, "{missed} items are missed");
-    // what only a missing subject or actor would have told is still missed as well, here and there
-    assert!(several.len() * 25 <= all, "{} of {all}: {several:#?}", several.len());
 }
 
 #[test]
@@ -46,7 +40,7 @@ fn a_missing_token_is_hardly_ever_more_than_one_error() {
             all += 1;
             several += usize::from(found.len() > 1);
             most = most.max(found.len());
-            assert!(found.len() <= 9, "{path} without `{}`: {found:?}", &text[start..end]);
+            assert!(found.len() <= 8, "{path} without `{}`: {found:?}", &text[start..end]);
         }
     }
     println!("{all} tokens left out: {several} gave more than one error, one gave {most}");

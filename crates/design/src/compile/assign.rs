@@ -45,7 +45,10 @@ impl Compiler {
                 // a word alone may be a constant of the type that is not known now
                 let unclear = matches!(
                     value.kind,
-                    tree::ExprKind::Name(_) | tree::ExprKind::Record(_) | tree::ExprKind::Set(_)
+                    tree::ExprKind::Name(_)
+                        | tree::ExprKind::Record(_)
+                        | tree::ExprKind::Set(_)
+                        | tree::ExprKind::If { .. }
                 );
                 if !unclear {
                     self.expr(frame, value, None);
@@ -59,6 +62,21 @@ impl Compiler {
             }
             Found::State { base, subject, state } => {
                 self.assign_state(frame, (base, subject, state), op, value, span, body)
+            }
+            Found::Value(place @ Expr { kind: ExprKind::Attr { .. }, .. })
+                if op == AssignOp::Set
+                    && matches!(value.kind, tree::ExprKind::Null)
+                    && place.ty != Type::Error
+                    && !place.ty.is_optional() =>
+            {
+                let ty = self.type_name(&place.ty);
+                let problem = Diagnostic::error(
+                    "E0301",
+                    value.span,
+                    format!("expected `{ty}`, found `null`"),
+                )
+                .help(format!("an optional one is written `{ty}?`"));
+                self.report_never_null(&place, problem);
             }
             Found::Value(Expr { kind: ExprKind::Attr { base, attr }, ty, .. }) => {
                 let Some(subject) = base.ty.subject() else {

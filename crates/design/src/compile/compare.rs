@@ -83,10 +83,10 @@ impl Compiler {
         }
         if !value.ty.is_optional() {
             let (text, ty) = (self.text(value.span), self.type_name(&value.ty));
-            self.report(
+            let problem =
                 Diagnostic::error("E0301", span, format!("`{text}` is `{ty}` and never null"))
-                    .help(format!("declare it as `{ty}?` if it may be missing")),
-            );
+                    .help(format!("declare it as `{ty}?` if it may be missing"));
+            self.report_never_null(&value, problem);
             return boolean(ExprKind::Error, span);
         }
         let is_null = boolean(ExprKind::IsNull(Box::new(value)), span);

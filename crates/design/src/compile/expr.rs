@@ -339,14 +339,13 @@ impl Compiler {
                 Type::Digest(_) => ExprKind::Stored(Box::new(value)),
                 other => {
                     let ty = self.type_name(other);
-                    self.report(
-                        Diagnostic::error(
-                            "E0301",
-                            span,
-                            format!("a `{ty}` that is not optional is always present"),
-                        )
-                        .help("`present` asks of a `T?`, of a record, or of a blob's digest"),
-                    );
+                    let problem = Diagnostic::error(
+                        "E0301",
+                        span,
+                        format!("a `{ty}` that is not optional is always present"),
+                    )
+                    .help("`present` asks of a `T?`, of a record, or of a blob's digest");
+                    self.report_never_null(&value, problem);
                     return error_expr(span);
                 }
             },

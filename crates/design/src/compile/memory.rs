@@ -77,6 +77,7 @@ impl Compiler {
                     .collect();
                 match fitting.as_slice() {
                     [one] => Some(*one),
+                    [] if self.something_is_missing() => return Some(None),
                     [] => {
                         let subject = &self.design.subjects[subject.index()].name;
                         let message = format!(

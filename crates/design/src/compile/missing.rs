@@ -10,6 +10,11 @@ use crate::model::*;
 /// How many further places the message about a missing name shows.
 const PLACES_MAX: usize = 4;
 
+/// What is said of a design that lacks something: a child of what, a value for what, a clause of
+/// what, a size for what.
+const SEEMS_WRONG: &[&str] =
+    &["E0305", "E0406", "E0407", "E0502", "E0604", "E0606", "E0701", "E0702"];
+
 /// What is known to be missing.
 #[derive(Default)]
 pub(super) struct Missing {
@@ -45,6 +50,19 @@ impl Compiler {
         self.report(problem);
     }
 
+    /// A value is taken for one that may be missing. Of an attribute that is said once: what it
+    /// lacks is one `?`.
+    pub(super) fn report_never_null(&mut self, value: &Expr, problem: Diagnostic) {
+        if let ExprKind::Attr { base, attr } = &value.kind
+            && let Some(subject) = base.ty.subject()
+        {
+            // no name has a space
+            let word = format!("null {} {}", subject.index(), attr.index());
+            return self.report_missing(&word, problem);
+        }
+        self.report(problem);
+    }
+
     /// Forgets what was said since then: it was only asked.
     pub(super) fn take_back(&mut self, said: usize) {
         if self.diagnostics.len() > said {
@@ -55,7 +73,21 @@ impl Compiler {
 
     /// Has a name been found missing, so that much else may only seem wrong?
     pub(super) fn something_is_missing(&self) -> bool {
-        !self.missing.words.is_empty()
+        !self.missing.words.is_empty() || !self.missing.actors.is_empty()
+    }
+
+    /// Where a name is missing, what it would have made whole may only seem wrong.
+    pub(super) fn keep_what_is_missing(&mut self) {
+        if !self.something_is_missing() {
+            return;
+        }
+        let said: FxHashSet<usize> = self.missing.words.values().copied().collect();
+        let mut at = 0;
+        self.diagnostics.retain(|problem| {
+            at += 1;
+            said.contains(&(at - 1)) || !SEEMS_WRONG.contains(&problem.code)
+        });
+        self.missing.words.clear();
     }
 
     /// The item that this name stands in was left out.

@@ -113,7 +113,17 @@ fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
     compiler.failures(items);
     compiler.hotspots(items);
     compiler.rules();
+    let before = compiler.diagnostics.len();
+    let sound = !compiler.diagnostics.iter().any(Diagnostic::is_error);
     compiler.check_world(items);
+    if !sound {
+        // what needs a size is known once everything else is
+        let sized = compiler.diagnostics.split_off(before);
+        let beside =
+            sized.into_iter().filter(|problem| !["E0701", "E0702"].contains(&problem.code));
+        compiler.diagnostics.extend(beside);
+    }
+    compiler.keep_what_is_missing();
     Outcome {
         design: compiler.design,
         diagnostics: compiler.diagnostics,

@@ -71,6 +71,9 @@ impl Compiler {
         if let Some(states) = self.names.states.get(&name.text)
             && !self.may_only_seem_unknown(frame)
         {
+            if self.something_is_missing() {
+                return;
+            }
             let owners: Vec<String> = states
                 .iter()
                 .map(|(subject, _)| self.design.subjects[subject.index()].name.clone())
