@@ -40,10 +40,11 @@ pub fn output(command: &mut Command) -> Result<String, String> {
     String::from_utf8(output.stdout).map_err(|_| format!("{} printed no text", shown(command)))
 }
 
-/// Builds one example in release and says where its binary is.
+/// Builds one example in release and says where its binary is. It is built as a part of the whole
+/// workspace, like the tests: of one package alone, crates would be built once more with other features.
 pub fn release_example(root: &Path, package: &str, example: &str) -> Result<PathBuf, String> {
     let mut build = command(root);
-    build.args(["build", "--quiet", "--release", "--package", package, "--example", example]);
+    build.args(["build", "--quiet", "--release", "--workspace", "--example", example]);
     build.arg("--message-format=json-render-diagnostics");
     let messages = output(&mut build)?;
     executable(&messages, example)

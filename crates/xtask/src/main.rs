@@ -7,6 +7,7 @@ mod repo;
 mod table;
 mod test;
 mod tidy;
+mod tools;
 mod torture;
 
 use std::process::ExitCode;

@@ -1,25 +1,28 @@
 //! Servers to be measured, and the clients that measure them.
 //!
-//! `http_load echo|serve --port P [--folder F]` serves until it is killed. `http_load http|batch|socket|bare
-//! --port P --pid P [--clients N] [--keys N] [--seconds S]` prints one line of JSON.
+//! `http_load echo|serve --port P [--folder F]` serves until it is killed. `http_load
+//! http|batch|socket|bare|restate --port P --pid P… [--clients N] [--keys N] [--seconds S]` prints one line
+//! of JSON.
 //!
 //! `echo` is bare axum that gives back the body; `serve` is a design on the embedded store. `bare` are
-//! requests to the first, the others steps of the second: one a request, 64 a request, and 16 at a time
-//! over a WebSocket.
+//! requests to the first, `http`, `batch` and `socket` steps of the second: one a request, 64 a request, and
+//! 16 at a time over a WebSocket. `restate` calls a virtual object of the same kind.
 
+mod answers;
 mod client;
+mod requests;
 mod servers;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: http_load echo|serve|bare|http|batch|socket --port P [--pid P] [--clients N] \
+const USAGE: &str = "usage: http_load echo|serve|bare|http|batch|socket|restate --port P [--pid P]… [--clients N] \
                      [--keys N] [--seconds S] [--folder F]";
 
 #[derive(Clone)]
 pub struct Settings {
     pub port: u16,
     /// of the server
-    pub pid: u32,
+    pub pids: Vec<u32>,
     pub clients: usize,
     pub keys: u64,
     pub seconds: f64,
@@ -44,7 +47,7 @@ fn run(arguments: &[String]) -> Result<String, String> {
     let [kind, rest @ ..] = arguments else { return Err(USAGE.into()) };
     let mut settings = Settings {
         port: 0,
-        pid: 0,
+        pids: Vec::new(),
         clients: 64,
         keys: 100_000,
         seconds: 3.0,
@@ -55,7 +58,7 @@ fn run(arguments: &[String]) -> Result<String, String> {
         let wrong = |_| format!("`{value}` is no value for `{name}`\n{USAGE}");
         match name.as_str() {
             "--port" => settings.port = value.parse().map_err(wrong)?,
-            "--pid" => settings.pid = value.parse().map_err(wrong)?,
+            "--pid" => settings.pids.push(value.parse().map_err(wrong)?),
             "--clients" => settings.clients = value.parse().map_err(wrong)?,
             "--keys" => settings.keys = value.parse().map_err(wrong)?,
             "--seconds" => {
@@ -72,6 +75,7 @@ fn run(arguments: &[String]) -> Result<String, String> {
         "http" => client::run(&settings, client::Kind::Http),
         "batch" => client::run(&settings, client::Kind::Batch),
         "socket" => client::run(&settings, client::Kind::Socket),
+        "restate" => client::run(&settings, client::Kind::Restate),
         _ => Err(USAGE.into()),
     }
 }

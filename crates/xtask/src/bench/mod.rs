@@ -43,7 +43,7 @@ const BENCHMARKS: &[Benchmark] = &[
     },
     Benchmark {
         name: "serve",
-        about: "steps over HTTP, in batches and over a WebSocket, beside bare axum, Redis and Valkey",
+        about: "steps over HTTP, in batches and over a WebSocket, beside bare axum, Redis, Valkey and Restate",
         run: serve::run,
     },
     Benchmark {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{Extent, Outcome};
-use crate::cargo;
+use crate::{cargo, tools};
 
 /// The one version that is used, so that `deny.toml` means the same everywhere.
 const VERSION: &str = "0.20.2";
@@ -35,7 +35,7 @@ fn deny(root: &Path, program: &Path, arguments: &[&str]) -> Result<bool, String>
 
 /// The program, built once into the cache when it is not there yet.
 fn installed(root: &Path) -> Result<PathBuf, String> {
-    let folder = cache(root).join(format!("tools/cargo-deny-{VERSION}"));
+    let folder = tools::folder(root, &format!("cargo-deny-{VERSION}"));
     let program = folder.join("bin/cargo-deny");
     if program.is_file() {
         return Ok(program);
@@ -50,14 +50,6 @@ fn installed(root: &Path) -> Result<PathBuf, String> {
         return Err(format!("cargo-deny {VERSION} could not be installed"));
     }
     Ok(program)
-}
-
-/// Where tools are kept between runs.
-fn cache(root: &Path) -> PathBuf {
-    match std::env::var_os("HOME") {
-        Some(home) if !home.is_empty() => Path::new(&home).join(".cache/steadfast"),
-        _ => root.join("target"),
-    }
 }
 
 #[cfg(test)]

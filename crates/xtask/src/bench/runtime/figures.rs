@@ -15,6 +15,8 @@ pub struct Figures {
     pub per_second: f64,
     /// Of the process in which transitions are made: for a server, the server alone.
     pub cpu_us_each: f64,
+    /// Of the clients, where they are a process of their own and it is known.
+    pub client_cpu_us_each: Option<f64>,
     pub p50_us: f64,
     pub p99_us: f64,
     /// Written to the log, where it is known.
@@ -61,6 +63,7 @@ pub fn parse(stdout: &str) -> Result<Figures, String> {
     Ok(Figures {
         per_second: field("per_second")?,
         cpu_us_each: field("cpu_us_each")?,
+        client_cpu_us_each: value["client_cpu_us_each"].as_f64(),
         p50_us: field("p50_us")?,
         p99_us: field("p99_us")?,
         bytes_each: Some(field("bytes_each")?).filter(|bytes| *bytes > 0.0),
@@ -92,6 +95,7 @@ mod tests {
         let figures = Figures {
             per_second: 1.0,
             cpu_us_each: 1.0,
+            client_cpu_us_each: None,
             p50_us: 1.0,
             p99_us: 1.0,
             bytes_each: None,

@@ -125,6 +125,7 @@ impl System for Postgres {
         Ok(Figures {
             per_second: count * 1e6 / (ended - begun) as f64,
             cpu_us_each: cpu as f64 / count,
+            client_cpu_us_each: None,
             p50_us: percentile(&latencies, 0.5),
             p99_us: percentile(&latencies, 0.99),
             bytes_each: None,

@@ -58,14 +58,18 @@ impl Redis {
         Ok(Self { server, benchmark, script, name, pipeline })
     }
 
-    fn run(&self, load: &Load, count: u64) -> Result<[f64; 3], String> {
+    /// Commands a second, the 50th and 99th percentile in milliseconds, and the client's own CPU
+    /// of each command in microseconds.
+    fn run(&self, load: &Load, count: u64) -> Result<[f64; 4], String> {
         let mut command = Command::new(&self.benchmark);
         command.args(["-p", &self.server.port.to_string(), "-c", &load.clients.to_string()]);
         command.args(["-n", &count.to_string(), "-r", &load.keys.to_string(), "--csv"]);
         command.args(["-P", &self.pipeline.to_string()]);
         command.args(["EVALSHA", &self.script, "1", "register-__rand_int__", "1000000000"]);
         command.arg(PAYLOAD);
-        parse(&measure::run(&mut command)?.stdout)
+        let run = measure::run(&mut command)?;
+        let [per_second, p50_ms, p99_ms] = parse(&run.stdout)?;
+        Ok([per_second, p50_ms, p99_ms, run.cpu.as_micros() as f64 / count as f64])
     }
 }
 
@@ -79,11 +83,12 @@ impl System for Redis {
         let [per_second, ..] = self.run(load, probe)?;
         let count = ((per_second * load.seconds) as u64).max(probe);
         let cpu = self.server.cpu_micros();
-        let [per_second, p50_ms, p99_ms] = self.run(load, count)?;
+        let [per_second, p50_ms, p99_ms, client_cpu_us] = self.run(load, count)?;
         let cpu = self.server.cpu_micros() - cpu;
         Ok(Figures {
             per_second,
             cpu_us_each: cpu as f64 / count as f64,
+            client_cpu_us_each: Some(client_cpu_us),
             p50_us: p50_ms * 1e3,
             p99_us: p99_ms * 1e3,
             bytes_each: None,

@@ -84,8 +84,14 @@ mod tests {
     use super::*;
 
     fn cell(system: &'static str, cpu_us_each: f64) -> Cell {
-        let run =
-            Figures { per_second: 1e5, cpu_us_each, p50_us: 1.0, p99_us: 2.0, bytes_each: None };
+        let run = Figures {
+            per_second: 1e5,
+            cpu_us_each,
+            client_cpu_us_each: None,
+            p50_us: 1.0,
+            p99_us: 2.0,
+            bytes_each: None,
+        };
         Cell { system, shape: "uniform", clients: 64, runs: vec![run] }
     }
 

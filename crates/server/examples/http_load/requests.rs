@@ -1,0 +1,103 @@
+//! What is sent: made once, with room for the keys, which change from request to request.
+
+use crate::client::{BATCH, Kind, PIPELINE};
+
+const VALUE: &str = "sixty-four bytes of payload, written again with every transition..";
+const LIMIT: i64 = 1_000_000_000;
+/// A key fills so many places: numbers are padded with spaces, and paths with leading zeros.
+const PLACES: usize = 9;
+const HOLE: &str = "#########";
+
+pub struct Requests {
+    bytes: Vec<u8>,
+    /// where keys stand
+    holes: Vec<usize>,
+    /// what a short key is filled up with
+    filler: u8,
+    keys: u64,
+    chance: Chance,
+}
+
+impl Requests {
+    pub fn new(kind: Kind, keys: u64, seed: u64) -> Requests {
+        let bytes = template(kind);
+        let holes = bytes
+            .windows(PLACES)
+            .enumerate()
+            .filter(|(_, part)| *part == HOLE.as_bytes())
+            .map(|(at, _)| at)
+            .collect();
+        let filler = if kind == Kind::Restate { b'0' } else { b' ' };
+        let chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        Requests { bytes, holes, filler, keys, chance }
+    }
+
+    /// The next one, with keys by chance.
+    pub fn next(&mut self) -> &[u8] {
+        for hole in &self.holes {
+            let mut key = self.chance.next() % self.keys;
+            let place = &mut self.bytes[*hole..*hole + PLACES];
+            place.fill(self.filler);
+            for digit in place.iter_mut().rev() {
+                *digit = b'0' + (key % 10) as u8;
+                key /= 10;
+                if key == 0 {
+                    break;
+                }
+            }
+        }
+        &self.bytes
+    }
+}
+
+fn template(kind: Kind) -> Vec<u8> {
+    let step = format!("{{\"register\":{HOLE},\"limit\":{LIMIT},\"value\":\"{VALUE}\"}}");
+    match kind {
+        Kind::Bare => request("/", &step),
+        Kind::Http => request("/v1/registers/writer/write", &step),
+        Kind::Restate => {
+            let body = format!("{{\"limit\":{LIMIT},\"value\":\"{VALUE}\"}}");
+            request(&format!("/Register/{HOLE}/write"), &body)
+        }
+        Kind::Batch => {
+            let step =
+                format!("{{\"actor\":\"writer\",\"operation\":\"write\",\"params\":{step}}}");
+            let steps = vec![step; BATCH].join(",");
+            request("/v1/registers/batch", &format!("{{\"steps\":[{steps}]}}"))
+        }
+        Kind::Socket => (0..PIPELINE).flat_map(|id| message(id, &step)).collect(),
+    }
+}
+
+fn request(path: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         content-length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
+/// A masked text of 126 to 65,535 bytes; a mask of zeros leaves it as it is.
+fn message(id: usize, step: &str) -> Vec<u8> {
+    let text = format!(
+        "{{\"id\":{id},\"design\":\"registers\",\"actor\":\"writer\",\"operation\":\"write\",\
+         \"params\":{step}}}"
+    );
+    let mut frame = vec![0x81, 0x80 | 126];
+    frame.extend_from_slice(&(text.len() as u16).to_be_bytes());
+    frame.extend_from_slice(&[0; 4]);
+    frame.extend_from_slice(text.as_bytes());
+    frame
+}
+
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
