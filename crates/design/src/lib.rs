@@ -14,7 +14,7 @@ pub use archetype::instantiate;
 pub use compile::families;
 pub use json::{from_json, to_json};
 pub use sources::{Catalog, NoCatalog, Position, Source, Sources};
-pub use suggest::did_you_mean;
+pub use suggest::{did_you_mean, instead};
 
 use syntax::Diagnostic;
 

@@ -53,6 +53,16 @@ pub fn did_you_mean<'a>(
     nearest(word, candidates).map(|candidate| format!("did you mean `{candidate}`?"))
 }
 
+/// What there is instead of `word`: the name that was meant, if one is near; or all of them.
+pub fn instead<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = candidates.into_iter().collect();
+    match did_you_mean(word, known.iter().copied()) {
+        Some(near) => near,
+        None if known.is_empty() => "there is none".into(),
+        None => format!("there is {}", list(&known)),
+    }
+}
+
 /// `a`, `b` and `c`, shortened when there are many.
 pub fn list<S: AsRef<str>>(words: &[S]) -> String {
     const MOST: usize = 8;
@@ -83,6 +93,13 @@ mod tests {
         assert_eq!(nearest("Nothing", words), None);
         assert_eq!(nearest("fre", ["free", "fred"]), Some("fred"));
         assert_eq!(nearest("rseource", ["resource"]), Some("resource"));
+    }
+
+    #[test]
+    fn says_what_there_is_instead() {
+        assert_eq!(instead("holdd", ["hold", "confirm"]), "did you mean `hold`?");
+        assert_eq!(instead("x", ["hold", "confirm"]), "there is `hold` and `confirm`");
+        assert_eq!(instead("x", []), "there is none");
     }
 
     #[test]

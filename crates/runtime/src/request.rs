@@ -122,23 +122,16 @@ pub fn arguments(
                 Some(words) => params.extend_from_slice(words),
                 None if param.ty.is_optional() => params.push(NULL),
                 None => {
+                    // perhaps it was only misspelled
+                    no_other(operation, &request.params)?;
                     let message = format!("`{}` is missing", param.name);
                     return Err(at_field("params", &param.name, BadValue::new("", message)));
                 }
             },
         }
     }
-    let unknown = if given < request.params.len() { Some(&request.params) } else { None };
-    for name in unknown.into_iter().flat_map(Map::keys) {
-        if !operation.params.iter().any(|param| param.name == *name) {
-            let known: Vec<&str> = operation.params.iter().map(|p| p.name.as_str()).collect();
-            let message = format!(
-                "`{}` takes no `{name}`; its parameters are {}",
-                operation.name,
-                if known.is_empty() { "none".to_string() } else { known.join(", ") }
-            );
-            return Err(at_field("params", name, BadValue::new("", message)));
-        }
+    if given < request.params.len() {
+        no_other(operation, &request.params)?;
     }
     let mut memory = Vec::with_capacity(operation.memory.len());
     for used in &operation.memory {
@@ -154,6 +147,22 @@ pub fn arguments(
     }
     let me = pool.text(request.principal.as_bytes());
     Ok(Arguments { params, memory, me })
+}
+
+/// Nothing is given that the operation does not take.
+fn no_other(operation: &Operation, given: &Map<String, Value>) -> Result<(), BadValue> {
+    for name in given.keys() {
+        if !operation.params.iter().any(|param| param.name == *name) {
+            let known: Vec<&str> = operation.params.iter().map(|p| p.name.as_str()).collect();
+            let message = format!(
+                "`{}` takes no `{name}`; its parameters are {}",
+                operation.name,
+                if known.is_empty() { "none".to_string() } else { known.join(", ") }
+            );
+            return Err(at_field("params", name, BadValue::new("", message)));
+        }
+    }
+    Ok(())
 }
 
 /// `my_epoch`, or `victim.my_epoch` where the operation has it of several records.

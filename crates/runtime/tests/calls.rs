@@ -123,6 +123,10 @@ fn bad_arguments_are_named_with_a_pointer_and_change_nothing() {
         "/params/booking `booking` is missing"
     );
     assert_eq!(
+        bad(ask("buyer", "hold", "ann").with("saet", "A1").with("booking", "b")),
+        "/params/saet `hold` takes no `saet`; its parameters are seat, booking, ttl"
+    );
+    assert_eq!(
         bad(hold("A1", "b", "ann").with("ttl", "soon")),
         "/params/ttl expected a duration, such as \"10m\" or \"1500ms\", found \"soon\""
     );

@@ -60,7 +60,10 @@ impl App {
 
     pub fn service(&self, name: &str) -> Result<&Arc<Service>, Problem> {
         let found = self.services().find(|service| service.name == name);
-        found.ok_or_else(|| Problem::unknown(format!("no design `{name}` is served here")))
+        found.ok_or_else(|| {
+            let instead = design::instead(name, self.services().map(|service| &*service.name));
+            Problem::unknown(format!("no design `{name}` is served here; {instead}"))
+        })
     }
 
     /// From now on requests find this one in the place of the service of its name.

@@ -47,7 +47,8 @@ impl Runtime {
     pub fn view_as(&self, query: &ViewQuery, viewer: Option<&Viewer>) -> Result<Value, CallError> {
         let design = &self.schema.design;
         let Some(at) = design.views.iter().position(|view| view.name == query.view) else {
-            let message = format!("`{}` has no view `{}`", design.name, query.view);
+            let instead = design::instead(&query.view, design.views.iter().map(|v| &*v.name));
+            let message = format!("`{}` has no view `{}`; {instead}", design.name, query.view);
             return Err(CallError::Unknown(message));
         };
         let view = &design.views[at];

@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::header::HeaderValue;
 use axum::http::{HeaderMap, Response};
+use design::model::OperationKind;
 
 use crate::app::App;
 use crate::calling::{self, Answer, Terms};
@@ -60,5 +61,19 @@ pub async fn post<'a>(
 
 /// Names what there is instead.
 pub fn unknown(service: &Service, actor: &str, operation: &str) -> Problem {
-    Problem::unknown(format!("`{}` has no step or read `{actor}/{operation}`", service.name))
+    let design = service.design();
+    let known = design.actors.iter().position(|known| known.name == actor);
+    let Some(known) = known else {
+        let subjects = design.subjects.iter().map(|subject| &*subject.name);
+        let names = design.actors.iter().map(|actor| &*actor.name).chain(subjects);
+        let instead = design::instead(actor, names);
+        let message = format!("`{}` has no actor or subject `{actor}`; {instead}", service.name);
+        return Problem::unknown(message);
+    };
+    let callable = design.operations.iter().filter(|operation| {
+        matches!(operation.kind, OperationKind::Step { .. } | OperationKind::Read { .. })
+            && operation.actor.index() == known
+    });
+    let instead = design::instead(operation, callable.map(|operation| &*operation.name));
+    Problem::unknown(format!("`{actor}` has no step or read `{operation}`; {instead}"))
 }

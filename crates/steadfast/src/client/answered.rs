@@ -55,7 +55,6 @@ impl Answered {
         let problem = Problem::new(message);
         match self.status {
             401 => problem.help("give a token with `--token`, or in STEADFAST_TOKEN"),
-            404 => problem.help("`steadfast show DESIGN` prints a design of the catalog"),
             400 if said["type"].as_str().is_some_and(|kind| kind.contains("key")) => {
                 problem.help("name the call with `--key`, the same whenever you repeat it")
             }
@@ -81,7 +80,8 @@ pub fn refusal(said: &Value) -> String {
         let _ = writeln!(text, "  {detail}");
     }
     let list = |name: &str| said[name].as_array().cloned().unwrap_or_default();
-    for failure in list("prevents") {
+    let told_already = said["detail"].as_str().is_some_and(|detail| detail.contains("prevents"));
+    for failure in list("prevents").iter().filter(|_| !told_already) {
         let _ = writeln!(text, "  this prevents {}", told(failure.as_str().unwrap_or_default()));
     }
     for seen in list("truth") {

@@ -83,13 +83,21 @@ fn a_step_is_taken_refused_and_read_back() {
         .run(&other)
         .exits(1)
         .says("refused by `free`")
-        .says("this prevents oversell")
+        .says("it prevents: oversell")
         .says("Seat A1");
     server.run(&["get", "tickets", "Seat", "A1"]).exits(0).says("status HELD");
     server.run(&["get", "tickets", "Seat", "A9"]).exits(1).says("there is no Seat A9");
     let seen = server.run(&["view", "tickets", "Availability", "section=stalls"]).exits(0);
     seen.says("revision 0-");
     // what is wrong is told, with what to do next
+    for (asked, meant) in [
+        (["call", "ticket", "buyer", "hold"], "did you mean `tickets`?"),
+        (["call", "tickets", "buyr", "hold"], "did you mean `buyer`?"),
+        (["call", "tickets", "buyer", "hodl"], "did you mean `hold`?"),
+        (["get", "tickets", "Seta", "A1"], "did you mean `Seat`?"),
+    ] {
+        server.run(&asked).exits(2).says(meant);
+    }
     server.run(&["call", "tickets", "buyer", "fly"]).exits(2);
     server.run(&["call", "tickets", "buyer", "hold", "seat=A1"]).exits(2).says("(at `/booking`)");
     let nowhere = ["get", "tickets", "Seat", "A1", "--server", "http://127.0.0.1:9"];
