@@ -78,11 +78,10 @@ fn foreseen(page: &mut Html, service: &Service) {
         html!(
             page,
             "<tr><td class=\"key\">{}</td><td class=\"key\">{}</td><td data-name=\"why\">{}</td><td \
-             data-name=\"a way out\"><strong>{}</strong> {}</td></tr>",
+             data-name=\"a way out\">{}</td></tr>",
             hot.key,
             hot.operation,
             super::design_page::prose(&hot.why),
-            hot.way_out.name,
             super::design_page::prose(&hot.way_out.text)
         );
     }
