@@ -487,8 +487,8 @@ fn check_names(new: &NewToken) -> Result<(), Error> {
     Ok(())
 }
 
-/// Who changes keys and tokens: the user of this machine.
-fn by() -> String {
+/// Who changes keys, tokens and stores by a command: the user of this machine.
+pub fn by() -> String {
     let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME"));
     user.ok().filter(|name| good_name(name)).unwrap_or_else(|| "unknown".into())
 }

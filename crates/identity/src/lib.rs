@@ -19,7 +19,7 @@ mod token;
 pub use audit::{Act, Audit, Broken, Chain, Noted, verify};
 pub use cache::Signed;
 pub use error::{Denied, Error};
-pub use identity::{Identity, Issued, KeyInfo, NewToken, Target, TokenInfo};
+pub use identity::{Identity, Issued, KeyInfo, NewToken, Target, TokenInfo, by};
 pub use limit::Limiter;
 pub use roles::Roles;
 pub use token::{Claims, TOKEN_MAX, inspect};

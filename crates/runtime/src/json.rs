@@ -195,11 +195,18 @@ fn sized(text: &str) -> Result<(), BadValue> {
 /// From a number, or from a text (as in a path); never the word that stands for null.
 fn number(value: &Value) -> Option<Word> {
     let number = match value {
-        Value::Number(number) => number.as_i64()?,
+        Value::Number(number) => number.as_i64().or_else(|| whole(number.as_f64()?))?,
         Value::String(text) => text.parse().ok()?,
         _ => return None,
     };
     (number != NULL).then_some(number)
+}
+
+/// `3.0` is a whole number to JSON Schema, and some languages write it so; beyond the whole numbers
+/// that a float tells apart it is not known which one was meant.
+fn whole(number: f64) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    (number.fract() == 0.0 && number.abs() < EXACT).then_some(number as i64)
 }
 
 fn decimal(value: &Value) -> Option<Word> {
@@ -353,5 +360,7 @@ mod tests {
         assert_eq!(number(&json!(i64::MIN)), None);
         assert_eq!(number(&json!(i64::MIN + 1)), Some(i64::MIN + 1));
         assert_eq!(number(&json!(1.5)), None);
+        assert_eq!(number(&json!(-2124.0)), Some(-2124));
+        assert_eq!(number(&json!(1e300)), None);
     }
 }

@@ -18,7 +18,7 @@ use crate::reply::CallError;
 use crate::request::{Asked, IfMatch, Request, arguments};
 use crate::runtime::Runtime;
 use crate::schema::Schema;
-use crate::sight::{Eye, Looked, Mask};
+use crate::sight::{self, Eye, Looked, Mask};
 
 /// So often what the guards of other steps look at is fetched; each time leads one reference
 /// further.
@@ -64,8 +64,8 @@ pub fn legal(
     Ok(steps.iter().map(|step| written(schema, step, &pool)).collect())
 }
 
-/// A step is told to a viewer who may take it, and who sees the records that were filled in or
-/// named them: that its guard holds tells of them.
+/// A step is told to a viewer who may take it, who sees the records that were filled in or named
+/// them, and who sees of them what its guard looks at: that it holds tells of that.
 fn may_know(
     schema: &Schema,
     command: &Command<'_>,
@@ -78,6 +78,9 @@ fn may_know(
     if !eye.acts_as(operation.actor) {
         return Ok(false);
     }
+    let mentions = sight::guard(&schema.design, operation);
+    let mut hidden: Vec<_> = mentions.states.into_iter().collect();
+    hidden.retain(|(subject, state)| !eye.always(*subject, *state));
     let called = &schema.design.operations[command.operation.index()];
     let layout = schema.program.params(command.operation);
     for (param, filled) in operation.params.iter().zip(&step.params) {
@@ -86,16 +89,15 @@ fn may_know(
             given.ty.required() == param.ty.required()
                 && command.params[field.offset as usize] == *key
         });
-        if named {
-            continue;
-        }
         let words = loaded.find(*subject, *key).and_then(|at| loaded.words(at));
         let looked = Looked { subject: *subject, key: *key, words };
-        if eye.mask(looked, loaded.pool, Some(source))? == Mask::Nothing {
+        let mask = eye.mask(looked, loaded.pool, Some(source))?;
+        if mask == Mask::Nothing && !named {
             return Ok(false);
         }
+        hidden.retain(|(of, state)| of != subject || !mask.shows(*state));
     }
-    Ok(true)
+    Ok(hidden.is_empty())
 }
 
 fn written(schema: &Schema, step: &LegalStep, pool: &Pool) -> Value {

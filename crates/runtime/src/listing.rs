@@ -33,8 +33,6 @@ pub struct DueRepair {
 pub struct RecordPage {
     /// each with its key
     pub records: Vec<(Vec<Value>, Truth)>,
-    /// the key to go on after
-    pub last: Option<Vec<Value>>,
     /// there are more after the last of them
     pub more: bool,
 }
@@ -50,8 +48,8 @@ impl Runtime {
         self.records_as(subject, after, limit, None).await
     }
 
-    /// As much of them as the viewer sees: a page may hold fewer than `limit`, and say that there
-    /// are more.
+    /// As much of them as the viewer sees. Records that it does not see take no place in a page and
+    /// are not counted among those that follow, so a page does not tell that they are there.
     pub async fn records_as(
         &self,
         subject: &str,
@@ -77,17 +75,26 @@ impl Runtime {
             keys::record(&mut key, &schema.design, schema.number, id, handle, &pool);
             range.start = Key::new(key).next();
         }
-        let page = self.store.scan(Scan::new(range, limit)).await?;
         let eye = self.eye(viewer);
-        let mut seen = RecordPage { more: page.more, ..RecordPage::default() };
-        for (key, stored) in &page.records {
-            let parts = &key[RECORD_HEAD_BYTES..];
-            let last = self.key_of(id, parts)?;
-            let truth = self.seen(id, parts, &stored.value, eye.as_ref())?;
-            if let Some(truth) = truth {
-                seen.records.push((last.clone(), Truth { version: stored.version.0, truth }));
+        let mut seen = RecordPage::default();
+        loop {
+            // one more than is asked for says whether there are more
+            let page = self.store.scan(Scan::new(range.clone(), limit.saturating_add(1))).await?;
+            for (key, stored) in &page.records {
+                let parts = &key[RECORD_HEAD_BYTES..];
+                let truth = self.seen(id, parts, &stored.value, eye.as_ref())?;
+                let Some(truth) = truth else { continue };
+                if seen.records.len() == limit {
+                    seen.more = true;
+                    return Ok(seen);
+                }
+                let key = self.key_of(id, parts)?;
+                seen.records.push((key, Truth { version: stored.version.0, truth }));
             }
-            seen.last = Some(last);
+            match page.records.last() {
+                Some((last, _)) if page.more => range.start = last.clone().next(),
+                _ => break,
+            }
         }
         Ok(seen)
     }
@@ -168,6 +175,18 @@ impl Runtime {
     /// The newest durable revision.
     pub async fn head(&self) -> Result<String, CallError> {
         Ok(self.store.head(Partition::default()).await?.to_string())
+    }
+
+    /// Waits until this revision is durable.
+    pub async fn reached(&self, revision: &str) -> Result<(), CallError> {
+        let wanted: Cursor = revision.parse().map_err(|message: String| {
+            CallError::Bad(BadValue { pointer: "/at_least".into(), message })
+        })?;
+        if wanted > self.store.head(wanted.partition()).await? {
+            let before = Cursor::at(wanted.partition(), wanted.position().saturating_sub(1));
+            self.store.changed(before).await?;
+        }
+        Ok(())
     }
 
     /// Waits until something after this revision is durable.

@@ -42,22 +42,35 @@ enum Listed {
     Tags(Vec<(bool, String)>),
 }
 
+/// Between the tags of a list; an element may be empty.
+const SEPARATORS: [char; 3] = [' ', '\t', ','];
+
 fn listed(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Listed>, Problem> {
     let mut tags = Vec::new();
     let mut any = false;
     for value in headers.get_all(name) {
         let text = value.to_str().map_err(|_| wrong(name))?;
-        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            if part == "*" {
+        let mut rest = text.trim_start_matches(SEPARATORS);
+        while !rest.is_empty() {
+            if let Some(after) = rest.strip_prefix('*') {
                 any = true;
-                continue;
+                rest = after;
+            } else {
+                let (weak, quoted) = match rest.strip_prefix("W/") {
+                    Some(quoted) => (true, quoted),
+                    None => (false, rest),
+                };
+                // a comma may stand within a tag
+                let inner = quoted.strip_prefix('"').and_then(|open| open.split_once('"'));
+                let (tag, after) = inner.ok_or_else(|| wrong(name))?;
+                tags.push((weak, tag.to_string()));
+                rest = after;
             }
-            let (weak, quoted) = match part.strip_prefix("W/") {
-                Some(rest) => (true, rest),
-                None => (false, part),
-            };
-            let inner = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-            tags.push((weak, inner.ok_or_else(|| wrong(name))?.to_string()));
+            let next = rest.trim_start_matches(SEPARATORS);
+            if !next.is_empty() && !rest[..rest.len() - next.len()].contains(',') {
+                return Err(wrong(name));
+            }
+            rest = next;
         }
     }
     Ok(match (any, tags.is_empty()) {
@@ -70,4 +83,35 @@ fn listed(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Listed>, Prob
 
 fn wrong(name: &HeaderName) -> Problem {
     Problem::malformed(format!("`{name}` is `*`, or a list of tags such as \"42\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_stand_in_a_list_and_may_hold_commas() {
+        let told = |text: &'static str| {
+            let headers = HeaderMap::from_iter([(IF_MATCH, HeaderValue::from_static(text))]);
+            expected(&headers).map_err(|problem| problem.status.as_u16())
+        };
+        let versions = |list: &[u64]| Ok(Some(IfMatch::Versions(list.to_vec())));
+        for (text, is) in [
+            ("\"1\"", versions(&[1])),
+            ("\"1\" , \"2\",\"3\"", versions(&[1, 2, 3])),
+            (",, \"1\",", versions(&[1])),
+            ("W/\"1\", \"2\"", versions(&[2])),
+            ("\"a,b\", \"7\"", versions(&[7])),
+            ("\"1,2\"", versions(&[])),
+            ("*", Ok(Some(IfMatch::Exists))),
+            ("1", Err(400)),
+            ("\"1", Err(400)),
+            ("\"1\" \"2\"", Err(400)),
+            ("\"1\"2", Err(400)),
+            ("", Err(400)),
+        ] {
+            assert_eq!(told(text), is, "{text}");
+        }
+        assert_eq!(expected(&HeaderMap::new()).ok().flatten(), None);
+    }
 }

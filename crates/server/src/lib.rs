@@ -15,6 +15,7 @@ mod listen;
 mod metrics;
 mod openapi;
 mod path;
+mod patience;
 mod problem;
 mod routes;
 pub mod sample;

@@ -16,6 +16,7 @@ pub enum Act {
     Forbidden,
     DeadLetterRetried,
     DesignReplaced,
+    StoreCopied,
     StoreRestored,
     /// an unfinished line was cut off
     Mended,
@@ -36,6 +37,7 @@ impl Act {
             Act::Forbidden => "forbidden",
             Act::DeadLetterRetried => "dead letter retried",
             Act::DesignReplaced => "design replaced",
+            Act::StoreCopied => "store copied",
             Act::StoreRestored => "store restored",
             Act::Mended => "log mended",
         }

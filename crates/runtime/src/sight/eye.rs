@@ -91,7 +91,7 @@ impl Eye<'_> {
     }
 
     /// Is this state seen on every record, whatever it says?
-    fn always(&self, subject: SubjectId, state: StateId) -> bool {
+    pub fn always(&self, subject: SubjectId, state: StateId) -> bool {
         match &self.sight.states[subject.index()][state.index()] {
             Rule::Derived(readers) => readers.iter().any(|actor| self.roles[actor.index()]),
             Rule::Stated(stated) => stated.iter().any(|stated| {

@@ -221,6 +221,13 @@ fn part(design: &Design, value: &Expr) -> Answer {
     }
 }
 
+/// Of a guard: what its holding tells of.
+pub fn guard(design: &Design, operation: &Operation) -> Mentions {
+    let mut found = Mentions::default();
+    operation.guard.iter().for_each(|clause| found.add(design, &clause.body));
+    found
+}
+
 /// Of a view: what a row tells by being there, by its group and by where it stands.
 pub fn view(design: &Design, view: &View) -> Mentions {
     let mut found = Mentions::default();

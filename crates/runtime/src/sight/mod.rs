@@ -8,6 +8,7 @@ mod eye;
 mod mentions;
 
 pub(crate) use eye::{Eye, Looked, Mask};
+pub(crate) use mentions::guard;
 use mentions::{Answer, Mentions, readers_of};
 
 use std::collections::BTreeSet;

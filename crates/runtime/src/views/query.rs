@@ -65,16 +65,7 @@ impl Runtime {
         }
         let looks = Looks { eye: eye.as_ref(), at, whole };
         if let Some(cursor) = &query.at_least {
-            let cursor: store::Cursor = cursor
-                .parse()
-                .map_err(|message: String| CallError::Bad(BadValue::new("/at_least", message)))?;
-            let head = store::block_on(self.store.head(cursor.partition()))?;
-            if cursor > head {
-                store::block_on(self.store.changed(store::Cursor::at(
-                    cursor.partition(),
-                    cursor.position().saturating_sub(1),
-                )))?;
-            }
+            store::block_on(self.reached(cursor))?;
         }
         let group = self.group_of(view, query)?;
         let mut state = self.views.lock();

@@ -15,7 +15,7 @@ pub async fn record(
     subject: &str,
     key: &[Value],
 ) -> Result<Option<Truth>, CallError> {
-    service.runtime.get_as(subject, key, visit.viewer().as_ref()).await
+    service.runtime.get_as(subject, key, visit.caller.viewer(service).as_ref()).await
 }
 
 pub async fn records(
@@ -25,7 +25,7 @@ pub async fn records(
     after: Option<&[Value]>,
     limit: usize,
 ) -> Result<RecordPage, CallError> {
-    service.runtime.records_as(subject, after, limit, visit.viewer().as_ref()).await
+    service.runtime.records_as(subject, after, limit, visit.caller.viewer(service).as_ref()).await
 }
 
 pub async fn past(
@@ -35,7 +35,7 @@ pub async fn past(
     before: Option<&str>,
     limit: usize,
 ) -> Result<Past, CallError> {
-    service.runtime.past_as(of, before, limit, visit.viewer().as_ref()).await
+    service.runtime.past_as(of, before, limit, visit.caller.viewer(service).as_ref()).await
 }
 
 /// The repairs that come next, of any record: whoever shows one asks whether it [`sees`] it.
@@ -46,7 +46,7 @@ pub fn due(service: &Service, limit: usize) -> Result<Vec<DueRepair>, CallError>
 /// A view is followed and read with the thread held: not on one that serves.
 pub async fn view(visit: &Visit, service: &Service, query: ViewQuery) -> Result<Value, Problem> {
     let runtime = std::sync::Arc::clone(&service.runtime);
-    let viewer = visit.viewer();
+    let viewer = visit.caller.viewer(service);
     let read = tokio::task::spawn_blocking(move || runtime.view_as(&query, viewer.as_ref())).await;
     match read {
         Ok(answer) => answer.map_err(|error| problem(service, error)),
@@ -65,7 +65,7 @@ pub async fn feed(
     from: Option<&str>,
     limit: usize,
 ) -> Result<(Vec<(String, runtime::Transition)>, String), CallError> {
-    service.runtime.feed_as(from, limit, visit.viewer().as_ref()).await
+    service.runtime.feed_as(from, limit, visit.caller.viewer(service).as_ref()).await
 }
 
 /// Whether the visitor may do what an operator does: look into the outbox, try a delivery again,

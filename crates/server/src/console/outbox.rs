@@ -3,7 +3,9 @@
 use axum::body::Body;
 use axum::http::Response;
 use design::model::OperationKind;
+use identity::Act;
 use runtime::Waiting;
+use serde_json::json;
 
 use super::fields::{Sent, sent};
 use super::html::{Html, html};
@@ -122,7 +124,11 @@ pub async fn retry(
     let key = found.key.clone();
     let retried = tokio::task::spawn_blocking(move || runtime.retry(&found)).await;
     match retried {
-        Ok(Ok(())) => {}
+        Ok(Ok(())) => {
+            let of = json!({ "design": service.name, "effect": effect, "key": key });
+            // it is under way, whether or not the log takes the line
+            let _ = visit.app.auditor.done(Act::DeadLetterRetried, &visit.caller.principal, of);
+        }
         Ok(Err(error)) => return Err(look::problem(service, error)),
         Err(_) => return Err(Problem::broken()),
     }

@@ -41,7 +41,7 @@ pub async fn page(visit: &Visit, service: &Service) -> Result<Html, Problem> {
             Ok(list) if list.records.is_empty() => {
                 html!(page, "<p class=\"faint\">none written yet</p>");
             }
-            Ok(RecordPage { records, more, .. }) => {
+            Ok(RecordPage { records, more }) => {
                 html!(page, "<ul class=\"legal\">");
                 for (key, _) in &records {
                     html!(page, "<li>");
@@ -81,7 +81,7 @@ pub async fn of_subject(visit: &Visit, service: &Service, name: &str) -> Result<
     let after: Vec<Value> = keys(visit, "after");
     let after = (!after.is_empty()).then_some(after);
     let found = look::records(visit, service, name, after.as_deref(), PAGE).await;
-    let RecordPage { records: list, last, more } =
+    let RecordPage { records: list, more } =
         found.map_err(|error| look::problem(service, error))?;
     let mut page = Html::new();
     html!(
@@ -105,7 +105,7 @@ pub async fn of_subject(visit: &Visit, service: &Service, name: &str) -> Result<
     if after.is_some() {
         html!(page, "<a href=\"{}\">From the beginning</a>", here);
     }
-    if let Some(last) = last.filter(|_| more) {
+    if let Some((last, _)) = list.last().filter(|_| more) {
         let mut next = format!("{here}?");
         for (at, part) in last.iter().enumerate() {
             next.push_str(if at == 0 { "after=" } else { "&after=" });

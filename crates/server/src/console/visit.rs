@@ -6,8 +6,6 @@ use axum::http::StatusCode;
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use axum::http::request::Parts;
 
-use runtime::Viewer;
-
 use super::fields::Sent;
 use super::html::{Html, html};
 use super::shell::Tab;
@@ -65,14 +63,6 @@ impl Visit {
             address: uri.path_and_query().map_or("/console", |given| given.as_str()).to_string(),
             query: path::query(uri.query().unwrap_or_default())?,
         })
-    }
-
-    /// As whom the runtime shows things; none: everything is shown.
-    pub fn viewer(&self) -> Option<Viewer> {
-        match &self.caller.roles {
-            Roles::All => None,
-            Roles::Some(roles) => Some(Viewer::with_roles(&self.caller.principal, roles.clone())),
-        }
     }
 
     /// Who acts, at the top of the page.

@@ -27,7 +27,7 @@ pub fn schemas() -> Map<String, Value> {
         "required": ["subject", "key", "truth"],
         "properties": {
             "subject": { "type": "string" },
-            "key": { "type": "array" },
+            "key": key(),
             "truth": { "type": ["object", "null"], "description": "null: there is none" },
         },
     });
@@ -43,17 +43,19 @@ pub fn schemas() -> Map<String, Value> {
         },
     });
     let refusal = json!({
-        "allOf": [reference("schemas", "Problem")],
-        "type": "object",
-        "properties": {
-            "guard": { "type": "string", "description": "the clause that does not hold" },
-            "truth": { "type": "array", "items": reference("schemas", "Record"),
-                       "description": "the records it looked at" },
-            "legal": { "type": "array", "items": reference("schemas", "Legal"),
-                       "description": "what the caller could do instead" },
-            "prevents": { "type": "array", "items": { "type": "string" },
-                          "description": "the failures that this guard is there for" },
-        },
+        // properties beside an `allOf` of one are lost on generators that take it for another name
+        "allOf": [reference("schemas", "Problem"), {
+            "type": "object",
+            "properties": {
+                "guard": { "type": "string", "description": "the clause that does not hold" },
+                "truth": { "type": "array", "items": reference("schemas", "Record"),
+                           "description": "the records it looked at" },
+                "legal": { "type": "array", "items": reference("schemas", "Legal"),
+                           "description": "what the caller could do instead" },
+                "prevents": { "type": "array", "items": { "type": "string" },
+                              "description": "the failures that this guard is there for" },
+            },
+        }],
     });
     let legal = json!({
         "type": "object",
@@ -160,6 +162,11 @@ pub fn parameters() -> Map<String, Value> {
         ),
         ("IfNoneMatch".into(), header("If-None-Match", tags, "304 if it still has this tag")),
     ])
+}
+
+/// A key, part by part. Generators want to be told what is in an array, even if it is anything.
+pub fn key() -> Value {
+    json!({ "type": "array", "items": {} })
 }
 
 /// The responses that these statuses stand for.

@@ -1,9 +1,11 @@
 //! The paths of one design.
 
-use design::model::{Clause, Design, Operation, OperationKind, SubjectId, Type, View, ViewForm};
+use design::model::{
+    Clause, Design, ExprKind, Operation, OperationKind, SubjectId, Type, View, ViewForm,
+};
 use serde_json::{Map, Value, json};
 
-use super::common::{answers, reference};
+use super::common::{answers, key, reference};
 use super::schema;
 use crate::sample;
 use crate::service::{Call, Service};
@@ -12,6 +14,9 @@ pub fn add(service: &Service, paths: &mut Map<String, Value>, schemas: &mut Map<
     let design = service.design();
     let name = &service.name;
     for (actor, operation, call) in service.calls() {
+        if !is_served(design, service.operation(call)) {
+            continue;
+        }
         let path = format!("/v1/{name}/{actor}/{operation}");
         paths.insert(path, json!({ "post": step(service, actor, call) }));
     }
@@ -24,13 +29,30 @@ pub fn add(service: &Service, paths: &mut Map<String, Value>, schemas: &mut Map<
         paths.insert(path, json!({ "get": truth_get(service, &subject.name, &truth, &parts) }));
     }
     for view in &design.views {
-        if !matches!(view.form, ViewForm::Search { .. } | ViewForm::Near { .. }) {
+        if !is_searched(view) {
             let path = format!("/v1/{name}/views/{}", view.name);
             paths.insert(path, json!({ "get": view_get(service, view) }));
         }
     }
     paths.insert(format!("/v1/{name}/feed"), json!({ "get": feed_get(service) }));
     paths.insert(format!("/v1/{name}/batch"), json!({ "post": batch_post(service) }));
+}
+
+/// Does it need a search engine, which there is none of yet?
+fn is_searched(view: &View) -> bool {
+    matches!(view.form, ViewForm::Search { .. } | ViewForm::Near { .. })
+}
+
+/// A read of a view that is not served is not served, either.
+fn is_served(design: &Design, operation: &Operation) -> bool {
+    let OperationKind::Read { result } = &operation.kind else { return true };
+    let mut served = true;
+    design::model::visit::each(result, &mut |part| {
+        if let ExprKind::View { view, .. } = &part.kind {
+            served &= !is_searched(&design.views[view.index()]);
+        }
+    });
+    served
 }
 
 /// Every request with a body may come to these.
@@ -198,7 +220,7 @@ fn truth_schema(design: &Design, id: SubjectId) -> Value {
         "required": ["subject", "key", "truth"],
         "properties": {
             "subject": { "const": subject.name },
-            "key": { "type": "array" },
+            "key": key(),
             "truth": { "type": "object", "properties": states },
         },
     })
@@ -252,7 +274,7 @@ fn view_get(service: &Service, view: &View) -> Value {
             parameters.push(query("after", false, json!({ "type": "string" })));
             properties["rows"] = json!({ "type": "array", "items": {
                 "type": "object", "required": ["key", "truth"],
-                "properties": { "key": { "type": "array" }, "truth": { "type": "object" },
+                "properties": { "key": key(), "truth": { "type": "object" },
                                 "rank": { "type": "integer" } },
             } });
             properties["next"] = json!({ "type": ["string", "null"] });

@@ -44,7 +44,7 @@ pub async fn backup(
     sent: Body,
 ) -> Result<Response<Body>, Problem> {
     let _place = app.enter()?;
-    operator(app, headers)?;
+    let caller = operator(app, headers)?;
     body::is_json(headers)?;
     let asked = body::object(&body::read(sent, app.limits()).await?)?;
     let to = asked.get("to").and_then(Value::as_str).map(PathBuf::from);
@@ -53,7 +53,15 @@ pub async fn backup(
         return Err(Problem::malformed(detail).pointer("/to"));
     };
     let admin = admin(app)?;
-    let done = tokio::task::spawn_blocking(move || admin.backup(&to)).await;
+    let noted = Arc::clone(app);
+    // also when the client does not wait: a copy that was made is written down
+    let done = tokio::task::spawn_blocking(move || {
+        let copied = admin.backup(&to)?;
+        let of = json!({ "to": to.to_string_lossy() });
+        let _ = noted.auditor.done(Act::StoreCopied, &caller.principal, of);
+        Ok(copied)
+    })
+    .await;
     let copied = done.map_err(|_| Problem::broken())?.map_err(problem)?;
     Ok(answer::json(&copied))
 }

@@ -12,6 +12,7 @@ use super::step;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::calling::{self, Answer, Begun, Terms};
+use crate::patience::Patience;
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::{answer, auth, body, idempotency};
@@ -37,7 +38,7 @@ pub struct Step {
 
 pub async fn post(
     app: &Arc<App>,
-    service: &Service,
+    mut service: &Arc<Service>,
     headers: &HeaderMap,
     sent: Body,
 ) -> Result<Response<Body>, Problem> {
@@ -45,13 +46,9 @@ pub async fn post(
     let caller = auth::caller(app, headers)?;
     body::is_json(headers)?;
     let bytes = body::read(sent, app.limits()).await?;
-    let batch: Batch = serde_json::from_slice(&bytes).map_err(|error| {
-        let detail =
-            format!("a batch is {{\"steps\": [{{\"actor\", \"operation\", …}}]}}: {error}");
-        Problem::malformed(detail).pointer("")
-    })?;
+    let mut steps = steps(&bytes)?;
     let steps_max = app.limits().batch_steps_max;
-    if batch.steps.len() > steps_max {
+    if steps.len() > steps_max {
         return Err(Problem::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "too-large",
@@ -59,9 +56,22 @@ pub async fn post(
             format!("a batch has at most {steps_max} steps"),
         ));
     }
-    let mut begun = Vec::with_capacity(batch.steps.len());
-    for step in batch.steps {
-        begun.push(begin(app, service, &caller, step));
+    let mut begun = Vec::with_capacity(steps.len());
+    let mut patience = Patience::default();
+    'served: loop {
+        for step in steps {
+            match begin(app, service, &caller, step) {
+                Err(problem) if patience.with(&problem).await => {
+                    // this step and those after it are for the new version
+                    service = app.service(&service.name)?;
+                    steps = self::steps(&bytes)?;
+                    steps.drain(..begun.len());
+                    continue 'served;
+                }
+                begun_or_not => begun.push(begun_or_not),
+            }
+        }
+        break;
     }
     let mut text = Vec::with_capacity(256 * begun.len() + 16);
     text.extend_from_slice(b"{\"answers\":[");
@@ -72,6 +82,15 @@ pub async fn post(
     }
     text.extend_from_slice(b"]}");
     Ok(answer::of_type("application/json", text))
+}
+
+fn steps(bytes: &[u8]) -> Result<Vec<Step>, Problem> {
+    let batch: Result<Batch, _> = serde_json::from_slice(bytes);
+    batch.map(|batch| batch.steps).map_err(|error| {
+        let detail =
+            format!("a batch is {{\"steps\": [{{\"actor\", \"operation\", …}}]}}: {error}");
+        Problem::malformed(detail).pointer("")
+    })
 }
 
 /// Decides one step.

@@ -15,11 +15,13 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
+use axum::http::request::Parts;
 use axum::http::{Method, Request, Response};
 use axum::response::IntoResponse;
 use axum::routing::{any, get};
 
 use crate::app::App;
+use crate::patience::Patience;
 use crate::problem::Problem;
 use crate::{auth, console, openapi, path};
 
@@ -48,7 +50,16 @@ const READS: &str = "GET, HEAD";
 
 /// `/v1/{design}/…`. The parts are decoded one by one, so that a key may hold a slash.
 async fn of_design(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
-    let (route, answer) = dispatch(&app, request).await;
+    let (parts, sent) = request.into_parts();
+    let (mut route, mut answer) = dispatch(&app, &parts, sent).await;
+    let mut patience = Patience::default();
+    // whatever only reads can be asked for again as it is
+    while let Err(problem) = &answer
+        && parts.method.is_safe()
+        && patience.with(problem).await
+    {
+        (route, answer) = dispatch(&app, &parts, Body::empty()).await;
+    }
     let response = answer.unwrap_or_else(IntoResponse::into_response);
     app.requests.count(route, response.status().as_u16());
     response
@@ -57,9 +68,9 @@ async fn of_design(State(app): State<Arc<App>>, request: Request<Body>) -> Respo
 /// What kind of request it was, and its answer.
 async fn dispatch(
     app: &Arc<App>,
-    request: Request<Body>,
+    parts: &Parts,
+    sent: Body,
 ) -> (&'static str, Result<Response<Body>, Problem>) {
-    let (parts, sent) = request.into_parts();
     let (uri, method, headers) = (&parts.uri, &parts.method, &parts.headers);
     let path_bytes_max = app.limits().path_bytes_max;
     if uri.path_and_query().map_or(0, |given| given.as_str().len()) > path_bytes_max {

@@ -16,6 +16,7 @@ use super::batch::{self, Step};
 use crate::app::{App, Place};
 use crate::auth::{self, Caller};
 use crate::calling::Begun;
+use crate::patience::Patience;
 use crate::problem::Problem;
 use crate::service::Service;
 
@@ -78,7 +79,9 @@ async fn serve(app: Arc<App>, caller: Caller, mut socket: WebSocket) {
         let mut next = Some(first);
         while let Some(message) = next {
             match message {
-                Some(Ok(Message::Text(text))) => waiting.push(begin(&app, &caller, text.as_str())),
+                Some(Ok(Message::Text(text))) => {
+                    waiting.push(begin(&app, &caller, text.as_str()).await);
+                }
                 Some(Ok(Message::Binary(_))) => {
                     let begun = Err(Problem::malformed("a message is a text"));
                     waiting.push(Waiting { id: Value::Null, begun });
@@ -104,23 +107,29 @@ async fn serve(app: Arc<App>, caller: Caller, mut socket: WebSocket) {
     let _ = socket.send(Message::Close(Some(frame))).await;
 }
 
-fn begin(app: &Arc<App>, caller: &Caller, text: &str) -> Waiting {
-    let asked: Asked = match serde_json::from_str(text) {
-        Ok(asked) => asked,
-        Err(error) => {
-            let detail = format!(
-                "a message is {{\"id\", \"design\", \"actor\", \"operation\", …}}: {error}"
-            );
-            return Waiting { id: Value::Null, begun: Err(Problem::malformed(detail)) };
+async fn begin(app: &Arc<App>, caller: &Caller, text: &str) -> Waiting {
+    let mut patience = Patience::default();
+    loop {
+        let asked: Asked = match serde_json::from_str(text) {
+            Ok(asked) => asked,
+            Err(error) => {
+                let detail = format!(
+                    "a message is {{\"id\", \"design\", \"actor\", \"operation\", …}}: {error}"
+                );
+                return Waiting { id: Value::Null, begun: Err(Problem::malformed(detail)) };
+            }
+        };
+        let begun = (|| {
+            let place = app.enter()?;
+            let service = Arc::clone(app.service(&asked.design)?);
+            let begun = batch::begin(app, &service, caller, asked.step)?;
+            Ok((service, begun, place))
+        })();
+        match begun {
+            Err(problem) if patience.with(&problem).await => {}
+            begun => return Waiting { id: asked.id, begun },
         }
-    };
-    let begun = (|| {
-        let place = app.enter()?;
-        let service = Arc::clone(app.service(&asked.design)?);
-        let begun = batch::begin(app, &service, caller, asked.step)?;
-        Ok((service, begun, place))
-    })();
-    Waiting { id: asked.id, begun }
+    }
 }
 
 /// `{"id", "status", "body"}`

@@ -1,7 +1,6 @@
 //! `POST /v1/{design}/{actor}/{operation}`: one step or read.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::header::HeaderValue;
@@ -10,16 +9,13 @@ use design::model::OperationKind;
 
 use crate::app::App;
 use crate::calling::{self, Answer, Terms};
-use crate::problem::{Problem, REPLACED};
+use crate::patience::Patience;
+use crate::problem::Problem;
 use crate::service::{Call, Service};
 use crate::{answer, auth, body, etag, idempotency};
 
 /// Says that this answer was given before, for the same idempotency key.
 const REPLAYED: &str = "idempotency-replayed";
-
-/// How often, and after how long, the new version of a design is asked for.
-const AGAIN_MAX: u32 = 500;
-const AGAIN_AFTER: Duration = Duration::from_millis(10);
 
 pub async fn post<'a>(
     app: &'a Arc<App>,
@@ -34,14 +30,11 @@ pub async fn post<'a>(
     let terms =
         Terms { idempotency_key: idempotency::key(headers)?, if_match: etag::expected(headers)? };
     let bytes = body::read(sent, app.limits()).await?;
-    let mut tries = 0;
+    let mut patience = Patience::default();
     let begun = loop {
         let fields = body::object(&bytes)?;
         match calling::begin(app, service, call, &caller, fields, terms.clone()) {
-            // replaced since it was looked up: the new one is asked, as soon as it is in place
-            Err(problem) if problem.kind == REPLACED && tries < AGAIN_MAX => {
-                tokio::time::sleep(AGAIN_AFTER).await;
-                tries += 1;
+            Err(problem) if patience.with(&problem).await => {
                 let operation = service.operation(call);
                 let actor = &service.design().actors[operation.actor.index()].name;
                 service = app.service(&service.name)?;

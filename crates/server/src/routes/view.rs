@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
+use axum::http::header::{HeaderValue, RETRY_AFTER};
 use axum::http::{HeaderMap, Response, StatusCode};
 use runtime::{BadValue, ViewQuery};
 use serde_json::Value;
@@ -29,6 +30,23 @@ pub async fn get(
     let place = app.enter()?;
     let viewer = auth::caller(app, headers)?.viewer(service);
     let asked = asked(view, query)?;
+    let wait_ms = app.limits().wait_ms_max;
+    let patience = Duration::from_millis(wait_ms);
+    let late = || {
+        Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "not-reached",
+            "the view did not reach the revision in time",
+            format!("it was waited for {wait_ms} ms; ask again, or for an older revision"),
+        )
+        .header(RETRY_AFTER, HeaderValue::from_static("1"))
+    };
+    // waited for without a thread, which a revision that never comes would hold for good
+    if let Some(revision) = &asked.at_least {
+        let reached = tokio::time::timeout(patience, service.runtime.reached(revision)).await;
+        let reached = reached.map_err(|_| late())?;
+        reached.map_err(|error| Problem::of_call(service, error))?;
+    }
     let reader = Arc::clone(service);
     // following the feed and sorting rows may take a while, and blocks
     let reading = tokio::task::spawn_blocking(move || {
@@ -36,17 +54,11 @@ pub async fn get(
         drop(place);
         answer
     });
-    let wait_ms = app.limits().wait_ms_max;
-    match tokio::time::timeout(Duration::from_millis(wait_ms), reading).await {
+    match tokio::time::timeout(patience, reading).await {
         Ok(Ok(Ok(answer))) => Ok(answer::json(&answer)),
         Ok(Ok(Err(error))) => Err(Problem::of_call(service, error)),
         Ok(Err(_)) => Err(Problem::broken()),
-        Err(_) => Err(Problem::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "not-reached",
-            "the view did not reach the revision in time",
-            format!("it was waited for {wait_ms} ms; ask again, or for an older revision"),
-        )),
+        Err(_) => Err(late()),
     }
 }
 

@@ -5,4 +5,5 @@ mod pages;
 #[allow(dead_code, unused_imports, reason = "the tests of the interface use more of it")]
 #[path = "../http/support/mod.rs"]
 mod support;
+mod tokens;
 mod webdriver;

@@ -22,7 +22,7 @@ fn encoded(text: &str) -> String {
 }
 
 /// Sends a form as a browser does.
-fn submit(client: &mut Client, path: &str, fields: &[(&str, &str)]) -> Response {
+pub fn submit(client: &mut Client, path: &str, fields: &[(&str, &str)]) -> Response {
     let body: Vec<String> = fields
         .iter()
         .map(|(name, value)| format!("{}={}", encoded(name), encoded(value)))

@@ -1,7 +1,9 @@
 //! Following the feed.
 
-use std::net::SocketAddr;
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -85,6 +87,54 @@ fn a_client_that_loses_its_connection_misses_nothing_and_sees_nothing_twice() {
         }
     }
     writer.join().unwrap();
+}
+
+/// A network that cuts every connection after so many bytes of the answer, wherever that is.
+fn cutting(server: SocketAddr, mut bytes: usize) -> (SocketAddr, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let cuts = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&cuts);
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (Ok(mut client), Ok(mut upstream)) = (stream, TcpStream::connect(server)) else {
+                return;
+            };
+            // all that a follower sends is the head of its request
+            let mut head = [0; 4096];
+            let length = client.read(&mut head).unwrap_or(0);
+            let _ = upstream.write_all(&head[..length]);
+            let _ = std::io::copy(&mut (&upstream).take(bytes as u64), &mut client);
+            let _ = upstream.shutdown(Shutdown::Both);
+            let _ = client.shutdown(Shutdown::Both);
+            counted.fetch_add(1, Ordering::Relaxed);
+            // in the middle of a line, of an event, of a number
+            bytes = bytes * 7 % 4_999 + 600;
+        }
+    });
+    (address, cuts)
+}
+
+#[test]
+fn a_connection_that_is_cut_in_the_middle_of_an_event_costs_nothing() {
+    let server = tickets();
+    let (network, cuts) = cutting(server.address(), 900);
+    let mut source = EventSource::new(network, "/v1/tickets/feed?from=start");
+    const SEATS: usize = 300;
+    let address = server.address();
+    let writer = thread::spawn(move || {
+        let mut client = Client::new(address);
+        for at in 0..SEATS {
+            let body = json!({ "seat": format!("A{at}"), "section": "s" });
+            assert_eq!(client.post("/v1/tickets/organizer/add_seat", &body).status, 200);
+        }
+    });
+    for at in 0..SEATS {
+        let transition = source.next();
+        assert_eq!(transition["changes"][0]["key"], json!([format!("A{at}")]), "in order");
+    }
+    writer.join().unwrap();
+    assert!(cuts.load(Ordering::Relaxed) >= 20, "{cuts:?} cuts");
 }
 
 #[test]

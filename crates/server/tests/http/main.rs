@@ -5,6 +5,8 @@ mod feed;
 mod limits;
 mod many;
 mod refusals;
+mod replacing;
 mod security;
 mod steps;
 mod support;
+mod views;

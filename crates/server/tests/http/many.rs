@@ -1,6 +1,10 @@
 //! Batches and the socket.
 
-use crate::support::{Client, LEASE, TICKETS, serve, service, tickets};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::support::{Client, LEASE, TICKETS, config, lag, serve, service, service_on, tickets};
 use serde_json::{Value, json};
 
 fn add(seat: &str) -> Value {
@@ -69,4 +73,42 @@ fn a_socket_answers_in_order_under_the_id_that_was_given() {
         assert_eq!(socket.text_frame()["status"], status, "{message}");
     }
     assert_eq!(Client::new(server.address()).get("/v1/socket").status, 400);
+}
+
+#[test]
+fn nothing_is_answered_before_it_is_durable_by_whatever_door_it_came() {
+    let (slow, gate) = lag();
+    let server = server::start(config(), vec![service_on("tickets", TICKETS, slow)]).unwrap();
+    let address = server.address();
+    gate.close();
+    let mut socket = Client::new(address);
+    socket.upgrade("/v1/socket");
+    let mut message = add("B1");
+    message["design"] = json!("tickets");
+    socket.send_text(&message.to_string());
+    let (told, heard) = mpsc::channel();
+    let doors: [Box<dyn FnOnce() -> u16 + Send>; 3] = [
+        Box::new(move || {
+            let body = json!({ "seat": "B2", "section": "s" });
+            Client::new(address).post("/v1/tickets/organizer/add_seat", &body).status
+        }),
+        Box::new(move || {
+            let batch = json!({ "steps": [add("B3")] });
+            let answer = Client::new(address).post("/v1/tickets/batch", &batch).json();
+            u16::try_from(answer["answers"][0]["status"].as_u64().unwrap()).unwrap()
+        }),
+        Box::new(move || {
+            let answer = socket.text_frame();
+            u16::try_from(answer["status"].as_u64().unwrap()).unwrap()
+        }),
+    ];
+    for door in doors {
+        let told = told.clone();
+        thread::spawn(move || told.send(door()));
+    }
+    assert!(heard.recv_timeout(Duration::from_millis(400)).is_err(), "told too early");
+    gate.open();
+    for _ in 0..3 {
+        assert_eq!(heard.recv_timeout(Duration::from_secs(20)), Ok(200));
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use identity::{Identity, NewToken, Roles, Target, now_s};
 use serde_json::{Value, json};
-use server::{Access, Config, Running};
+use server::{Access, Config, Running, Service};
 
 use crate::support::{Client, LEASE, Response, TICKETS, config, serve, service};
 
@@ -27,12 +27,15 @@ impl Drop for Guarded {
 }
 
 fn guarded() -> Guarded {
+    guarded_with(vec![service("tickets", TICKETS), service("lease", LEASE)])
+}
+
+fn guarded_with(services: Vec<Service>) -> Guarded {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let name = format!("steadfast-security-{}-{number}", std::process::id());
     let folder = std::env::temp_dir().join(name);
     let kept = Identity::open(&folder, true).unwrap();
     let access = Access { identity: Some(Arc::new(kept)), tokens: true };
-    let services = vec![service("tickets", TICKETS), service("lease", LEASE)];
     let server = server::start(Config { access, ..config() }, services).unwrap();
     let tool = Identity::open(&folder, false).unwrap();
     Guarded { server, tool, folder }
@@ -240,6 +243,76 @@ fn memory_is_taken_back_only_where_it_belongs() {
         (&batch["answers"][0]["status"], &batch["answers"][1]["status"]),
         (&json!(200), &json!(422))
     );
+    let bearer = [
+        ("connection", "upgrade"),
+        ("upgrade", "websocket"),
+        ("sec-websocket-version", "13"),
+        ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        ("steadfast-as", "ann"),
+    ];
+    let mut socket = Client::new(server.address());
+    assert_eq!(socket.request("GET", "/v1/socket", &bearer, "").status, 101);
+    let mut ask = |design: &str, memory: &str| {
+        let mut message = step(memory);
+        message["design"] = json!(design);
+        message["id"] = json!(memory);
+        socket.send_text(&message.to_string());
+        socket.text_frame()
+    };
+    let taken = ask("lease", &sealed);
+    assert_eq!(taken["status"], 200, "{taken}");
+    for (design, memory) in [("lease", "invented"), ("lease", changed.as_str()), ("other", &sealed)]
+    {
+        let answer = ask(design, memory);
+        assert_eq!(answer["status"], 422, "{answer}");
+        assert_eq!(answer["body"]["type"], "/problems/not-handed-out");
+    }
+    // what is handed out there is sealed as well
+    let claim = json!({ "id": 1, "design": "lease", "actor": "claimant", "operation": "claim",
+                        "params": { "resource": "s", "ttl": "1m" } });
+    socket.send_text(&claim.to_string());
+    let handed = socket.text_frame()["body"]["memory"]["my_epoch"].clone();
+    let handed = handed.as_str().expect("a sealed text").to_string();
+    let renewed = write(&mut client, "ann", "lease", "s", json!(handed));
+    assert_eq!(renewed.status, 200, "{renewed:?}");
+}
+
+const DESK: &str = r#"design Desk
+
+actor clerk
+actor boss
+
+subject Case(case: text) {
+    truth Work { done: bool = false }
+    truth Alarm { armed: bool = false } visible to boss
+}
+
+step boss[arm(case: Case) { calm: Alarm.armed = false }] { Alarm.armed := true }
+step clerk[finish(case: Case) { once: Work.done = false }] { Work.done := true }
+step clerk[reopen(case: Case) { over: Work.done = true }] { Work.done := false }
+step clerk[evacuate(case: Case) { alarm: Alarm.armed = true }] { Work.done := true }
+"#;
+
+#[test]
+fn what_is_legal_now_does_not_tell_what_the_caller_may_not_see() {
+    let guarded = guarded_with(vec![service("desk", DESK)]);
+    let mut client = guarded.client();
+    let operator = guarded.issue("olga", Roles::ALL).text;
+    let clerk = guarded.token("carl", "clerk");
+    let case = json!({ "case": "c" });
+    assert_eq!(post(&mut client, &operator, "/v1/desk/boss/arm", &case).status, 200);
+    assert_eq!(post(&mut client, &clerk, "/v1/desk/clerk/finish", &case).status, 200);
+    let mut legal = |token: &str| {
+        let refused = post(&mut client, token, "/v1/desk/clerk/finish", &case);
+        assert_eq!(refused.status, 409, "{refused:?}");
+        assert!(token == operator || !refused.text().contains("armed"), "{refused:?}");
+        let steps = refused.json()["legal"].as_array().expect("a list").clone();
+        let name = |step: &Value| step["operation"].as_str().expect("a name").to_string();
+        steps.iter().map(name).collect::<Vec<_>>()
+    };
+    // `evacuate` is legal because of an alarm that clerks do not see
+    assert_eq!(legal(&operator), ["reopen", "evacuate"]);
+    assert_eq!(legal(&clerk), ["reopen"]);
 }
 
 #[test]

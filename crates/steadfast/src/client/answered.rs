@@ -72,10 +72,10 @@ impl Answered {
 pub fn refusal(said: &Value) -> String {
     let mut text = String::new();
     let by = match said["guard"].as_str() {
-        Some(guard) => format!("by `{guard}`"),
-        None => told(said["title"].as_str().unwrap_or("without a reason")),
+        Some(guard) => format!(" by `{guard}`"),
+        None => format!(": {}", told(said["title"].as_str().unwrap_or("without a reason"))),
     };
-    let _ = writeln!(text, "{ODD}refused{ODD:#} {by}");
+    let _ = writeln!(text, "{ODD}refused{ODD:#}{by}");
     if let Some(detail) = said["detail"].as_str() {
         let _ = writeln!(text, "  {detail}");
     }

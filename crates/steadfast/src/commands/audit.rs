@@ -1,10 +1,10 @@
 //! `steadfast audit`
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use identity::{Noted, verify};
+use identity::{Act, Identity, Noted, verify};
 use serde_json::{Value, json};
 
 use super::Answer;
@@ -68,6 +68,20 @@ impl Audit {
             Command::Show { last, common } => show(output, last, &common),
             Command::Verify { expect, common } => verified(output, expect.as_deref(), &common),
         }
+    }
+}
+
+/// Writes down what was done to the store of a service, in the log of its keys. A machine without
+/// keys has no log.
+pub fn note(keys: Option<&Path>, act: Act, of: Value) -> Result<(), Problem> {
+    let directory = keys.unwrap_or(Path::new("./steadfast-keys"));
+    if keys.is_none() && !directory.exists() {
+        return Ok(());
+    }
+    let identity = Identity::open(directory, false).map_err(super::token::problem)?;
+    match identity.audit() {
+        Some(audit) => audit.append(act, &identity::by(), of).map_err(super::token::problem),
+        None => Ok(()),
     }
 }
 

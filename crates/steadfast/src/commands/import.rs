@@ -5,10 +5,11 @@ use std::io::{BufRead, BufReader, stdin};
 use std::path::PathBuf;
 
 use clap::Args;
+use identity::Act;
 use serde_json::json;
 
-use super::Answer;
 use super::backup::stored;
+use super::{Answer, audit};
 use crate::exit::Exit;
 use crate::output::{GOOD, Output};
 use crate::problem::{Problem, reason};
@@ -28,6 +29,9 @@ pub struct Import {
     /// An empty directory, or one that is to be made
     #[arg(value_name = "TO")]
     to: PathBuf,
+    /// The directory of keys, whose log says that this was done; `./steadfast-keys` if it is there
+    #[arg(long, value_name = "DIR")]
+    keys: Option<PathBuf>,
     #[arg(long)]
     json: bool,
 }
@@ -45,6 +49,8 @@ impl Import {
         let options = store_embedded::Options::default();
         let records = store_embedded::import(&mut input, &self.to, options)
             .map_err(|error| stored(&error))?;
+        let of = json!({ "from": self.file, "to": self.to.to_string_lossy(), "records": records });
+        audit::note(self.keys.as_deref(), Act::StoreRestored, of)?;
         let text = if self.json {
             format!("{}\n", json!({ "records": records }))
         } else {

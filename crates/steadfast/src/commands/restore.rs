@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use identity::Act;
+use serde_json::json;
 
-use super::Answer;
 use super::backup::{counts, directory, stored};
+use super::{Answer, audit};
 use crate::exit::Exit;
 use crate::output::{GOOD, Output};
 
@@ -24,6 +26,9 @@ pub struct Restore {
     /// An empty directory, or one that is to be made
     #[arg(value_name = "TO")]
     to: PathBuf,
+    /// The directory of keys, whose log says that this was done; `./steadfast-keys` if it is there
+    #[arg(long, value_name = "DIR")]
+    keys: Option<PathBuf>,
     #[arg(long)]
     json: bool,
 }
@@ -32,6 +37,11 @@ impl Restore {
     pub fn run(self, output: &mut Output) -> Answer {
         let from = directory(&self.from)?;
         let copied = store_embedded::restore(&from, &self.to).map_err(|error| stored(&error))?;
+        let of = json!({
+            "from": from.to_string_lossy(), "to": self.to.to_string_lossy(),
+            "revision": format!("0-{}", copied.position),
+        });
+        audit::note(self.keys.as_deref(), Act::StoreRestored, of)?;
         let text = if self.json {
             format!("{}\n", counts(&copied))
         } else {

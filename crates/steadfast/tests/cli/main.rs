@@ -11,3 +11,4 @@ mod replacing;
 mod serving;
 mod streams;
 mod support;
+mod tokens;

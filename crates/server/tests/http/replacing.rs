@@ -1,0 +1,102 @@
+//! A design is replaced while its clients go on.
+
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use crate::support::{Client, config, service};
+use serde_json::json;
+use server::{Admin, AdminError, AdminHandle, Config, Service};
+
+const DOOR: &str = r#"design Door
+
+actor keeper
+
+subject Door(door: text) {
+    truth DoorState { opened: int = 0 }
+}
+
+step keeper[open(door: Door)] { DoorState.opened += 1 }
+view Opened = sum opened of Door
+"#;
+
+/// Takes its time between the moment at which the old version says no more and the one at which the
+/// new one is there.
+struct Slow {
+    retired: Mutex<mpsc::Sender<()>>,
+}
+
+const GAP: Duration = Duration::from_millis(400);
+
+impl Admin for Slow {
+    fn backup(&self, _to: &std::path::Path) -> Result<serde_json::Value, AdminError> {
+        Err(AdminError::Cannot("not here".into()))
+    }
+
+    fn replace(&self, old: &Service, text: &str, drop: &[String]) -> Result<Service, AdminError> {
+        let design = design::compile(&old.name, text, &design::NoCatalog).design.expect("sound");
+        let new = old.runtime.replace(design, drop);
+        let new = new.map_err(|error| AdminError::Cannot(error.to_string()))?;
+        self.retired.lock().unwrap().send(()).unwrap();
+        thread::sleep(GAP);
+        Ok(Service::new(&old.name, text, Arc::new(new)))
+    }
+}
+
+#[test]
+fn whoever_calls_or_reads_meanwhile_waits_and_is_answered_by_the_new_version() {
+    let (retired, is_retired) = mpsc::channel();
+    let admin = AdminHandle(Arc::new(Slow { retired: Mutex::new(retired) }));
+    let config = Config { admin: Some(admin), ..config() };
+    let server = server::start(config, vec![service("door", DOOR)]).unwrap();
+    let address = server.address();
+    let open = json!({ "door": "d" });
+    let mut client = Client::new(address);
+    assert_eq!(client.post("/v1/door/keeper/open", &open).status, 200);
+    let mut socket = Client::new(address);
+    socket.upgrade("/v1/socket");
+    let replacing = thread::spawn(move || {
+        let wider = DOOR.replace("opened: int = 0", "width: int = 9, opened: int = 0");
+        Client::new(address).request("PUT", "/v1/door", &[], &wider)
+    });
+    is_retired.recv_timeout(Duration::from_secs(20)).expect("the old version is out");
+    for id in 0..3 {
+        let step = json!({ "id": id, "design": "door", "actor": "keeper", "operation": "open",
+                           "params": { "door": "d" } });
+        socket.send_text(&step.to_string());
+    }
+    let others = [
+        thread::spawn(move || {
+            let step = json!({ "actor": "keeper", "operation": "open", "params": { "door": "d" } });
+            let batch = json!({ "steps": [step, step] });
+            let answer = Client::new(address).post("/v1/door/batch", &batch).json();
+            let answers = answer["answers"].as_array().expect("answers").clone();
+            assert_eq!(answers.len(), 2);
+            assert!(answers.iter().all(|one| one["status"] == 200), "{answers:?}");
+        }),
+        thread::spawn(move || {
+            let answer = Client::new(address).post("/v1/door/keeper/open", &json!({ "door": "d" }));
+            assert_eq!(answer.status, 200, "{answer:?}");
+        }),
+        thread::spawn(move || {
+            let answer = Client::new(address).get("/v1/door/Door/d");
+            assert_eq!(answer.status, 200, "{answer:?}");
+            assert_eq!(answer.json()["truth"]["DoorState"]["width"], 9);
+        }),
+        thread::spawn(move || {
+            let answer = Client::new(address).get("/v1/door/views/Opened");
+            assert_eq!(answer.status, 200, "{answer:?}");
+        }),
+    ];
+    for id in 0..3 {
+        let answer = socket.text_frame();
+        assert_eq!((&answer["id"], &answer["status"]), (&json!(id), &json!(200)), "{answer}");
+    }
+    for other in others {
+        other.join().unwrap();
+    }
+    let replaced = replacing.join().unwrap();
+    assert_eq!(replaced.status, 200, "{replaced:?}");
+    let door = client.get("/v1/door/Door/d").json();
+    assert_eq!(door["truth"]["DoorState"]["opened"], 7, "each once: {door}");
+}

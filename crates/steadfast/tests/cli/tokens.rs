@@ -1,0 +1,131 @@
+//! Tokens, keys and the audit log, by the commands of whoever operates a service.
+
+use std::fs;
+
+use crate::serving::Server;
+use crate::support::{Ran, command, folder, run_in};
+
+/// The server asks for tokens; its keys are those that the commands make.
+fn guarded(test: &str) -> Server {
+    let folder = folder(test);
+    Server::start(&folder, &["tickets", "--tokens"])
+}
+
+fn with(server: &Server, token: &str, words: &[&str]) -> Ran {
+    let mut command = command(&server.folder, words);
+    command.env("STEADFAST", &server.address).env("XDG_STATE_HOME", server.folder.join("state"));
+    let output = command.env("STEADFAST_TOKEN", token).output().unwrap();
+    Ran {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn a_token_lets_its_principal_do_what_its_role_may_until_it_is_taken_back() {
+    let server = guarded("tokens");
+    let add = ["call", "tickets", "organizer", "add_seat", "seat=A1", "section=s"];
+    server.run(&add).exits(2).says("a call presents a token").says("STEADFAST_TOKEN");
+    let issued = server.run(&["token", "new", "olga", "--role", "organizer"]).exits(0);
+    let olga = issued.out.trim().to_string();
+    assert_eq!(olga.split('.').count(), 3, "the token and nothing else: {olga}");
+    assert!(issued.err.contains("is good until"), "{}", issued.err);
+    with(&server, &olga, &add).exits(0);
+    let hold = ["call", "tickets", "buyer", "hold", "seat=A1", "booking=b1"];
+    with(&server, &olga, &hold)
+        .exits(1)
+        .says("refused: the caller has another role")
+        .says("`buyer`");
+    let ann = ["token", "new", "ann", "--role", "tickets/buyer", "--expires", "15m", "--json"];
+    let ann = server.run(&ann).exits(0).json();
+    assert_eq!((&ann["principal"], &ann["roles"][0]), (&"ann".into(), &"tickets/buyer".into()));
+    with(&server, ann["token"].as_str().unwrap(), &hold).exits(0);
+    let told = server.run(&["token", "inspect", &olga]).exits(0);
+    told.says("olga").says("organizer");
+    server.run(&["token", "list"]).exits(0).says("ann").says("olga");
+    let id = ann["id"].as_str().unwrap();
+    server.run(&["token", "revoke", id]).exits(0).says("is revoked");
+    let seat = ["get", "tickets", "Seat", "A1"];
+    with(&server, ann["token"].as_str().unwrap(), &seat).exits(2).says("revoked");
+    // she is let in; seats are for those who read them, and an organizer does not
+    with(&server, &olga, &seat).exits(1).says("there is no Seat A1");
+    server.run(&["token", "revoke", "--principal", "olga"]).exits(0).says("are revoked: 1");
+    with(&server, &olga, &seat).exits(2).says("revoked");
+    // wrong words are told apart from wrong tokens
+    server.run(&["token", "new", "ann"]).exits(2).says("--role");
+    server.run(&["token", "new", "ann", "--role", "buyer", "--expires", "soon"]).exits(2);
+    server.run(&["token", "inspect", "nonsense"]).exits(1).says("not good: malformed");
+    let elsewhere = ["token", "list", "--keys", "nowhere"];
+    server.run(&elsewhere).exits(2).says("help:");
+}
+
+#[test]
+fn keys_are_rotated_and_what_they_signed_goes_with_them() {
+    let server = guarded("tokens-keys");
+    let seat = ["get", "tickets", "Seat", "A1"];
+    let token = |server: &Server| {
+        let issued = server.run(&["token", "new", "olga", "--all-roles"]).exits(0);
+        issued.out.trim().to_string()
+    };
+    let old = token(&server);
+    with(&server, &old, &seat).exits(1).says("there is no Seat A1");
+    let keys = server.run(&["token", "keys", "list", "--json"]).exits(0).out;
+    server.run(&["token", "keys", "rotate"]).exits(0);
+    let new = token(&server);
+    with(&server, &old, &seat).exits(1);
+    with(&server, &new, &seat).exits(1);
+    let keys: serde_json::Value = serde_json::from_str(&keys).unwrap();
+    let first = keys["keys"][0]["id"].as_str().unwrap().to_string();
+    server.run(&["token", "keys", "retire", &first]).exits(0);
+    with(&server, &old, &seat).exits(2);
+    with(&server, &new, &seat).exits(1);
+}
+
+#[test]
+fn the_log_says_what_was_done_and_whether_anybody_changed_it() {
+    let server = guarded("audit");
+    let issued = server.run(&["token", "new", "olga", "--all-roles"]).exits(0);
+    let olga = issued.out.trim().to_string();
+    with(&server, &olga, &["backup", "copy"]).exits(0);
+    server.run(&["get", "tickets", "Seat", "A1"]).exits(2);
+    server.run(&["restore", "copy", "back"]).exits(0);
+    with(&server, &olga, &["export", "all.jsonl"]).exits(0);
+    server.run(&["import", "all.jsonl", "again"]).exits(0);
+    server.run(&["token", "revoke", "--principal", "olga"]).exits(0);
+    let folder = server.folder.clone();
+    drop(server);
+    let shown = run_in(&folder, &["audit", "show"]).exits(0);
+    for act in [
+        "key made",
+        "server started",
+        "token issued",
+        "store copied",
+        "unauthenticated",
+        "store restored",
+        "token revoked",
+    ] {
+        assert!(shown.out.contains(act), "no `{act}` in\n{}", shown.out);
+    }
+    assert_eq!(shown.out.matches("store restored").count(), 2, "{}", shown.out);
+    assert!(!shown.out.contains(&olga), "a token is not written down");
+    let last = run_in(&folder, &["audit", "show", "--last", "1", "--json"]).exits(0).json();
+    assert_eq!(last["entries"].as_array().unwrap().len(), 1, "{last}");
+    let holds = run_in(&folder, &["audit", "verify", "--json"]).exits(0).json();
+    assert_eq!(holds["holds"], true);
+    let hash = holds["last"].as_str().unwrap();
+    run_in(&folder, &["audit", "verify", "--expect", hash]).exits(0).says("holds");
+    let path = folder.join("steadfast-keys/audit.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    // a line cut from the end is found by whoever noted the hash
+    let shorter = text.trim_end().rsplit_once('\n').unwrap().0.to_string() + "\n";
+    fs::write(&path, shorter).unwrap();
+    run_in(&folder, &["audit", "verify"]).exits(0);
+    let cut = run_in(&folder, &["audit", "verify", "--expect", hash]).exits(1);
+    cut.says("ends before");
+    // and a changed one by anybody
+    fs::write(&path, text.replacen("olga", "eve!", 1)).unwrap();
+    run_in(&folder, &["audit", "verify"]).exits(1).says("broken in line");
+    run_in(&folder, &["audit", "show"]).exits(1).says("broken in line");
+    run_in(&folder, &["audit", "verify", "--keys", "nowhere"]).exits(2).says("help:");
+}

@@ -1,0 +1,85 @@
+//! The binary, serving.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Ends with the test.
+pub struct Served {
+    process: Child,
+    pub url: String,
+}
+
+impl Served {
+    /// These designs on any free port, on a store in memory; whatever they call is not there.
+    pub fn start(designs: &[Design]) -> Served {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
+        command.args(["serve", "--store", "memory:", "--listen", "127.0.0.1:0"]);
+        for design in designs {
+            command.arg(&design.name);
+            for name in outside(&design.text) {
+                command.args(["--outside", &format!("{name}=http://127.0.0.1:9")]);
+            }
+        }
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut process = command.spawn().expect("the server starts");
+        let mut lines = BufReader::new(process.stdout.take().expect("piped")).lines();
+        let url = lines.find_map(|line| {
+            let line = line.ok()?;
+            line.find("http://").map(|at| line[at..].trim().to_string())
+        });
+        let url = url.expect("the server says where it listens");
+        // what is printed later must have somebody who reads it
+        std::thread::spawn(move || lines.for_each(drop));
+        Served { process, url }
+    }
+
+    /// Ended already? Only a server that broke is.
+    pub fn has_ended(&mut self) -> bool {
+        !matches!(self.process.try_wait(), Ok(None))
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A design of the catalog.
+pub struct Design {
+    pub name: String,
+    text: String,
+}
+
+/// Every design of the catalog.
+pub fn catalog() -> Vec<Design> {
+    let designs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../designs");
+    let mut all = Vec::new();
+    for family in ["infra", "product", "systems"] {
+        for entry in std::fs::read_dir(designs.join(family)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "design") {
+                let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+                all.push(Design { name, text: std::fs::read_to_string(&path).unwrap() });
+            }
+        }
+    }
+    assert!(all.len() >= 19, "{}", all.len());
+    all.sort_by(|one, other| one.name.cmp(&other.name));
+    all
+}
+
+/// The systems whose address a design leaves open: `{network.url}`.
+fn outside(text: &str) -> Vec<&str> {
+    text.split(".url}").filter_map(|before| before.rsplit_once('{')).map(|(_, name)| name).collect()
+}
+
+/// An empty folder for one test.
+pub fn folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
