@@ -1,7 +1,9 @@
 //! Content addressed by its hash. The bytes lie beside the records; a mark among the records says
 //! that they are there, so that a guard can ask, and in the same transaction.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use design::model::{SubjectId, Type};
 use rustc_hash::FxHashSet;
@@ -11,6 +13,7 @@ use crate::bytes::{Damaged, Reader, put_signed};
 use crate::keys::{self, DesignNumber, Space};
 use crate::pool::Pool;
 use crate::record;
+use crate::registry;
 use crate::reply::CallError;
 use crate::runtime::Runtime;
 
@@ -22,15 +25,48 @@ pub fn mark(number: DesignNumber, digest: &[u8]) -> Vec<u8> {
     key
 }
 
+/// What is being uploaded in this process, and how often at once: digests whose bytes may be there
+/// before their mark is. One list for all designs, since they share the bytes of a store.
+static UPLOADS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+
+fn uploads() -> MutexGuard<'static, BTreeMap<String, usize>> {
+    UPLOADS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// On the list until it is dropped.
+struct Upload(String);
+
+impl Upload {
+    fn begin(digest: &str) -> Upload {
+        *uploads().entry(digest.to_string()).or_default() += 1;
+        Upload(digest.to_string())
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        let mut uploads = uploads();
+        match uploads.get_mut(&self.0) {
+            Some(more) if *more > 1 => *more -= 1,
+            _ => {
+                uploads.remove(&self.0);
+            }
+        }
+    }
+}
+
 impl Runtime {
     /// Stores content and gives its digest, which is what truth refers to. What is not referred
     /// to is collected after a while.
     pub async fn put_blob(&self, content: &[u8]) -> Result<String, CallError> {
+        let hash = Hash::of(content);
+        // until it is marked: a collector that found it unused before does not take its bytes away
+        let _upload = Upload::begin(&hash.to_string());
         let mut writer = self.store.blobs().begin().await?;
         for piece in content.chunks(1 << 18) {
             writer.write(bytes::Bytes::copy_from_slice(piece)).await?;
         }
-        let blob = writer.finish(Some(Hash::of(content))).await?;
+        let blob = writer.finish(Some(hash)).await?;
         let digest = blob.hash.to_string();
         let mut value = Vec::new();
         put_signed(&mut value, self.clock.now_ms());
@@ -82,12 +118,33 @@ impl Runtime {
         }
         // the bytes go only when nothing can refer to them any more
         ticket.durable().await?;
+        let mut collected = 0;
         for digest in &unused {
-            if let Ok(hash) = digest.parse::<Hash>() {
-                self.store.blobs().delete(hash).await?;
-            }
+            collected += usize::from(self.delete_unmarked(digest)?);
         }
-        Ok(unused.len())
+        Ok(collected)
+    }
+
+    /// Deletes content, unless somebody is uploading it or has marked it again. Uploads of it that
+    /// begin meanwhile wait until it is gone, and then write it anew.
+    fn delete_unmarked(&self, digest: &str) -> Result<bool, CallError> {
+        let Ok(hash) = digest.parse::<Hash>() else { return Ok(false) };
+        let uploads = uploads();
+        if uploads.contains_key(digest) {
+            return Ok(false);
+        }
+        // the bytes are shared by all designs of the store, and each has its own marks
+        let mut marked = Ok(false);
+        self.transact(&mut |transaction| {
+            marked = registry::numbers(transaction).map(|mut numbers| {
+                numbers.any(|number| transaction.get(&mark(number, digest.as_bytes())).is_some())
+            });
+            Decision::Abandon
+        })?;
+        if marked? {
+            return Ok(false);
+        }
+        Ok(store::block_on(self.store.blobs().delete(hash))?)
     }
 
     fn unused(&self, transaction: &dyn Transaction, before: i64) -> Result<Vec<String>, Damaged> {

@@ -51,6 +51,7 @@ pub fn legal(
             break;
         }
     }
+    steps.retain(|step| schema.is_callable(step.operation));
     if let Some(eye) = eye {
         let mut told = Vec::with_capacity(steps.len());
         for step in steps {

@@ -14,7 +14,7 @@ use crate::loaded::Loaded;
 use crate::outbox_entry::OutboxEntry;
 use crate::perform::{Performed, fetch, outbox_key, perform};
 use crate::plan::Plan;
-use crate::reply::CallError;
+use crate::reply::{CallError, clause_name};
 use crate::runtime::{Desk, NOBODY, Newest, Runtime, apply};
 use crate::schema::Schema;
 use crate::{codec, json as values};
@@ -79,6 +79,8 @@ struct Picked {
     tail: Vec<u8>,
     /// none: a message, which is already done
     delivery: Option<Delivery>,
+    /// the clause that refused a message
+    refused: Option<String>,
 }
 
 impl Picked {
@@ -99,11 +101,15 @@ impl Runtime {
             Ok(picked) => picked,
             Err(idle) => return Ok(Worked::Idle(idle)),
         };
-        if let Some(delivery) = &picked.delivery {
-            let delivered = outside.deliver(delivery);
-            let settled = self.settle(&picked, delivered);
-            self.in_flight().remove(&picked.id());
-            settled?;
+        match (&picked.delivery, &picked.refused) {
+            (Some(delivery), _) => {
+                let delivered = outside.deliver(delivery);
+                let settled = self.settle(&picked, delivered);
+                self.in_flight().remove(&picked.id());
+                settled?;
+            }
+            (None, Some(clause)) => self.counters.refused(picked.effect, clause),
+            (None, None) => self.counters.done(picked.effect),
         }
         Ok(Worked::Tried)
     }
@@ -191,15 +197,19 @@ impl Runtime {
             now,
             answer: None,
         };
-        let picked = Picked { effect, tail: tail.to_vec(), delivery: None };
-        if !matches!(schema.design.operations[effect.index()].kind, OperationKind::Effect(_)) {
+        let mut picked = Picked { effect, tail: tail.to_vec(), delivery: None, refused: None };
+        let operation = &schema.design.operations[effect.index()];
+        if !matches!(operation.kind, OperationKind::Effect(_)) {
             let source = Newest(transaction, schema.number);
             let number = transaction.position();
             let performed = perform(schema, &command, &desk.pool, &source, number, &mut desk.room)?;
             let mut plan = match performed {
                 Performed::Done(done) => done.plan,
                 // a refusal is an answer, too: the message was received
-                Performed::Refused(_) => Plan::default(),
+                Performed::Refused(refused) => {
+                    picked.refused = Some(clause_name(operation, &refused.refusal));
+                    Plan::default()
+                }
                 Performed::Later => return Err(Damaged),
             };
             close(schema, effect, tail, &entry, &mut plan);
@@ -402,7 +412,8 @@ impl Runtime {
                 let entry = OutboxEntry::take(bytes)?;
                 let moved = OutboxEntry { entry: entry.entry.retry(now), ..entry.clone() };
                 let mut plan = Plan::default();
-                let picked = Picked { effect, tail: reader.rest().to_vec(), delivery: None };
+                let tail = reader.rest().to_vec();
+                let picked = Picked { effect, tail, delivery: None, refused: None };
                 move_entry(&self.schema, &picked, &entry, &moved, &mut plan);
                 Ok::<_, Damaged>(Some(plan))
             })();

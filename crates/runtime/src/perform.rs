@@ -237,7 +237,8 @@ fn commit_plan(
             return Ok(false);
         }
     }
-    if plan.is_empty() {
+    // an event is told, even where it is all that happened
+    if plan.writes_nothing() && room.scratch.emits().next().is_none() {
         plan.feed.clear();
     }
     Ok(true)

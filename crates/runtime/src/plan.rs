@@ -47,8 +47,12 @@ impl Plan {
         self.wake = None;
     }
 
-    /// Writes nothing.
+    /// Neither writes anything nor tells of anything.
     pub fn is_empty(&self) -> bool {
+        self.writes_nothing() && self.feed.is_empty()
+    }
+
+    pub fn writes_nothing(&self) -> bool {
         self.writes.is_empty()
     }
 

@@ -242,6 +242,14 @@ fn meta(number: DesignNumber, what: &[u8]) -> Vec<u8> {
     key
 }
 
+/// The numbers of all designs that the store holds, whatever became of them.
+pub fn numbers(
+    transaction: &dyn Transaction,
+) -> Result<impl Iterator<Item = DesignNumber> + use<>, Damaged> {
+    let entries = read_entries(transaction)?.len() as u16;
+    Ok((0..entries).map(DesignNumber))
+}
+
 fn read_entries(transaction: &dyn Transaction) -> Result<Vec<Entry>, Damaged> {
     let Some((_, bytes)) = transaction.get(&meta(NOBODYS, b"")) else { return Ok(Vec::new()) };
     let mut reader = Reader::new(bytes);

@@ -133,7 +133,7 @@ pub fn refused(
     }
 }
 
-fn clause_name(operation: &Operation, refusal: &Refusal) -> String {
+pub fn clause_name(operation: &Operation, refusal: &Refusal) -> String {
     match (refusal.reason, refusal.clause) {
         (Reason::Clause(at), _) => {
             operation.guard.get(at as usize).map_or_else(String::new, |clause| clause.name.clone())

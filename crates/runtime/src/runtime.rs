@@ -248,18 +248,18 @@ impl Runtime {
     pub(crate) fn callable(&self, request: &Request) -> Result<OperationId, CallError> {
         let design = &self.schema.design;
         let found = self.schema.operation(&request.actor, &request.operation);
-        let callable = found.filter(|id| {
-            matches!(
-                design.operations[id.index()].kind,
-                OperationKind::Step { .. } | OperationKind::Read { .. }
-            )
-        });
+        let callable = found.filter(|id| self.schema.is_callable(*id));
         callable.ok_or_else(|| {
             CallError::Unknown(format!(
-                "`{}` has no step or read `{}` for `{}`",
+                "`{}` has no step or read `{}` that `{}` could call",
                 design.name, request.operation, request.actor
             ))
         })
+    }
+
+    /// Steps and reads that somebody may call; repairs, effects and messages are the engine's own.
+    pub fn is_callable(&self, operation: OperationId) -> bool {
+        self.schema.is_callable(operation)
     }
 
     async fn run(

@@ -1,6 +1,8 @@
 //! One design made ready to run: lowered, and with everything that a call looks up prepared.
 
-use design::model::{Design, OperationId, OperationKind, StateId, StateKind, SubjectId, Type};
+use design::model::{
+    Design, OperationId, OperationKind, StateId, StateKind, SubjectId, Type, visit,
+};
 use engine::{Field, Program};
 use rustc_hash::FxHashMap;
 
@@ -23,6 +25,8 @@ pub struct Schema {
     pub sight: Sight,
     /// repairs that another record may make due
     pub elsewhere: Elsewhere,
+    /// steps that messages call, and nobody else
+    message_targets: Vec<bool>,
     /// by actor, then by name
     operations: FxHashMap<String, FxHashMap<String, OperationId>>,
     subject_names: FxHashMap<String, SubjectId>,
@@ -95,6 +99,7 @@ impl Schema {
             .map(|(at, subject)| (subject.name.clone(), SubjectId::of(at)))
             .collect();
         Ok(Schema {
+            message_targets: visit::message_targets(&design),
             design,
             program,
             number,
@@ -109,6 +114,17 @@ impl Schema {
 
     pub fn operation(&self, actor: &str, operation: &str) -> Option<OperationId> {
         self.operations.get(actor)?.get(operation).copied()
+    }
+
+    /// May it be called from outside? Repairs and effects are the engine's own, and what is sent as a
+    /// message was checked under the guard of its sender: who calls it with other arguments would be
+    /// somebody that the proof does not know.
+    pub fn is_callable(&self, operation: OperationId) -> bool {
+        match self.design.operations[operation.index()].kind {
+            OperationKind::Step { .. } => !self.message_targets[operation.index()],
+            OperationKind::Read { .. } => true,
+            _ => false,
+        }
     }
 
     pub fn subject(&self, name: &str) -> Option<SubjectId> {

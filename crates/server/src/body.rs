@@ -15,11 +15,15 @@ use crate::problem::Problem;
 
 /// All of it, in time and no larger than it may be.
 pub async fn read(body: Body, limits: &Limits) -> Result<Bytes, Problem> {
+    read_up_to(body, limits.body_bytes_max, limits).await
+}
+
+pub async fn read_up_to(body: Body, bytes_max: usize, limits: &Limits) -> Result<Bytes, Problem> {
     // a body that says its length is not waited for when it is too large
-    if body.size_hint().lower() > limits.body_bytes_max as u64 {
-        return Err(Problem::too_large("the body", limits.body_bytes_max));
+    if body.size_hint().lower() > bytes_max as u64 {
+        return Err(Problem::too_large("the body", bytes_max));
     }
-    let limited = Limited::new(body, limits.body_bytes_max);
+    let limited = Limited::new(body, bytes_max);
     let collected =
         tokio::time::timeout(Duration::from_millis(limits.body_ms_max), limited.collect());
     match collected.await {
@@ -31,7 +35,7 @@ pub async fn read(body: Body, limits: &Limits) -> Result<Bytes, Problem> {
         )),
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            Err(Problem::too_large("the body", limits.body_bytes_max))
+            Err(Problem::too_large("the body", bytes_max))
         }
         Ok(Err(_)) => Err(Problem::malformed("the body broke off")),
     }

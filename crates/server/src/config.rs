@@ -34,6 +34,8 @@ impl Default for Config {
 pub struct Limits {
     /// of the body of a request
     pub body_bytes_max: usize,
+    /// of content that is uploaded
+    pub blob_bytes_max: usize,
     /// of the request line and the headers together
     pub head_bytes_max: usize,
     /// of the path with its query
@@ -66,6 +68,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             body_bytes_max: 1 << 20,
+            blob_bytes_max: 16 << 20,
             head_bytes_max: 16 << 10,
             path_bytes_max: 8 << 10,
             connections_max: 20_000,
@@ -85,9 +88,10 @@ impl Default for Limits {
 
 impl Limits {
     /// The names of the limits and what they are.
-    pub fn all(&self) -> [(&'static str, u64); 14] {
+    pub fn all(&self) -> [(&'static str, u64); 15] {
         [
             ("body_bytes_max", self.body_bytes_max as u64),
+            ("blob_bytes_max", self.blob_bytes_max as u64),
             ("head_bytes_max", self.head_bytes_max as u64),
             ("path_bytes_max", self.path_bytes_max as u64),
             ("connections_max", self.connections_max as u64),
@@ -116,6 +120,7 @@ impl Limits {
         let size = |least: u64| number(least).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
         match name {
             "body_bytes_max" => self.body_bytes_max = size(1)?,
+            "blob_bytes_max" => self.blob_bytes_max = size(1)?,
             // what the HTTP library needs at least
             "head_bytes_max" => self.head_bytes_max = size(8 << 10)?,
             "path_bytes_max" => self.path_bytes_max = size(1)?,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use design::model::{Design, Operation, OperationId, OperationKind};
+use design::model::{Design, Operation, OperationId};
 use runtime::Runtime;
 use rustc_hash::FxHashMap;
 
@@ -36,7 +36,7 @@ impl Service {
         let mut calls: FxHashMap<String, FxHashMap<String, Call>> = FxHashMap::default();
         let design = runtime.design();
         for (at, operation) in design.operations.iter().enumerate() {
-            if is_callable(operation) {
+            if runtime.is_callable(OperationId::of(at)) {
                 let actor = &design.actors[operation.actor.index()].name;
                 let memory = memory_names(design, operation);
                 let call = Call { id: OperationId::of(at), memory, latency: Arc::default() };
@@ -86,14 +86,15 @@ impl Service {
         self.design().subjects.iter().any(|subject| subject.name == name)
     }
 
+    /// Steps and reads that somebody may call; repairs, effects and messages are the engine's own.
+    pub fn is_callable(&self, operation: &Operation) -> bool {
+        let actor = &self.design().actors[operation.actor.index()].name;
+        self.call(actor, &operation.name).is_some()
+    }
+
     pub fn operation(&self, call: &Call) -> &Operation {
         &self.design().operations[call.id.index()]
     }
-}
-
-/// Steps and reads; repairs and effects are the engine's own.
-pub fn is_callable(operation: &Operation) -> bool {
-    matches!(operation.kind, OperationKind::Step { .. } | OperationKind::Read { .. })
 }
 
 /// Every name under which an answer to this actor may hand out memory. A caller may send all it

@@ -184,6 +184,23 @@ fn statement_exprs_mut(statement: &mut Stmt, visit: &mut dyn FnMut(&mut Expr)) {
     }
 }
 
+/// Which operations are called by messages, and by nothing else: every step that something sends to.
+pub fn message_targets(design: &Design) -> Vec<bool> {
+    let mut targets = vec![false; design.operations.len()];
+    for operation in &design.operations {
+        for body in bodies(operation) {
+            each_statement(body, &mut |statement| {
+                if let StmtKind::Send { operation, .. } = &statement.kind
+                    && let OperationKind::Step { .. } = design.operations[operation.index()].kind
+                {
+                    targets[operation.index()] = true;
+                }
+            });
+        }
+    }
+    targets
+}
+
 /// The bodies of an operation: of a step or a repair one, of an effect one for each answer too.
 pub fn bodies(operation: &Operation) -> Vec<&[Stmt]> {
     let mut bodies: Vec<&[Stmt]> = vec![&operation.body];

@@ -1,8 +1,7 @@
 //! The finite domain of each class of values.
 
-use design::model::{
-    AttrId, Const, Design, OperationId, OperationKind, StmtKind, SubjectId, Type, Values, visit,
-};
+pub(crate) use design::model::visit::message_targets;
+use design::model::{AttrId, Const, Design, OperationId, OperationKind, SubjectId, Type, Values};
 use engine::{Program, Word};
 use rustc_hash::FxHashMap;
 
@@ -43,26 +42,6 @@ pub(crate) struct Sorts {
     of_place: FxHashMap<PlaceOf, usize>,
     /// handles of texts: those of the program, then those of `check`, then opaque ones
     pub(crate) pool: Vec<String>,
-}
-
-/// Operations that are called by messages, and by nothing else.
-pub(crate) fn message_targets(design: &Design) -> Vec<bool> {
-    let mut targets = vec![false; design.operations.len()];
-    for operation in &design.operations {
-        for body in visit::bodies(operation) {
-            visit::each_statement(body, &mut |stmt| {
-                if let StmtKind::Send { operation, .. } = &stmt.kind
-                    && matches!(
-                        design.operations[operation.index()].kind,
-                        OperationKind::Step { .. }
-                    )
-                {
-                    targets[operation.index()] = true;
-                }
-            });
-        }
-    }
-    targets
 }
 
 impl Sorts {

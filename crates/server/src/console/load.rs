@@ -69,7 +69,7 @@ fn steps(page: &mut Html, service: &Service) {
     for (operation, (name, done, by_clause)) in design.operations.iter().zip(&counted) {
         let actor = &design.actors[operation.actor.index()].name;
         html!(page, "<tr><td>");
-        if crate::service::is_callable(operation) {
+        if service.is_callable(operation) {
             html!(page, "<a href=\"{}\">{}</a>", place.step(actor, name), name);
         } else {
             page.add(name);

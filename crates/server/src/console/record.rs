@@ -12,7 +12,7 @@ use super::value::{self, Place, key_text};
 use super::visit::Visit;
 use super::{look, trouble};
 use crate::problem::Problem;
-use crate::service::{Service, is_callable};
+use crate::service::Service;
 
 /// Transitions on one page.
 const PAGE: usize = 25;
@@ -107,7 +107,7 @@ fn steps(
     };
     let mut some = false;
     html!(page, "<ul class=\"steps-list\">");
-    for operation in design.operations.iter().filter(|operation| is_callable(operation)) {
+    for operation in design.operations.iter().filter(|operation| service.is_callable(operation)) {
         let Some(param) = operation.params.iter().find(|p| fits(p) && p.new != present) else {
             continue;
         };

@@ -69,7 +69,7 @@ fn lines(service: &Service) -> Vec<Line> {
     let counted = service.runtime.counters().all();
     let mut lines = Vec::new();
     for (operation, (_, _, by_clause)) in design.operations.iter().zip(&counted) {
-        if !crate::service::is_callable(operation) {
+        if !service.is_callable(operation) {
             continue;
         }
         let actor = &design.actors[operation.actor.index()].name;

@@ -4,7 +4,7 @@ use super::html::{Html, html};
 use super::shell::{self, Tab};
 use super::value::Place;
 use super::visit::Visit;
-use crate::service::{Service, is_callable};
+use crate::service::Service;
 
 pub fn page(visit: &Visit, service: &Service) -> Html {
     let design = service.design();
@@ -20,7 +20,7 @@ pub fn page(visit: &Visit, service: &Service) -> Html {
         let own: Vec<_> = design
             .operations
             .iter()
-            .filter(|operation| operation.actor.index() == at && is_callable(operation))
+            .filter(|operation| operation.actor.index() == at && service.is_callable(operation))
             .collect();
         if own.is_empty() {
             continue;

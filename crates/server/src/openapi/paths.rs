@@ -35,6 +35,10 @@ pub fn add(service: &Service, paths: &mut Map<String, Value>, schemas: &mut Map<
         }
     }
     paths.insert(format!("/v1/{name}/feed"), json!({ "get": feed_get(service) }));
+    if !design.blobs.is_empty() {
+        paths.insert(format!("/v1/{name}/blobs"), json!({ "post": blob_post(service) }));
+        paths.insert(format!("/v1/{name}/blobs/{{digest}}"), json!({ "get": blob_get(service) }));
+    }
     paths.insert(format!("/v1/{name}/batch"), json!({ "post": batch_post(service) }));
 }
 
@@ -344,6 +348,39 @@ fn batch_post(service: &Service) -> Value {
             "required": true,
             "content": { "application/json": { "schema": reference("schemas", "Batch") } },
         },
+        "responses": responses,
+    })
+}
+
+fn blob_post(service: &Service) -> Value {
+    let mut responses = answers(&WITH_BODY);
+    let schema = json!({
+        "type": "object", "required": ["digest", "bytes"],
+        "properties": { "digest": { "type": "string" }, "bytes": { "type": "integer" } },
+    });
+    let content = json!({ "application/json": { "schema": schema } });
+    let description = "stored, and durable; steps may refer to it by its digest";
+    responses.insert("200".into(), json!({ "description": description, "content": content }));
+    json!({
+        "tags": [service.name],
+        "operationId": format!("{}_blob_upload", service.name),
+        "summary": "stores content",
+        "requestBody": { "required": true, "content": { "application/octet-stream": {} } },
+        "responses": responses,
+    })
+}
+
+fn blob_get(service: &Service) -> Value {
+    let mut responses = answers(&WITHOUT_BODY);
+    let content = json!({ "application/octet-stream": {} });
+    responses.insert("200".into(), json!({ "description": "the content", "content": content }));
+    json!({
+        "tags": [service.name],
+        "operationId": format!("{}_blob", service.name),
+        "summary": "the content of a digest",
+        "parameters": [
+            { "name": "digest", "in": "path", "required": true, "schema": { "type": "string" } },
+        ],
         "responses": responses,
     })
 }

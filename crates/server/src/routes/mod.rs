@@ -2,6 +2,7 @@
 
 mod admin;
 mod batch;
+mod blobs;
 mod feed;
 mod health;
 mod metrics;
@@ -134,6 +135,20 @@ async fn dispatch(
             "batch",
             match allowed(false) {
                 Ok(()) => batch::post(app, service, headers, sent).await,
+                Err(problem) => Err(problem),
+            },
+        ),
+        ["blobs"] => (
+            "blob",
+            match allowed(false) {
+                Ok(()) => blobs::post(app, service, headers, sent).await,
+                Err(problem) => Err(problem),
+            },
+        ),
+        ["blobs", digest] => (
+            "blob",
+            match allowed(true) {
+                Ok(()) => blobs::get(app, service, digest, headers).await,
                 Err(problem) => Err(problem),
             },
         ),
