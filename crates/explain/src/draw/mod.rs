@@ -49,22 +49,30 @@ impl Drawing {
     }
 }
 
-/// All of them in one picture, from top to bottom.
+/// All of them in one picture, from top to bottom; small ones that follow each other stand side by
+/// side, as far as the width of a page goes.
 pub fn together(drawings: &[Drawing]) -> String {
     const GAP: f64 = 24.0;
-    let width = drawings.iter().map(|d| d.width).fold(0.0, f64::max);
-    let height: f64 = drawings.iter().map(|d| d.height + GAP).sum();
+    const PAGE: f64 = 1_280.0;
     let mut inner = String::new();
-    let mut y = 0.0;
-    for drawing in drawings {
+    let (mut width, mut height): (f64, f64) = (1.0, 1.0);
+    let (mut x, mut y) = (0.0, 0.0);
+    for (at, drawing) in drawings.iter().enumerate() {
+        // the map is the first, and stands alone
+        if at == 1 || x > 0.0 && x + drawing.width > PAGE {
+            (x, y) = (0.0, height + GAP);
+        }
         inner.push_str(&format!(
-            "<g transform=\"translate(0 {})\">\n{}</g>\n",
+            "<g transform=\"translate({} {})\">\n{}</g>\n",
+            canvas::number(x),
             canvas::number(y),
             drawing.inner
         ));
-        y += drawing.height + GAP;
+        x += drawing.width;
+        width = width.max(x);
+        height = height.max(y + drawing.height);
     }
-    canvas::document(width, (height - GAP).max(1.0), &inner)
+    canvas::document(width, height, &inner)
 }
 
 fn finish(name: String, canvas: Canvas) -> Drawing {
