@@ -1,6 +1,6 @@
 //! A report for people and for programs: pure functions from what was found to text.
 //!
-//! - [`text`]: the verdict and its traces in a terminal
+//! - [`text`]: the verdict and its traces in a terminal; [`told`]: the traces alone
 //! - [`html`]: one page that stands on its own, with swim lanes; [`part`]: the same for another's page
 //! - [`json`]: for a script, and stable
 //! - [`golden`]: what is kept beside a design, and changes only with the verdict
@@ -30,7 +30,7 @@ pub use json::json;
 pub use page::{Checked, STYLE, html, part};
 pub use paint::Paint;
 pub use replay::replay;
-pub use text::{Traces, text};
+pub use text::{Traces, text, told};
 
 use crate::{FailureStatus, Report, Trace, Verdict};
 

@@ -52,6 +52,14 @@ pub fn text(name: &str, report: &Report, which: Traces, paint: Paint) -> String 
     out
 }
 
+/// Every history alone, without colours.
+pub fn told(report: &Report) -> String {
+    let one = |shown: &Shown<'_>| {
+        format!("{}\n{}", heading(shown, Paint::Plain), trace(shown.trace, Paint::Plain))
+    };
+    traces(report).iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
 fn heading(shown: &Shown<'_>, paint: Paint) -> String {
     let title = clean(shown.title);
     match shown.claim {

@@ -20,6 +20,9 @@ pub struct OutgoingOptions {
     /// How long an answer is waited for
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     outside_timeout: u64,
+    /// How often a call is tried before it counts as unknown for good
+    #[arg(long, value_name = "TIMES", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    outside_attempts: u32,
     /// Tell this address of events; of all, or of those that are named
     #[arg(long, value_name = "URL[=EVENT,…]")]
     webhook: Vec<String>,
@@ -33,6 +36,8 @@ pub struct OutgoingOptions {
 pub struct Leaving {
     pub targets: Targets,
     pub timeouts: Timeouts,
+    /// how often one call is tried
+    pub attempts_max: u32,
     told: Vec<Subscription>,
 }
 
@@ -61,7 +66,8 @@ impl OutgoingOptions {
         }
         let told = self.subscriptions(designs)?;
         let whole = Some(Duration::from_secs(self.outside_timeout));
-        Ok(Leaving { targets, timeouts: Timeouts { whole, ..Timeouts::default() }, told })
+        let timeouts = Timeouts { whole, ..Timeouts::default() };
+        Ok(Leaving { targets, timeouts, attempts_max: self.outside_attempts, told })
     }
 
     fn subscriptions(&self, designs: &[&Design]) -> Result<Vec<Subscription>, Problem> {

@@ -81,10 +81,12 @@ impl Serve {
         let (store, embedded) = steadfast::open_copyable(&self.store).map_err(|error| {
             Problem::new(error.to_string()).help("`--store memory:` needs no disk")
         })?;
+        let mut settings = Settings::default();
+        settings.outbox.attempts_max = leaving.attempts_max;
         let host = Arc::new(Host::new(leaving, embedded));
         let mut services = Vec::new();
         for (name, text, design) in designs {
-            let runtime = Runtime::open(design, Arc::clone(&store), Settings::default())
+            let runtime = Runtime::open(design, Arc::clone(&store), settings.clone())
                 .map_err(|error| Problem::new(format!("`{name}` on `{}`: {error}", self.store)))?;
             let runtime = Arc::new(runtime);
             host.start(&name, &runtime)?;

@@ -58,7 +58,7 @@ pub struct Check {
     #[arg(long, value_name = "N", value_parser = size::threads)]
     threads: Option<usize>,
     /// The form that is kept beside a design, for `cargo xtask designs`
-    #[arg(long, hide = true, conflicts_with_all = ["json", "traces", "compile_only"])]
+    #[arg(long, hide = true, conflicts_with_all = ["json", "compile_only"])]
     golden: bool,
 }
 
@@ -98,6 +98,9 @@ impl Check {
     fn show(&self, outcome: &Outcome, output: &mut Output) {
         if self.golden {
             output.print(&outcome.golden());
+            if self.traces {
+                output.print(&format!("\n{}", outcome.told()));
+            }
             return;
         }
         let which = if self.traces { Traces::All } else { Traces::Broken };

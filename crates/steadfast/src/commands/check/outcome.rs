@@ -149,6 +149,14 @@ impl Outcome {
         })
     }
 
+    /// Every history, one after the other.
+    pub fn told(&self) -> String {
+        match self.read.as_ref().map(|read| &read.explored) {
+            Ok(Explored::Report(report)) => render::told(report),
+            _ => String::new(),
+        }
+    }
+
     /// What is kept beside a design.
     pub fn golden(&self) -> String {
         let read = match &self.read {
