@@ -1,0 +1,115 @@
+//! What was seen of a drive, in order: transitions from the feed, and between them what the feed
+//! does not tell: refusals and reads.
+
+use std::io::{BufRead, BufReader};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::script::{Operation, Record};
+use crate::served::{PATIENCE, agent};
+
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub operation: Operation,
+    /// the clause that refused it
+    pub refused: Option<String>,
+    /// records that it changed
+    pub changed: Vec<Record>,
+    revision: String,
+}
+
+#[derive(Default)]
+struct Shared {
+    seen: Vec<Seen>,
+    /// where the feed goes on
+    position: Option<String>,
+}
+
+/// Follows the feed of one server after the other.
+#[derive(Default)]
+pub struct Followed {
+    shared: Arc<(Mutex<Shared>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Followed {
+    /// From where it was; the server before must be gone.
+    pub fn follow(&mut self, url: &str) {
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        let from = lock(&self.shared).position.clone().unwrap_or_else(|| "start".into());
+        let url = format!("{url}/feed?from={from}");
+        let shared = Arc::clone(&self.shared);
+        self.thread = Some(std::thread::spawn(move || {
+            // it ends when its server does
+            let _ = read(&url, &shared);
+        }));
+    }
+
+    pub fn tell(&self, operation: Operation, refused: Option<String>) {
+        let seen = Seen { operation, refused, changed: Vec::new(), revision: String::new() };
+        lock(&self.shared).seen.push(seen);
+    }
+
+    pub fn all(&self) -> Vec<Seen> {
+        lock(&self.shared).seen.clone()
+    }
+
+    /// Waits until something is seen, at `from` or later, and gives its place.
+    pub fn find(&self, from: usize, is: impl Fn(usize, &Seen) -> bool) -> Option<usize> {
+        let until = Instant::now() + PATIENCE;
+        let mut shared = lock(&self.shared);
+        loop {
+            let mut later = shared.seen.iter().enumerate().skip(from);
+            if let Some((at, _)) = later.find(|(at, seen)| is(*at, seen)) {
+                return Some(at);
+            }
+            let left = until.checked_duration_since(Instant::now())?;
+            let waited = self.shared.1.wait_timeout(shared, left);
+            shared = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Waits until the feed has told of this revision.
+    pub fn reached(&self, from: usize, revision: &str) -> bool {
+        self.find(from, |_, seen| seen.revision == revision).is_some()
+    }
+}
+
+fn lock(shared: &(Mutex<Shared>, Condvar)) -> MutexGuard<'_, Shared> {
+    shared.0.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn read(url: &str, shared: &(Mutex<Shared>, Condvar)) -> Option<()> {
+    let answer = agent().get(url).call().ok()?;
+    let mut id = String::new();
+    for line in BufReader::new(answer.into_body().into_reader()).lines() {
+        let line = line.ok()?;
+        if let Some(position) = line.strip_prefix("id: ") {
+            id = position.to_string();
+        }
+        let Some(data) = line.strip_prefix("data: ") else { continue };
+        let told: Value = serde_json::from_str(data).ok()?;
+        let word = |name: &str| told[name].as_str().unwrap_or_default().to_string();
+        let changed = told["changes"].as_array()?.iter().map(|change| Record {
+            subject: change["subject"].as_str().unwrap_or_default().to_string(),
+            key: change["key"].as_array().cloned().unwrap_or_default(),
+        });
+        let seen = Seen {
+            operation: Operation { actor: word("actor"), name: word("operation") },
+            refused: None,
+            changed: changed.collect(),
+            revision: word("revision"),
+        };
+        let mut held = lock(shared);
+        held.seen.push(seen);
+        held.position = Some(id.clone());
+        drop(held);
+        shared.1.notify_all();
+    }
+    Some(())
+}

@@ -1,0 +1,160 @@
+//! Every archetype of infrastructure is served by the binary, on a store in a directory, and driven
+//! over HTTP through its protocols by the script beside it, `designs/infra/I02.drive`.
+
+mod drive;
+mod followed;
+mod script;
+mod served;
+mod world;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use drive::Drive;
+
+/// Designs that are not driven yet.
+const NOT_YET: [&str; 6] = ["I16", "I17", "I18", "I19", "I20", "I21"];
+
+fn infra() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../designs/infra")
+}
+
+/// The names of all designs, or of those that `STEADFAST_DRIVE` names.
+fn names() -> Vec<String> {
+    let only = std::env::var("STEADFAST_DRIVE").unwrap_or_default();
+    let files = fs::read_dir(infra()).unwrap().map(|entry| entry.unwrap().path());
+    let designs = files.filter(|path| path.extension().is_some_and(|ending| ending == "design"));
+    let names = designs.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned());
+    let mut names: Vec<String> =
+        names.filter(|name| only.is_empty() || only.contains(name.as_str())).collect();
+    names.sort();
+    names
+}
+
+fn drive(name: &str, text: &str, script: &str) -> Result<Vec<String>, String> {
+    let script = script::parse(script)?;
+    let mut drive = Drive::new(text, &script, served::folder(name))?;
+    drive.run()?;
+    Ok(drive.protocols)
+}
+
+/// They mostly wait, so all of them wait at once.
+#[test]
+fn every_design_is_driven_through_its_protocols() {
+    let names = names();
+    assert!(!names.is_empty());
+    let driven: Vec<(String, Result<Vec<String>, String>, f64)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = names
+            .iter()
+            .map(|name| {
+                scope.spawn(move || {
+                    let begun = Instant::now();
+                    let text = fs::read_to_string(infra().join(format!("{name}.design"))).unwrap();
+                    let beside = infra().join(format!("{name}.drive"));
+                    let driven = match fs::read_to_string(beside) {
+                        Ok(script) => drive(name, &text, &script),
+                        Err(_) if NOT_YET.contains(&name.as_str()) => Ok(Vec::new()),
+                        Err(_) => Err(format!("there is no `{name}.drive`")),
+                    };
+                    (name.clone(), driven, begun.elapsed().as_secs_f64())
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let mut wrong = Vec::new();
+    for (name, driven, seconds) in &driven {
+        match driven {
+            Ok(protocols) => println!("{name} {seconds:.1} s: {}", protocols.join(", ")),
+            Err(told) => wrong.push(format!("{name} ({seconds:.1} s): {told}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+const DOOR: &str = r#"design Door
+actor keeper { my_turn: int? of Door }
+actor closer
+actor bell
+subject Door(door: text) { truth DoorState { open: bool = false, turn: int = 0, rung: bool = false } }
+step keeper[open(door: Door) { shut: not DoorState.open }] {
+    DoorState := { open: true, turn: DoorState.turn + 1 }
+    my_turn := DoorState.turn
+    send bell.ring(door)
+}
+step keeper[leave(door: Door) { yours: DoorState.turn = my_turn  open: DoorState.open }] {
+    DoorState.open := false
+}
+effect bell[ring(door: Door)] {
+    call POST "{bell.url}/ring" key door body { door }
+    on ok { DoorState.rung := true }
+    on refused {}
+    on unknown {}
+}
+repair closer[close(door: Door) { left_open: DoorState.open }] after 1h { DoorState.open := false }
+read keeper[look(door: Door)] = DoorState
+protocol main { keeper[open] -> keeper[leave] => done }
+protocol repair { keeper[open] -> closer[close] -> keeper[leave] refused open => retry }
+check { door: 1 keeper: 1 }
+"#;
+
+const SOUND: &str = r#"
+outside bell
+serve
+protocol main
+ann under k1: keeper[open(door: front)]
+ann under k1: keeper[open(door: front)] replayed
+bob: keeper[open(door: front)] refused shut
+bob: keeper[leave(door: front)] refused yours
+await bell[ring] of Door[front]
+Door[front] is { open: true, rung: true }
+outside bell did { door: front } once
+ann: keeper[leave(door: front)]
+protocol repair
+time 1h = 100ms
+crash
+ann: keeper[open(door: back)]
+await closer[close] of Door[back]
+ann: keeper[leave(door: back)] refused open
+ann: keeper[look(door: back)] = { open: false, turn: 1 }
+Door[none] is { open: false, turn: 0 }
+"#;
+
+/// A drive holds a served design to what it says: whatever is changed in a sound one is noticed.
+#[test]
+fn a_drive_that_says_something_else_fails() {
+    assert_eq!(drive("sound", DOOR, SOUND).unwrap(), ["main", "repair"]);
+    for (at, (from, to, told)) in [
+        ("refused shut", "refused yours", "line 7: answered 409"),
+        (
+            "bob: keeper[leave(door: front)] refused yours",
+            "bob: keeper[leave(door: front)]",
+            "line 8: answered 409",
+        ),
+        ("rung: true", "rung: false", "line 10: it is 200"),
+        ("did { door: front } once", "did { door: front } never", "line 11: it was done 1 times"),
+        (
+            "ann under k1: keeper[open(door: front)] replayed",
+            "ann under k2: keeper[open(door: front)]",
+            "line 6: answered 409",
+        ),
+        (
+            "ann: keeper[leave(door: front)]\n",
+            "\n",
+            "protocol main: `keeper[open] -> keeper[leave]` was not walked",
+        ),
+        ("{ open: false, turn: 1 }", "{ open: false, turn: 2 }", "line 19: answered 200"),
+        ("Door[none] is { open: false, turn: 0 }", "Door[none] is absent", "line 20: it is 200"),
+        ("time 1h", "time 2h", "the design has no `2h`"),
+        ("protocol main", "protocol other", "the design has no protocol `other`"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let script = SOUND.replacen(from, to, 1);
+        assert_ne!(script, SOUND, "{from}");
+        let wrong = drive(&format!("unsound-{at}"), DOOR, &script).unwrap_err();
+        assert!(wrong.contains(told), "{to}: {wrong}");
+    }
+}
