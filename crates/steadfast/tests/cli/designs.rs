@@ -1,4 +1,5 @@
-//! Beside each design of the catalog stands its verdict, and it is still true.
+//! Beside each design of the catalog stands its verdict, and each archetype of infrastructure has a
+//! page; both are still true.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ fn designs(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn every_design_has_the_verdict_that_stands_beside_it() {
+fn every_design_has_the_verdict_and_the_page_that_are_kept() {
     let mut paths = Vec::new();
     designs(&root().join("designs"), &mut paths);
     paths.sort();
@@ -25,9 +26,13 @@ fn every_design_has_the_verdict_that_stands_beside_it() {
     let mut wrong = Vec::new();
     for path in &paths {
         let beside = fs::read_to_string(path.with_extension("verdict")).unwrap_or_default();
-        let ran = run_in(&root(), &["check", "--golden", &path.to_string_lossy()]);
-        if ran.out != beside {
-            wrong.push(format!("{}\n--- kept\n{beside}--- now\n{}", path.display(), ran.out));
+        let ran = run_in(&root(), &["check", "--golden", "--traces", &path.to_string_lossy()]);
+        let (verdict, traces) = ran.out.split_once("\n\n").unwrap_or((&ran.out, ""));
+        if verdict.trim_end() != beside.trim_end() {
+            wrong.push(format!("{}\n--- kept\n{beside}--- now\n{verdict}", path.display()));
+        }
+        if path.parent().is_some_and(|folder| folder.ends_with("infra")) {
+            wrong.extend(page_is_old(path, traces));
         }
     }
     assert!(
@@ -35,4 +40,32 @@ fn every_design_has_the_verdict_that_stands_beside_it() {
         "{}\nhelp: `cargo xtask designs` writes them anew; read what changed before you commit it",
         wrong.join("\n")
     );
+}
+
+/// What the page of an archetype does not have as it is now.
+fn page_is_old(design: &Path, traces: &str) -> Option<String> {
+    let name = design.file_stem()?.to_string_lossy().into_owned();
+    let read = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();
+    let page = read(root().join(format!("docs/catalog/{name}.md")));
+    let explained = |words: &[&str]| {
+        let path = design.to_string_lossy();
+        let words: Vec<&str> =
+            ["explain", &path].into_iter().chain(words.iter().copied()).collect();
+        run_in(&root(), &words).out
+    };
+    let sheet = explained(&[]);
+    let (title, sheet) = sheet.split_once('\n')?;
+    let parts = [
+        ("title", title),
+        ("sheet", sheet),
+        ("traces", traces.trim_end()),
+        ("drive", &read(design.with_extension("drive"))),
+    ];
+    let old = parts.iter().find(|(_, part)| !page.contains(part.trim_end()));
+    if let Some((what, _)) = old {
+        return Some(format!("docs/catalog/{name}.md: the {what} is another one"));
+    }
+    let drawn = read(root().join(format!("docs/catalog/{name}.svg")));
+    let now = explained(&["--format", "svg"]);
+    (drawn != now).then(|| format!("docs/catalog/{name}.svg is another one"))
 }

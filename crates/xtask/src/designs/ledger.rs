@@ -18,6 +18,8 @@ pub struct Design {
     pub id: String,
     pub outline: Outline,
     pub verdict: Verdict,
+    /// protocols that are walked through over HTTP
+    pub driven: BTreeSet<String>,
 }
 
 const HEAD: &str = "\
@@ -33,6 +35,8 @@ true.
 - **lines**: the lines of the sheet of actions that `explain` derives from the design
 - **protocols**, **steps**: found as paths, with these actors, operations and outcomes, and guards
   that read what they must
+- **driven**: protocols that a test client walks through over HTTP, on a server that is killed on the
+  way, as the script beside the design tells
 - **failures**: proven both ways: unreachable as written, and reachable once the protection is taken
   away; or refused by the compiler; or declared as covered by a second protection, and found so
 - **measured**: those of the failures that are quantities, and are watched at run time instead
@@ -58,6 +62,7 @@ struct Row {
     lines: Count,
     protocols: Count,
     steps: Count,
+    driven: Count,
     failures: Count,
     measured: usize,
     hotspots: Count,
@@ -67,8 +72,8 @@ struct Row {
 pub fn page(facts: &Facts, designs: &[Design]) -> String {
     let mut out = String::from(HEAD);
     out.push_str(
-        "| archetype | states | actions | lines | protocols | steps | failures | measured | hotspots |\n\
-         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        "| archetype | states | actions | lines | protocols | steps | driven | failures | measured | \
+         hotspots |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     let mut all = Row::default();
     let mut missing = String::new();
@@ -104,6 +109,7 @@ impl Row {
         self.lines += other.lines;
         self.protocols += other.protocols;
         self.steps += other.steps;
+        self.driven += other.driven;
         self.failures += other.failures;
         self.measured += other.measured;
         self.hotspots += other.hotspots;
@@ -117,12 +123,13 @@ fn line(out: &mut String, name: &str, row: &Row) {
     };
     let _ = writeln!(
         out,
-        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} |",
+        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
         cell(row.states),
         cell(row.actions),
         cell(row.lines),
         cell(row.protocols),
         cell(row.steps),
+        cell(row.driven),
         cell(row.failures),
         row.measured,
         cell(row.hotspots),
@@ -162,6 +169,9 @@ fn row(archetype: &Archetype, design: Option<&Design>) -> Row {
         let (steps, lacks) = covered_steps(protocol, design);
         row.steps += steps;
         row.protocols += count(&mut row.missing, lacks);
+        let driven = design.is_some_and(|design| design.is_driven_through(protocol));
+        let lacks = format!("protocol `{}`: not driven over HTTP", protocol.name);
+        row.driven += count(&mut row.missing, (!driven).then_some(lacks));
     }
     for failure in &archetype.failures {
         let (covered, measured) = proven(failure, design);
@@ -182,6 +192,15 @@ fn count(missing: &mut Vec<String>, what: Option<String>) -> Count {
 }
 
 impl Design {
+    /// Is each of its paths in a protocol that the script beside the design walks through?
+    fn is_driven_through(&self, protocol: &Protocol) -> bool {
+        let mut driven =
+            self.outline.protocols.iter().filter(|(name, _)| self.driven.contains(*name));
+        protocol.paths.iter().all(|path| {
+            driven.clone().any(|(_, paths)| paths.iter().any(|found| same(path, found)))
+        }) && driven.next().is_some()
+    }
+
     /// Is there such an operation or view, and was it seen to happen?
     fn happens(&self, operation: &str) -> bool {
         let declared = self.outline.operations.contains_key(operation)

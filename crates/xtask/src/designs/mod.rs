@@ -1,9 +1,10 @@
-//! The catalog's own papers: beside each design its verdict, one page that lists them all, and a
-//! ledger of what they cover.
+//! The catalog's own papers: beside each design its verdict, one page that lists them all, a ledger of
+//! what they cover, and for each archetype of infrastructure a page in `docs/catalog/`.
 //!
-//! `cargo xtask designs` writes them. The tests of `steadfast` hold each verdict against a fresh
-//! check, and tests here hold page and ledger against the verdicts.
+//! `cargo xtask designs` writes them. The tests of `steadfast` hold each verdict and each page of an
+//! archetype against a fresh check, and tests here hold lists and ledger against the verdicts.
 
+mod catalog;
 mod facts;
 mod ledger;
 mod outline;
@@ -47,25 +48,51 @@ pub fn run(names: &[&str]) -> Answer {
         if !names.is_empty() && !names.contains(&id(&path)) {
             continue;
         }
-        let mut check = Command::new(&program);
-        check.current_dir(&root).args(["check", "--golden", &path]);
-        let output =
-            check.output().map_err(|error| format!("cannot start `steadfast`: {error}"))?;
-        let verdict = String::from_utf8(output.stdout)
-            .map_err(|_| format!("`steadfast check --golden {path}` printed no text"))?;
+        let checked = said(&root, &program, &["check", "--golden", "--traces", &path])?;
+        let (verdict, traces) = split(&checked);
         let line = verdict.lines().find(|line| !line.starts_with("formatted")).unwrap_or_default();
         println!("{path}: {line}");
-        changed += write(&root, &verdict_path(&path), &verdict)?;
+        changed += write(&root, &verdict_path(&path), verdict)?;
+        if path.starts_with(catalog::DESIGNS) {
+            let sheet = said(&root, &program, &["explain", &path])?;
+            let drawings = said(&root, &program, &["explain", &path, "--format", "svg"])?;
+            let page = catalog::page(&path, &sheet, traces, drive(&root, &path).as_deref());
+            changed += write(&root, &catalog::page_path(id(&path)), &page)?;
+            changed += write(&root, &catalog::drawings_path(id(&path)), &drawings)?;
+        }
     }
     changed += pages(&root)?;
     println!("designs: {changed} files changed");
     Ok(true)
 }
 
+/// What a command of the binary prints.
+fn said(root: &Path, program: &Path, words: &[&str]) -> Result<String, String> {
+    let output = Command::new(program).current_dir(root).args(words).output();
+    let output = output.map_err(|error| format!("cannot start `steadfast`: {error}"))?;
+    String::from_utf8(output.stdout)
+        .map_err(|_| format!("`steadfast {}` printed no text", words.join(" ")))
+}
+
+/// The verdict, and the traces after the first empty line.
+fn split(said: &str) -> (&str, &str) {
+    match said.find("\n\n") {
+        Some(at) => (&said[..=at], &said[at + 2..]),
+        None => (said, ""),
+    }
+}
+
+/// The script that drives a design over HTTP.
+fn drive(root: &Path, design: &str) -> Option<String> {
+    std::fs::read_to_string(root.join(with_ending(design, "drive"))).ok()
+}
+
 /// What is said of all designs together, from the verdicts that stand beside them.
 fn pages(root: &Path) -> Result<usize, String> {
-    let page = write(root, PAGE, &page::page(&entries(root)?))?;
-    Ok(page + write(root, LEDGER, &ledger_page(root)?)?)
+    let entries = entries(root)?;
+    let lists = write(root, PAGE, &page::page(&entries))?
+        + write(root, catalog::INDEX, &catalog::index(&entries))?;
+    Ok(lists + write(root, LEDGER, &ledger_page(root)?)?)
 }
 
 fn ledger_page(root: &Path) -> Result<String, String> {
@@ -77,6 +104,7 @@ fn ledger_page(root: &Path) -> Result<String, String> {
             id: id(&path).to_owned(),
             outline: outline::outline(&text),
             verdict: verdict::read(&beside),
+            driven: drive(root, &path).map(|script| catalog::driven(&script)).unwrap_or_default(),
         });
     }
     Ok(ledger::page(&facts, &designs))
@@ -118,7 +146,11 @@ fn id(path: &str) -> &str {
 }
 
 fn verdict_path(design: &str) -> String {
-    format!("{}.verdict", design.strip_suffix(".design").unwrap_or(design))
+    with_ending(design, "verdict")
+}
+
+fn with_ending(design: &str, ending: &str) -> String {
+    format!("{}.{ending}", design.strip_suffix(".design").unwrap_or(design))
 }
 
 /// What stands in quotes in the line that declares the design.
@@ -149,6 +181,20 @@ mod tests {
         assert_eq!(missing, [""; 0], "no verdict: run `cargo xtask designs`");
         let kept = std::fs::read_to_string(root.join(PAGE)).unwrap_or_default();
         assert_eq!(kept, page::page(&entries), "`{PAGE}` is old: run `cargo xtask designs`");
+    }
+
+    #[test]
+    fn the_list_of_archetypes_is_what_designs_and_verdicts_say() {
+        let root = repo::root().unwrap();
+        let kept = std::fs::read_to_string(root.join(catalog::INDEX)).unwrap_or_default();
+        let now = catalog::index(&entries(&root).unwrap());
+        assert_eq!(kept, now, "`{}` is old: run `cargo xtask designs`", catalog::INDEX);
+    }
+
+    #[test]
+    fn a_verdict_ends_where_the_traces_begin() {
+        assert_eq!(split("a\nb\n\n\"x\" 1\n\n2\n"), ("a\nb\n", "\"x\" 1\n\n2\n"));
+        assert_eq!(split("a\n"), ("a\n", ""));
     }
 
     #[test]
