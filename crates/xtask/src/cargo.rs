@@ -9,10 +9,12 @@ use serde_json::Value;
 ///
 /// `cargo run` leaves variables about the package `xtask` in the environment. A nested cargo would
 /// hand them to build scripts that watch them, and so rebuild crates for no reason.
+///
+/// Nothing is built incrementally: rustc 1.95 miscompiles optimised code that way.
 pub fn command(root: &Path) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.current_dir(root).stdin(Stdio::null());
+    command.current_dir(root).stdin(Stdio::null()).env("CARGO_INCREMENTAL", "0");
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
         if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {

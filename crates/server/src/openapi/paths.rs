@@ -365,14 +365,14 @@ fn blob_post(service: &Service) -> Value {
         "tags": [service.name],
         "operationId": format!("{}_blob_upload", service.name),
         "summary": "stores content",
-        "requestBody": { "required": true, "content": { "application/octet-stream": {} } },
+        "requestBody": { "required": true, "content": content_of_any_kind() },
         "responses": responses,
     })
 }
 
 fn blob_get(service: &Service) -> Value {
     let mut responses = answers(&WITHOUT_BODY);
-    let content = json!({ "application/octet-stream": {} });
+    let content = content_of_any_kind();
     responses.insert("200".into(), json!({ "description": "the content", "content": content }));
     json!({
         "tags": [service.name],
@@ -383,4 +383,8 @@ fn blob_get(service: &Service) -> Value {
         ],
         "responses": responses,
     })
+}
+
+fn content_of_any_kind() -> Value {
+    json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } })
 }

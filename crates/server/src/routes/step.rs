@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::header::HeaderValue;
 use axum::http::{HeaderMap, Response};
-use design::model::OperationKind;
 
 use crate::app::App;
 use crate::calling::{self, Answer, Terms};
@@ -63,10 +62,10 @@ pub fn unknown(service: &Service, actor: &str, operation: &str) -> Problem {
         let message = format!("`{}` has no actor or subject `{actor}`; {instead}", service.name);
         return Problem::unknown(message);
     };
-    let callable = design.operations.iter().filter(|operation| {
-        matches!(operation.kind, OperationKind::Step { .. } | OperationKind::Read { .. })
-            && operation.actor.index() == known
-    });
+    let callable = design
+        .operations
+        .iter()
+        .filter(|operation| operation.actor.index() == known && service.is_callable(operation));
     let instead = design::instead(operation, callable.map(|operation| &*operation.name));
     Problem::unknown(format!("`{actor}` has no step or read `{operation}`; {instead}"))
 }
