@@ -48,7 +48,12 @@ pub fn run(names: &[&str]) -> Answer {
         if !names.is_empty() && !names.contains(&id(&path)) {
             continue;
         }
-        let checked = said(&root, &program, &["check", "--golden", "--traces", &path])?;
+        let mut words = vec!["check", "--golden", &path];
+        if path.starts_with(catalog::DESIGNS) {
+            // of several shortest histories one thread always finds the same
+            words.extend(["--traces", "--threads", "1"]);
+        }
+        let checked = said(&root, &program, &words)?;
         let (verdict, traces) = split(&checked);
         let line = verdict.lines().find(|line| !line.starts_with("formatted")).unwrap_or_default();
         println!("{path}: {line}");
