@@ -134,10 +134,8 @@ pub fn parse(text: &str) -> Result<Script, String> {
         let mut reader = Reader { words: &words, at: 0 };
         let line = statement(&mut reader, &mut script.outside);
         let line = line.and_then(|line| reader.end().map(|()| line));
-        match line.map_err(|wrong| format!("line {begins}: {wrong}"))? {
-            Some(line) => script.lines.push((begins, line)),
-            None => {}
-        }
+        let line = line.map_err(|wrong| format!("line {begins}: {wrong}"))?;
+        script.lines.extend(line.map(|line| (begins, line)));
     }
     if held.is_empty() { Ok(script) } else { Err(format!("line {begins}: a bracket stays open")) }
 }
