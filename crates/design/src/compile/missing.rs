@@ -85,7 +85,8 @@ impl Compiler {
         let mut at = 0;
         self.diagnostics.retain(|problem| {
             at += 1;
-            said.contains(&(at - 1)) || !SEEMS_WRONG.contains(&problem.code)
+            let misspelt = problem.help.iter().any(|help| help.starts_with("did you mean"));
+            said.contains(&(at - 1)) || misspelt || !SEEMS_WRONG.contains(&problem.code)
         });
         self.missing.words.clear();
     }
