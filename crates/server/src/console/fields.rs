@@ -1,6 +1,6 @@
 //! The fields of a form, by the types of what they stand for; and back from a form to values.
 
-use design::model::{Const, Design, Param, SubjectId, Type};
+use design::model::{Const, Design, Operation, Param, SubjectId, Type};
 use serde_json::{Map, Value};
 
 use super::html::{Html, html};
@@ -40,6 +40,20 @@ pub struct Field<'a> {
     pub known: Vec<String>,
     /// what is wrong with what was given
     pub wrong: Option<&'a str>,
+}
+
+/// What was sent, and names for the records that the step makes: the guard is thought through with
+/// what the form shows.
+pub fn suggested(design: &Design, operation: &Operation, form: &Sent) -> Sent {
+    let mut all = form.clone();
+    for param in &operation.params {
+        let field = Field::of(design, param);
+        let fresh = field.fresh();
+        if !fresh.is_empty() && sent(form, &field.name).is_none() {
+            all.push((field.name, fresh));
+        }
+    }
+    all
 }
 
 impl<'a> Field<'a> {

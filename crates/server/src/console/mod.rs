@@ -222,9 +222,11 @@ async fn get(
         ["step" | "would", actor, operation] => {
             let call = service.call(actor, operation);
             let call = call.ok_or_else(|| unknown(service, actor, operation))?;
-            let mut given = step::Shown { form: visit.query.clone(), ..step::Shown::default() };
-            if visit.query.iter().any(|(name, _)| name.starts_with("p.")) {
-                given.guard = Some(call::thought(visit, service, call, &visit.query).0);
+            let asked = visit.query.iter().any(|(name, _)| name.starts_with("p."));
+            let form = fields::suggested(service.design(), service.operation(call), &visit.query);
+            let mut given = step::Shown { form, ..step::Shown::default() };
+            if asked {
+                given.guard = Some(call::thought(visit, service, call, &given.form).0);
             }
             step::page(visit, service, call, given).await
         }

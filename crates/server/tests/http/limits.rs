@@ -149,6 +149,8 @@ fn a_path_that_climbs_leads_nowhere() {
         "/v1/../../etc/passwd",
         "/v1/tickets/Seat/%2e%2e%2f%2e%2e%2fetc%2fpasswd",
         "/console/../../etc/passwd",
+        "/console/_/assets/%2Fetc%2Fpasswd",
+        "/console/_/assets/..%2F..%2F..%2F..%2F..%2F..%2Fetc%2Fpasswd",
         "/..%2f..%2fetc/passwd",
         "/v1/tickets/Seat/%00",
         "//etc/passwd",

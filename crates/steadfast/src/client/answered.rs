@@ -76,7 +76,8 @@ pub fn refusal(said: &Value) -> String {
         None => format!(": {}", told(said["title"].as_str().unwrap_or("without a reason"))),
     };
     let _ = writeln!(text, "{ODD}refused{ODD:#}{by}");
-    if let Some(detail) = said["detail"].as_str() {
+    // of a guard the lines that follow say more
+    if let (Some(detail), None) = (said["detail"].as_str(), said["guard"].as_str()) {
         let _ = writeln!(text, "  {detail}");
     }
     let list = |name: &str| said[name].as_array().cloned().unwrap_or_default();

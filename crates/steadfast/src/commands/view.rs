@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::Answer;
-use crate::client::{ServerOptions, design_name, named_values, refusal, segment, word};
+use crate::client::{ServerOptions, design_name, named_values, refusal, segment, truth, word};
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -64,14 +64,22 @@ fn shown(said: &Value) -> String {
     for (name, value) in said.as_object().into_iter().flatten() {
         match value {
             Value::Array(rows) => {
-                for row in rows {
-                    text.push_str(&format!("{}\n", line(row)));
-                }
-                text.push_str(&format!("{} {name}\n", rows.len()));
+                rows.iter().for_each(|row| text.push_str(&format!("  {}\n", line(row))));
+                let one = rows.len() == 1 && said["total"].as_u64().is_none_or(|total| total == 1);
+                let noun = if one { name.trim_end_matches('s') } else { name };
+                let total = said["total"].as_u64().filter(|total| *total != rows.len() as u64);
+                let total = total.map_or(String::new(), |total| format!(" of {total}"));
+                text.push_str(&format!("{}{total} {noun}\n", rows.len()));
             }
+            // said with the rows, or after everything else
+            _ if ["next", "total", "revision"].contains(&name.as_str()) => {}
             other => text.push_str(&format!("{name} {}\n", word(other))),
         }
     }
+    if let Some(next) = said["next"].as_str() {
+        text.push_str(&format!("the next come with: after={next}\n"));
+    }
+    text.push_str(&format!("revision {}\n", word(&said["revision"])));
     text
 }
 
@@ -81,9 +89,10 @@ fn line(row: &Value) -> String {
         Value::Array(parts) if name == "key" => {
             parts.iter().map(word).collect::<Vec<_>>().join("/")
         }
+        states if name == "truth" => truth(states),
         other => format!("{name} {}", word(other)),
     });
-    format!("  {}", parts.collect::<Vec<_>>().join("  "))
+    parts.collect::<Vec<_>>().join("  ")
 }
 
 #[cfg(test)]
@@ -93,8 +102,13 @@ mod tests {
 
     #[test]
     fn rows_stand_on_lines_of_their_own() {
-        let said =
-            json!({ "revision": "0-7", "rows": [{ "key": ["A1"], "n": 2 }, { "key": ["A2"] }] });
-        assert_eq!(shown(&said), "revision 0-7\n  A1  n 2\n  A2\n2 rows\n");
+        let said = json!({
+            "next": null, "revision": "0-7", "total": 2,
+            "rows": [{ "key": ["A1"], "truth": { "S": { "n": 2 } } }, { "key": ["A2"] }],
+        });
+        assert_eq!(shown(&said), "  A1  n 2\n  A2\n2 rows\nrevision 0-7\n");
+        let said = json!({ "next": "x", "revision": "0-7", "total": 9, "rows": [{ "key": [1] }] });
+        assert_eq!(shown(&said), "  1\n1 of 9 rows\nthe next come with: after=x\nrevision 0-7\n");
+        assert_eq!(shown(&json!({ "count": 3, "revision": "0-7" })), "count 3\nrevision 0-7\n");
     }
 }
