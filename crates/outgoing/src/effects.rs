@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use runtime::{Delivered, Delivery, Outside};
 use serde_json::Value;
+use telemetry::{Kind, Span, Spans, Trace};
 use ureq::Agent;
 use ureq::http::Response;
 
@@ -23,11 +24,19 @@ pub struct Effects {
     timeouts: Timeouts,
     /// one for each address: connections are used again
     agents: Mutex<HashMap<String, Agent>>,
+    spans: Spans,
 }
 
 impl Effects {
     pub fn new(targets: Targets, timeouts: Timeouts) -> Effects {
-        Effects { targets, timeouts, agents: Mutex::default() }
+        Effects { targets, timeouts, agents: Mutex::default(), spans: Spans::default() }
+    }
+
+    /// Every attempt is recorded.
+    #[must_use]
+    pub fn recorded(mut self, spans: Spans) -> Effects {
+        self.spans = spans;
+        self
     }
 
     fn agent(&self, url: &str) -> Agent {
@@ -44,7 +53,27 @@ impl Effects {
         delivery: &Delivery,
     ) -> Result<Delivered, ureq::Error> {
         let now_ms = now_ms();
-        let mut answer = self.send(url, target, delivery, now_ms)?;
+        let mut span = delivery.trace.as_ref().and_then(|trace| {
+            let name = format!("{} {}.{}", delivery.method, delivery.actor, delivery.effect);
+            self.spans.begin(Some(trace), Kind::Client, &name)
+        });
+        // what is not recorded is handed on as it came
+        let trace = span.as_ref().map(Span::trace).or(delivery.trace.as_ref()).cloned();
+        let answered = self.send(url, target, delivery, trace.as_ref(), now_ms);
+        if let Some(span) = &mut span {
+            span.set("http.request.method", delivery.method.as_str());
+            span.set("url.full", url.split('?').next().unwrap_or_default());
+            span.set("http.request.resend_count", i64::from(delivery.attempt));
+            span.set("steadfast.design", delivery.design.as_str());
+            match &answered {
+                Ok(answer) => tell_status(span, answer.status().as_u16()),
+                Err(error) => span.fail(error.to_string()),
+            }
+        }
+        if let Some(span) = span {
+            self.spans.end(span);
+        }
+        let mut answer = answered?;
         let (status, headers) = (answer.status(), answer.headers().clone());
         let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec()?;
         Ok(judge(status, &headers, &body, now_ms))
@@ -55,6 +84,7 @@ impl Effects {
         url: &str,
         target: &Target,
         delivery: &Delivery,
+        trace: Option<&Trace>,
         now_ms: i64,
     ) -> Result<Response<ureq::Body>, ureq::Error> {
         let agent = self.agent(url);
@@ -62,16 +92,19 @@ impl Effects {
         let asks = delivery.method == "GET";
         // a question has no body: its fields stand in the address
         let body = if asks { Vec::new() } else { delivery.body.to_string().into_bytes() };
+        // where it began, whoever carries it
+        let parent = delivery.trace.as_ref().map(Trace::parent);
         let attributes = Attributes {
             id: &id,
             source: source(&delivery.design),
             kind: format!("{}.{}.{}", delivery.design, delivery.actor, delivery.effect),
             at: now_ms,
             revision: None,
-            traceparent: None,
+            traceparent: parent.as_deref(),
         };
         let timestamp = now_ms.div_euclid(1_000);
         let mut headers = attributes.headers();
+        headers.extend(trace_headers(trace));
         headers.push(("idempotency-key", format!("\"{id}\"")));
         headers.push(("webhook-id", id.clone()));
         headers.push(("webhook-timestamp", timestamp.to_string()));
@@ -115,6 +148,24 @@ impl Outside for Effects {
             trouble: format!("{url}: {error}"),
             retry_after_ms: None,
         })
+    }
+}
+
+/// The headers `traceparent` and `tracestate`.
+pub fn trace_headers(trace: Option<&Trace>) -> Vec<(&'static str, String)> {
+    let Some(trace) = trace else { return Vec::new() };
+    let mut headers = vec![("traceparent", trace.parent())];
+    if !trace.state().is_empty() {
+        headers.push(("tracestate", trace.state().to_string()));
+    }
+    headers
+}
+
+/// The status of an answer to a call of ours.
+pub fn tell_status(span: &mut Span, status: u16) {
+    span.set("http.response.status_code", i64::from(status));
+    if status >= 400 {
+        span.fail(format!("answered {status}"));
     }
 }
 

@@ -5,6 +5,7 @@ mod agent;
 mod answer;
 mod effects;
 mod envelope;
+mod exporter;
 mod secret;
 mod signature;
 mod subscription;
@@ -13,6 +14,7 @@ mod webhooks;
 
 pub use agent::{Timeouts, agent};
 pub use effects::Effects;
+pub use exporter::Exporter;
 pub use secret::{BadSecret, Secret};
 pub use signature::{Forged, sign, verify};
 pub use subscription::{Subscription, subscription};

@@ -12,11 +12,12 @@ use std::time::{Duration, Instant};
 
 use runtime::{Ahead, Bell, CallError, Follower, Runtime, Transition};
 use serde_json::{Value, json};
+use telemetry::{Kind, Span, Spans, Trace};
 use ureq::Agent;
 
 use crate::agent::{Timeouts, agent};
 use crate::answer::retry_after;
-use crate::effects::now_ms;
+use crate::effects::{now_ms, tell_status, trace_headers};
 use crate::envelope::{Attributes, source};
 use crate::signature::sign;
 use crate::subscription::Subscription;
@@ -48,6 +49,8 @@ pub struct Standing {
     pub delivered: u64,
     /// attempts at the event that is now being told
     pub attempts: u32,
+    /// when that event happened, in milliseconds; none: it was told of everything
+    pub since: Option<i64>,
     /// what went wrong last; empty when all is well
     pub trouble: String,
     /// times that the feed had forgotten events before they were told
@@ -60,6 +63,16 @@ impl Webhooks {
         runtime: &Arc<Runtime>,
         subscriptions: &[Subscription],
         timeouts: Timeouts,
+    ) -> Result<Webhooks, CallError> {
+        Webhooks::start_recorded(runtime, subscriptions, timeouts, &Spans::default())
+    }
+
+    /// The same, and every attempt is recorded.
+    pub fn start_recorded(
+        runtime: &Arc<Runtime>,
+        subscriptions: &[Subscription],
+        timeouts: Timeouts,
+        spans: &Spans,
     ) -> Result<Webhooks, CallError> {
         let stop = Arc::new(AtomicBool::new(false));
         let mut webhooks =
@@ -75,6 +88,7 @@ impl Webhooks {
                 subscription: subscription.clone(),
                 standing: Arc::clone(&standing),
                 stop: Arc::clone(&stop),
+                spans: spans.clone(),
             };
             let bell = follower.bell();
             let thread = std::thread::Builder::new()
@@ -118,6 +132,7 @@ struct Teller {
     subscription: Subscription,
     standing: Arc<Mutex<Standing>>,
     stop: Arc<AtomicBool>,
+    spans: Spans,
 }
 
 /// Someone asked for an end.
@@ -148,6 +163,7 @@ impl Teller {
         let mut told = 0;
         match follower.ahead(PAGE)? {
             Ahead::Nothing => {
+                lock(&self.standing).since = None;
                 follower.keep(false)?;
                 return Ok(Ok(false));
             }
@@ -181,6 +197,7 @@ impl Teller {
     /// Returns when it was taken, or when it is time to stop.
     fn tell(&self, follower: &Follower, message: &Message) -> Result<(), Stopped> {
         let mut backoff = BACKOFF_FIRST;
+        lock(&self.standing).since = Some(message.at_ms);
         loop {
             if self.stop.load(Ordering::Acquire) {
                 return Err(Stopped);
@@ -223,14 +240,33 @@ impl Teller {
         let now_ms = now_ms();
         let timestamp = now_ms.div_euclid(1_000);
         let signature = sign(&self.subscription.secrets, &message.id, timestamp, &message.body);
-        let sent = self
-            .agent
-            .post(&self.subscription.url)
+        let mut span = message.trace.as_ref().and_then(|trace| {
+            let name = format!("send {}", message.event);
+            self.spans.begin(Some(trace), Kind::Producer, &name)
+        });
+        // what is not recorded is handed on as it came
+        let trace = span.as_ref().map(Span::trace).or(message.trace.as_ref()).cloned();
+        let mut request = self.agent.post(&self.subscription.url);
+        for (name, value) in trace_headers(trace.as_ref()) {
+            request = request.header(name, value);
+        }
+        let sent = request
             .header("content-type", "application/cloudevents+json; charset=utf-8")
             .header("webhook-id", &message.id)
             .header("webhook-timestamp", timestamp.to_string())
             .header("webhook-signature", signature)
             .send(&message.body[..]);
+        if let Some(span) = &mut span {
+            span.set("url.full", self.subscription.url.split('?').next().unwrap_or_default());
+            span.set("messaging.message.id", message.id.as_str());
+            match &sent {
+                Ok(answer) => tell_status(span, answer.status().as_u16()),
+                Err(error) => span.fail(error.to_string()),
+            }
+        }
+        if let Some(span) = span {
+            self.spans.end(span);
+        }
         let mut answer = sent.map_err(|error| (error.to_string(), None))?;
         let status = answer.status();
         if status.is_success() {
@@ -248,13 +284,16 @@ impl Teller {
 struct Message {
     id: String,
     event: String,
+    at_ms: i64,
     body: Vec<u8>,
+    trace: Option<Trace>,
 }
 
 /// The events of one transition. Their identities are the same whenever they are told.
 fn messages(design: &str, revision: &str, transition: &Transition) -> Vec<Message> {
     let each = transition.events.iter().enumerate();
-    each.map(|(at, (event, fields))| message(design, revision, transition.at, (at, event), fields))
+    let (when, trace) = (transition.at, transition.trace.as_ref());
+    each.map(|(at, (event, fields))| message(design, revision, when, (at, event), fields, trace))
         .collect()
 }
 
@@ -264,24 +303,26 @@ fn message(
     at_ms: i64,
     (at, event): (usize, &str),
     data: &Value,
+    trace: Option<&Trace>,
 ) -> Message {
     // the time is part of it: in a store made of exported records revisions begin anew
     let identity = json!([design, revision, at_ms, at, event, data]).to_string();
     let id = format!("evt_{}", &blake3::hash(identity.as_bytes()).to_hex()[..32]);
+    let parent = trace.map(Trace::parent);
     let attributes = Attributes {
         id: &id,
         source: source(design),
         kind: format!("{design}.{event}"),
         at: at_ms,
         revision: Some(revision),
-        traceparent: None,
+        traceparent: parent.as_deref(),
     };
     let body = attributes.structured(data);
-    Message { event: event.into(), body, id }
+    Message { event: event.into(), at_ms, body, id, trace: trace.cloned() }
 }
 
 /// Told in place of what the feed no longer holds, so that the receiver reads the truth again.
 fn gap(design: &str, after: &str, from: &str) -> Message {
     let data = json!({ "after": after, "from": from });
-    message(design, from, now_ms(), (0, "steadfast.gap"), &data)
+    message(design, from, now_ms(), (0, "steadfast.gap"), &data, None)
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use design::model::{EventId, OperationId, OperationKind, StateId, SubjectId, Type};
 use engine::{AnswerKind, Command, NULL, Word};
 use serde_json::{Map, Value, json};
+use telemetry::Trace;
 
 use crate::bytes::{Damaged, Reader, put_bytes, put_number, put_signed, put_sized};
 use crate::keys::DesignNumber;
@@ -16,6 +17,8 @@ use crate::sight::{Eye, Looked, Mask};
 use crate::{codec, json as values, keys, record, time};
 
 const FORM: u8 = 1;
+/// The same, and which request caused it.
+const TRACED: u8 = 2;
 
 /// Begins an entry: who asked what, and how many changes follow.
 pub fn begin(
@@ -25,14 +28,30 @@ pub fn begin(
     now: Word,
     pool: &Pool,
     changes: usize,
+    trace: Option<&Trace>,
 ) {
     out.extend_from_slice(&schema.number.0.to_be_bytes());
-    out.push(FORM);
+    match trace {
+        None => out.push(FORM),
+        Some(trace) => {
+            out.push(TRACED);
+            put_sized(out, |out| trace.put(out));
+        }
+    }
     put_number(out, u64::from(command.operation.0));
     put_signed(out, now);
     put_bytes(out, if command.me == NULL { &[] } else { pool.content(command.me) });
     put_sized(out, |out| put_asked(out, schema, command, pool));
     put_number(out, changes as u64);
+}
+
+/// Which request caused the transition; the rest of the entry follows.
+fn take_form(reader: &mut Reader<'_>) -> Result<Option<Trace>, Damaged> {
+    match reader.byte()? {
+        FORM => Ok(None),
+        TRACED => Trace::take(reader.bytes()?).map(Some).ok_or(Damaged),
+        _ => Err(Damaged),
+    }
 }
 
 /// A record after the transition. Gives where its truth stands, which is what is stored, too.
@@ -105,9 +124,7 @@ pub struct Asked {
 
 pub fn take_asked(schema: &Schema, bytes: &[u8], pool: &mut Pool) -> Result<Asked, Damaged> {
     let mut reader = Reader::new(bytes);
-    if reader.byte()? != FORM {
-        return Err(Damaged);
-    }
+    take_form(&mut reader)?;
     let id = OperationId(u32::try_from(reader.number()?).map_err(|_| Damaged)?);
     let operation = schema.design.operations.get(id.index()).ok_or(Damaged)?;
     let now = reader.signed()?;
@@ -172,6 +189,8 @@ pub struct Transition {
     pub at: i64,
     pub changes: Vec<Changed>,
     pub events: Vec<(String, Value)>,
+    /// which request caused it, for whoever made it or sees everything
+    pub trace: Option<Trace>,
 }
 
 /// A record after a transition; no truth: it is gone.
@@ -194,9 +213,7 @@ pub struct ChangedBytes<'a> {
 /// The changes of an entry, without looking into them.
 pub fn changes(bytes: &[u8]) -> Result<Vec<ChangedBytes<'_>>, Damaged> {
     let mut reader = Reader::new(bytes);
-    if reader.byte()? != FORM {
-        return Err(Damaged);
-    }
+    take_form(&mut reader)?;
     reader.number()?;
     reader.signed()?;
     reader.bytes()?;
@@ -228,9 +245,7 @@ pub fn read(
     let design = &schema.design;
     let pool = RefCell::new(Pool::new(schema.program.texts()));
     let mut reader = Reader::new(bytes);
-    if reader.byte()? != FORM {
-        return Err(Damaged);
-    }
+    let trace = take_form(&mut reader)?;
     let id = OperationId(u32::try_from(reader.number()?).map_err(|_| Damaged)?);
     let operation = design.operations.get(id.index()).ok_or(Damaged)?;
     let at = reader.signed()?;
@@ -272,6 +287,7 @@ pub fn read(
         at,
         changes,
         events,
+        trace: trace.filter(|_| own),
     }))
 }
 
@@ -360,13 +376,17 @@ impl Transition {
             .iter()
             .map(|(name, fields)| json!({ "event": name, "fields": fields }))
             .collect();
-        json!({
+        let mut told = json!({
             "actor": self.actor,
             "operation": self.operation,
             "principal": self.principal,
             "at": time::write_time(self.at),
             "changes": changes,
             "events": events,
-        })
+        });
+        if let Some(trace) = &self.trace {
+            told["traceparent"] = trace.parent().into();
+        }
+        told
     }
 }

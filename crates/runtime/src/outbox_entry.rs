@@ -2,10 +2,13 @@
 
 use engine::Word;
 use engine::outbox::{Entry, EntryState};
+use telemetry::Trace;
 
-use crate::bytes::{Damaged, Reader, put_bytes, put_number, put_signed};
+use crate::bytes::{Damaged, Reader, put_bytes, put_number, put_signed, put_sized};
 
 const FORM: u8 = 1;
+/// The same, and which request caused it.
+const TRACED: u8 = 2;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OutboxEntry {
@@ -14,11 +17,20 @@ pub struct OutboxEntry {
     pub args: Vec<u8>,
     /// what went wrong last, for a person to read
     pub trouble: String,
+    /// which request caused it
+    pub trace: Option<Trace>,
 }
 
 impl OutboxEntry {
     pub fn put(&self) -> Vec<u8> {
-        let mut out = vec![FORM];
+        let mut out = Vec::with_capacity(64 + self.args.len());
+        match &self.trace {
+            None => out.push(FORM),
+            Some(trace) => {
+                out.push(TRACED);
+                put_sized(&mut out, |out| trace.put(out));
+            }
+        }
         out.push(match self.entry.state {
             EntryState::Open => 0,
             EntryState::Closed => 1,
@@ -33,9 +45,11 @@ impl OutboxEntry {
 
     pub fn take(bytes: &[u8]) -> Result<OutboxEntry, Damaged> {
         let mut reader = Reader::new(bytes);
-        if reader.byte()? != FORM {
-            return Err(Damaged);
-        }
+        let trace = match reader.byte()? {
+            FORM => None,
+            TRACED => Some(Trace::take(reader.bytes()?).ok_or(Damaged)?),
+            _ => return Err(Damaged),
+        };
         let state = match reader.byte()? {
             0 => EntryState::Open,
             1 => EntryState::Closed,
@@ -46,7 +60,7 @@ impl OutboxEntry {
         let next_at: Word = reader.signed()?;
         let args = reader.bytes()?.to_vec();
         let trouble = String::from_utf8_lossy(reader.bytes()?).into_owned();
-        Ok(OutboxEntry { entry: Entry { state, attempts, next_at }, args, trouble })
+        Ok(OutboxEntry { entry: Entry { state, attempts, next_at }, args, trouble, trace })
     }
 }
 
@@ -56,8 +70,10 @@ mod tests {
 
     #[test]
     fn an_entry_comes_back() {
-        for state in [EntryState::Open, EntryState::Closed, EntryState::Dead] {
+        let states = [EntryState::Open, EntryState::Closed, EntryState::Dead];
+        for (state, trace) in states.into_iter().zip([None, Some(Trace::fresh()), None]) {
             let entry = OutboxEntry {
+                trace,
                 entry: Entry { state, attempts: 7, next_at: -3 },
                 args: vec![1, 2, 0],
                 trouble: "connection refused".into(),

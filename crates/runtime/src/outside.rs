@@ -7,6 +7,7 @@ use engine::outbox::{Answered, Entry, EntryState};
 use engine::{AnswerKind, Command, Outcome, Word};
 use serde_json::{Map, Value};
 use store::{Decision, KeyRange, Transaction};
+use telemetry::Trace;
 
 use crate::bytes::{Damaged, Reader};
 use crate::keys::{self, Space};
@@ -32,6 +33,8 @@ pub struct Delivery {
     pub body: Value,
     /// from 0
     pub attempt: u32,
+    /// which request caused it
+    pub trace: Option<Trace>,
 }
 
 /// What the other side said.
@@ -202,6 +205,7 @@ impl Runtime {
         if !matches!(operation.kind, OperationKind::Effect(_)) {
             let source = Newest(transaction, schema.number);
             let number = transaction.position();
+            desk.room.trace.clone_from(&entry.trace);
             let performed = perform(schema, &command, &desk.pool, &source, number, &mut desk.room)?;
             let mut plan = match performed {
                 Performed::Done(done) => done.plan,
@@ -297,8 +301,8 @@ impl Runtime {
                         done,
                     )?;
                 }
-                let moved =
-                    OutboxEntry { entry: next, args: entry.args.clone(), trouble: trouble.clone() };
+                let trouble = trouble.clone();
+                let moved = OutboxEntry { entry: next, trouble, ..entry.clone() };
                 // a handler may have sent it again, under the same key
                 if plan.pending(&key).is_none() {
                     move_entry(schema, picked, &entry, &moved, &mut plan);
@@ -326,6 +330,7 @@ impl Runtime {
     ) -> Result<Plan, Damaged> {
         let schema = &*self.schema;
         let params = params_of(schema, picked.effect, &entry.args, desk)?;
+        desk.room.trace.clone_from(&entry.trace);
         let operation = &schema.design.operations[picked.effect.index()];
         let OperationKind::Effect(effect) = &operation.kind else { return Err(Damaged) };
         let handler = match kind {
@@ -519,6 +524,7 @@ fn delivery(
         key: key_text(schema, command.operation, tail),
         body: Value::Object(body),
         attempt: entry.entry.attempts,
+        trace: entry.trace.clone(),
     })
 }
 

@@ -7,6 +7,7 @@ use std::ops::Range;
 use design::model::{AttrId, MemoryUseId, OperationId, OperationKind, StateId, SubjectId};
 use engine::outbox::Entry as OutboxState;
 use engine::{Change, Command, Due, NULL, Need, Outcome, Refusal, Scratch, Word};
+use telemetry::Trace;
 
 use crate::bytes::Damaged;
 use crate::elsewhere::again;
@@ -32,6 +33,8 @@ pub struct Room {
     changed: Records,
     /// where the truth of each changed record stands in the entry of the feed
     truths: Vec<Range<usize>>,
+    /// which request caused this
+    pub trace: Option<Trace>,
 }
 
 impl Room {
@@ -255,7 +258,7 @@ fn put_feed(
     out: &mut Vec<u8>,
 ) -> Result<(), Damaged> {
     let pool = loaded.pool.borrow();
-    feed::begin(out, schema, command, now, &pool, changed.len());
+    feed::begin(out, schema, command, now, &pool, changed.len(), room.trace.as_ref());
     room.truths.clear();
     for record in changed.iter() {
         let Some(at) = loaded.find(record.subject, record.key) else { return Err(Damaged) };
@@ -365,7 +368,8 @@ fn sends(
         if after == before {
             continue;
         }
-        let entry = OutboxEntry { entry: after, args, trouble: String::new() };
+        let trace = room.trace.clone();
+        let entry = OutboxEntry { entry: after, args, trouble: String::new(), trace };
         plan.put(&key, &entry.put());
         let mut due = Vec::new();
         keys::due(&mut due, schema.number, Space::OutboxDue, after.next_at, send.operation, &tail);
@@ -443,7 +447,7 @@ fn put_record(
         }
     }
     let stored_key = loaded.stored_key(at);
-    reindex(schema, &before, &head, &stored_key[3..], plan);
+    reindex(schema, &before, &head, &stored_key[3..], room.trace.as_ref(), plan);
     if record.words.is_none() {
         plan.delete(stored_key);
         return Ok(true);
@@ -457,8 +461,16 @@ fn put_record(
     Ok(true)
 }
 
-/// Takes the old due times out of the index and puts the new ones in.
-pub fn reindex(schema: &Schema, before: &Head, after: &Head, tail: &[u8], plan: &mut Plan) {
+/// Takes the old due times out of the index and puts the new ones in, each with the request that
+/// caused it.
+pub fn reindex(
+    schema: &Schema,
+    before: &Head,
+    after: &Head,
+    tail: &[u8],
+    trace: Option<&Trace>,
+    plan: &mut Plan,
+) {
     let key = |repair: OperationId, at: Word| {
         let mut key = Vec::new();
         keys::due(&mut key, schema.number, Space::RepairDue, at, repair, tail);
@@ -471,7 +483,11 @@ pub fn reindex(schema: &Schema, before: &Head, after: &Head, tail: &[u8], plan: 
     }
     for (repair, at) in &after.due {
         if before.due_of(*repair) != Some(*at) {
-            plan.put(&key(*repair, *at), &[]);
+            plan.put_with(&key(*repair, *at), |out| {
+                if let Some(trace) = trace {
+                    trace.put(out);
+                }
+            });
         }
         plan.wake_at(*at);
     }

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use design::model::{OperationId, OperationKind, SubjectId};
 use engine::{Command, Due, Word};
 use store::{Decision, KeyRange, Transaction};
+use telemetry::Trace;
 
 use crate::bytes::{Damaged, Reader};
 use crate::elsewhere::again;
@@ -140,6 +141,8 @@ impl Runtime {
         };
         let source = Newest(transaction, schema.number);
         let number = transaction.position();
+        // as far as it is known: an index that was made anew does not say
+        desk.room.trace = transaction.get(key).and_then(|(_, cause)| Trace::take(cause));
         let performed = perform(schema, &command, &desk.pool, &source, number, &mut desk.room)?;
         match performed {
             Performed::Later => Err(Damaged),
@@ -236,7 +239,7 @@ fn reschedule(
     let mut value = Vec::new();
     record::put_head(&mut value, &after);
     value.extend_from_slice(reader.rest());
-    reindex(schema, &before, &after, tail, plan);
+    reindex(schema, &before, &after, tail, None, plan);
     plan.put(&stored_key, &value);
     Ok(())
 }

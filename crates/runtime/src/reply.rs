@@ -12,7 +12,7 @@ use crate::sight::Mask;
 use crate::{feed, json as values};
 
 /// A call that was carried out, and is durable.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Reply {
     /// where it stands in the feed
     pub revision: String,

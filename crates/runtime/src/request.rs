@@ -3,6 +3,7 @@
 use design::model::{Design, MemoryUse, Operation, OperationId};
 use engine::{NULL, Word};
 use serde_json::{Map, Value};
+use telemetry::Trace;
 
 use crate::json::{self, BadValue};
 use crate::pool::Pool;
@@ -29,6 +30,8 @@ pub struct Request {
     pub legal: bool,
     /// only if the record that the step is about is as the caller saw it
     pub if_match: Option<IfMatch>,
+    /// which request this is a part of; carried to whatever it causes
+    pub trace: Option<Trace>,
 }
 
 /// What a caller expects of the record that a step is about: the one that its first parameter of a

@@ -25,7 +25,7 @@ use crate::plan::{Got, Plan, Source};
 use crate::pool::Pool;
 use crate::registry::{self, Found, Registered};
 use crate::reply::{self, CallError, Reply};
-use crate::request::{Asked, Request, arguments, memory_name};
+use crate::request::{Arguments, Asked, Request, arguments, memory_name};
 use crate::result::{self, Tree};
 use crate::schema::Schema;
 use crate::seen::{Records, Seen};
@@ -33,7 +33,7 @@ use crate::settings::Settings;
 use crate::sight::{Eye, Looked, Mask};
 use crate::viewer::Viewer;
 use crate::views::Views;
-use crate::{blobs, json as values, keys, legal};
+use crate::{blobs, json as values, keys, legal, text_answer};
 
 pub struct Runtime {
     pub(crate) schema: Arc<Schema>,
@@ -176,8 +176,9 @@ impl Runtime {
     pub(crate) fn desk(&self) -> Box<Desk> {
         let kept = self.desks.lock().unwrap_or_else(PoisonError::into_inner).pop();
         match kept {
-            Some(desk) => {
+            Some(mut desk) => {
                 desk.pool.borrow_mut().reset();
+                desk.room.trace = None;
                 desk
             }
             None => Box::new(Desk {
@@ -230,7 +231,11 @@ impl Runtime {
     ) -> Result<(Ticket, Result<Reply, CallError>), CallError> {
         let id = self.operation(request)?;
         let mut desk = self.desk();
-        let outcome = self.run(id, request, &mut desk).await;
+        let arguments = arguments(&self.schema, id, request, &mut desk.pool.borrow_mut());
+        let outcome = match arguments {
+            Ok(arguments) => self.run(id, request, &arguments, &mut desk, None).await,
+            Err(bad) => Err(CallError::Bad(bad)),
+        };
         self.give_back(desk);
         outcome
     }
@@ -262,18 +267,21 @@ impl Runtime {
         self.schema.is_callable(operation)
     }
 
-    async fn run(
+    /// With `told`, a step that is done is answered there, in JSON, and the reply is left empty; then
+    /// nothing may be hidden from whoever calls.
+    pub(crate) async fn run(
         &self,
         id: OperationId,
         request: &Request,
+        arguments: &Arguments,
         desk: &mut Desk,
+        told: Option<&mut Vec<u8>>,
     ) -> Result<(Ticket, Result<Reply, CallError>), CallError> {
-        let arguments = arguments(&self.schema, id, request, &mut desk.pool.borrow_mut())
-            .map_err(CallError::Bad)?;
+        desk.room.trace.clone_from(&request.trace);
         let idempotent = request.idempotency_key.as_ref().map(|key| {
             (idempotency::key(self.schema.number, request, key), idempotency::payload(request))
         });
-        let mut asked = Asked { id, request, arguments: &arguments, idempotent, now: 0 };
+        let mut asked = Asked { id, request, arguments, idempotent, now: 0 };
         let mut answer: Option<Result<Finished, CallError>> = None;
         let mut wake = None;
         let mut run = |transaction: &mut dyn Transaction| {
@@ -298,6 +306,17 @@ impl Runtime {
         if let Some(Ok(Finished::Done(done, _))) = &answer {
             self.keep_soft(done, done.now, desk);
         }
+        let answer = match (told, answer) {
+            (Some(out), Some(Ok(Finished::Done(done, _)))) => {
+                self.counters.done(id);
+                let pool = desk.pool.borrow();
+                text_answer::write(out, ticket.cursor(), &self.schema, &done.changed, &pool);
+                drop(pool);
+                desk.room.reuse(done);
+                return Ok((ticket, Ok(Reply::default())));
+            }
+            (_, answer) => answer,
+        };
         let revision = ticket.cursor().to_string();
         let answer = match answer {
             None => Err(CallError::Damaged),

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use identity::Identity;
 use tokio::sync::watch;
 
+use crate::admin::Told;
 use crate::auth::Auditor;
 use crate::config::{Config, Limits};
 use crate::idempotency::UnderWay;
@@ -76,6 +77,11 @@ impl App {
         while let Err(again) = slot.last().next.set(next) {
             next = again;
         }
+    }
+
+    /// Who is told of the events of a design.
+    pub fn told(&self, design: &str) -> Vec<Told> {
+        self.config.admin.as_ref().map_or_else(Vec::new, |admin| admin.0.told(design))
     }
 
     /// A place among the requests that are being answered, or the advice to come again.

@@ -2,43 +2,71 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, StatusCode};
-use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::body::Body as _;
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::body::Body;
 use serde_json::{Map, Value};
 
 use crate::config::Limits;
+use crate::kinds;
 use crate::problem::Problem;
 
 /// All of it, in time and no larger than it may be.
-pub async fn read(body: Body, limits: &Limits) -> Result<Bytes, Problem> {
+pub async fn read<B>(body: B, limits: &Limits) -> Result<Bytes, Problem>
+where
+    B: Body<Data = Bytes>,
+{
     read_up_to(body, limits.body_bytes_max, limits).await
 }
 
-pub async fn read_up_to(body: Body, bytes_max: usize, limits: &Limits) -> Result<Bytes, Problem> {
+pub async fn read_up_to<B>(body: B, most: usize, limits: &Limits) -> Result<Bytes, Problem>
+where
+    B: Body<Data = Bytes>,
+{
     // a body that says its length is not waited for when it is too large
-    if body.size_hint().lower() > bytes_max as u64 {
-        return Err(Problem::too_large("the body", bytes_max));
+    if body.size_hint().lower() > most as u64 {
+        return Err(Problem::too_large("the body", most));
     }
-    let limited = Limited::new(body, bytes_max);
-    let collected =
-        tokio::time::timeout(Duration::from_millis(limits.body_ms_max), limited.collect());
-    match collected.await {
+    let patience = Duration::from_millis(limits.body_ms_max);
+    match tokio::time::timeout(patience, collect(body, most)).await {
+        Ok(collected) => collected,
         Err(_) => Err(Problem::new(
-            StatusCode::REQUEST_TIMEOUT,
-            "slow-body",
-            "the body did not come in time",
+            &kinds::SLOW_BODY,
             format!("a body has at most {} ms to arrive", limits.body_ms_max),
         )),
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            Err(Problem::too_large("the body", bytes_max))
-        }
-        Ok(Err(_)) => Err(Problem::malformed("the body broke off")),
     }
+}
+
+/// One piece is handed on as it came, which is what most bodies are.
+async fn collect<B>(body: B, most: usize) -> Result<Bytes, Problem>
+where
+    B: Body<Data = Bytes>,
+{
+    let mut body = std::pin::pin!(body);
+    let mut first = Bytes::new();
+    let mut more = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Problem::malformed("the body broke off"))?;
+        // trailers say nothing here
+        let Ok(data) = frame.into_data() else { continue };
+        if first.len() + more.len() + data.len() > most {
+            return Err(Problem::too_large("the body", most));
+        }
+        if first.is_empty() && more.is_empty() {
+            first = data;
+        } else {
+            if more.is_empty() {
+                more.extend_from_slice(&std::mem::take(&mut first));
+            }
+            more.extend_from_slice(&data);
+        }
+        if body.is_end_stream() {
+            break;
+        }
+    }
+    Ok(if more.is_empty() { first } else { more.freeze() })
 }
 
 /// Bodies are JSON and say so: a page of another origin cannot send that unasked.
@@ -48,12 +76,7 @@ pub fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
     if essence.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
-    Err(Problem::new(
-        StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        "not-json",
-        "the body is not said to be JSON",
-        "send it with `Content-Type: application/json`",
-    ))
+    Err(Problem::new(&kinds::NOT_JSON, "send it with `Content-Type: application/json`"))
 }
 
 /// One flat object.

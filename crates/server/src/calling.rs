@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use runtime::{CallError, IfMatch, Reply, Request};
+use runtime::{CallError, IfMatch, Reply, Request, TextCall};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use store::Ticket;
+use telemetry::Trace;
 
 use crate::app::App;
 use crate::auth::{self, Caller, Memory};
+use crate::body;
 use crate::idempotency::Held;
 use crate::metrics::Histogram;
 use crate::problem::Problem;
@@ -20,12 +22,20 @@ use crate::service::{Call, Service};
 pub struct Terms {
     pub idempotency_key: Option<String>,
     pub if_match: Option<IfMatch>,
+    /// which request it is a part of
+    pub trace: Option<Trace>,
+}
+
+impl Terms {
+    fn are_plain(&self) -> bool {
+        self.idempotency_key.is_none() && self.if_match.is_none()
+    }
 }
 
 /// A call that was decided; its answer may be told when it is durable.
 pub struct Begun {
     ticket: Ticket,
-    answer: Result<Reply, CallError>,
+    answer: Result<Told, CallError>,
     started: Instant,
     latency: Arc<Histogram>,
     /// the idempotency key is taken until the answer is known
@@ -33,6 +43,20 @@ pub struct Begun {
     /// where what it hands out belongs; none: it hands out nothing
     memory: Option<(Arc<App>, Memory)>,
     principal: String,
+}
+
+/// An answer that waits until it may be told.
+enum Told {
+    Reply(Box<Reply>),
+    /// in JSON
+    Text(Vec<u8>),
+}
+
+/// An answer in JSON.
+pub struct Said {
+    pub text: Vec<u8>,
+    /// it was given before, for the same idempotency key
+    pub replayed: bool,
 }
 
 /// The call that a flat object of parameters and memory stands for. The console thinks calls through
@@ -94,9 +118,11 @@ pub fn begin(
     let memory = memory.map(|memory| (Arc::clone(app), memory));
     request.idempotency_key = terms.idempotency_key;
     request.if_match = terms.if_match;
+    request.trace = terms.trace;
     request.legal = true;
     match service.runtime.begin(&request) {
         Ok((ticket, answer)) => {
+            let answer = answer.map(|reply| Told::Reply(Box::new(reply)));
             let latency = Arc::clone(&call.latency);
             let principal = caller.principal.clone();
             Ok(Begun { ticket, answer, started, latency, held, memory, principal })
@@ -105,24 +131,100 @@ pub fn begin(
     }
 }
 
+/// Decides the call whose parameters and memory are a text of one flat object.
+pub fn begin_text(
+    app: &Arc<App>,
+    service: &Service,
+    call: &Call,
+    caller: &Caller,
+    object: &[u8],
+    terms: Terms,
+) -> Result<Begun, Problem> {
+    if terms.are_plain()
+        && let Some(begun) = begin_plain(service, call, caller, object, terms.trace.as_ref())
+    {
+        return begun;
+    }
+    begin(app, service, call, caller, body::object(object)?, terms)
+}
+
+/// The short way of what is asked for most: a step with plain parameters. None: it is not that, and
+/// nothing was done.
+fn begin_plain(
+    service: &Service,
+    call: &Call,
+    caller: &Caller,
+    object: &[u8],
+    trace: Option<&Trace>,
+) -> Option<Result<Begun, Problem>> {
+    let started = Instant::now();
+    let actor = &service.design().actors[service.operation(call).actor.index()].name;
+    // whoever may not is told so on the long way
+    if !caller.may_act_as(service, actor) {
+        return None;
+    }
+    let viewer = caller.viewer(service);
+    let principal = &caller.principal;
+    let (operation, viewer) = (call.id, viewer.as_ref());
+    let asked = TextCall { operation, params: object, principal, viewer, trace };
+    let mut text = Vec::with_capacity(ANSWER_BYTES);
+    let begun = service.runtime.begin_text(&asked, &mut text)?;
+    Some(match begun {
+        Ok((ticket, answer)) => Ok(Begun {
+            ticket,
+            answer: answer.map(|()| Told::Text(text)),
+            started,
+            latency: Arc::clone(&call.latency),
+            held: None,
+            memory: None,
+            principal: String::new(),
+        }),
+        Err(error) => Err(Problem::of_call(service, error)),
+    })
+}
+
+/// Room for the answer of most steps.
+const ANSWER_BYTES: usize = 384;
+
 impl Begun {
     /// What to tell, once it may be told.
-    pub async fn finish(self, service: &Service) -> Result<Reply, Problem> {
+    async fn told(self, service: &Service) -> Result<Told, Problem> {
         let durable = self.ticket.durable().await;
         drop(self.held);
         self.latency.record(self.started.elapsed());
         durable.map_err(Problem::of_store)?;
-        let mut reply = self.answer.map_err(|error| Problem::of_call(service, error))?;
-        if let Some((app, memory)) = &self.memory {
+        let mut told = self.answer.map_err(|error| Problem::of_call(service, error))?;
+        if let (Some((app, memory)), Told::Reply(reply)) = (&self.memory, &mut told) {
             memory.seal(app, service, &self.principal, &mut reply.memory)?;
         }
-        Ok(reply)
+        Ok(told)
+    }
+
+    /// The answer in JSON, once it may be told.
+    pub async fn finish(self, service: &Service) -> Result<Said, Problem> {
+        Ok(match self.told(service).await? {
+            Told::Text(text) => Said { text, replayed: false },
+            Told::Reply(reply) => {
+                let mut text = Vec::with_capacity(ANSWER_BYTES);
+                // writing to memory does not fail, and every map has texts for keys
+                serde_json::to_writer(&mut text, &Answer::of(&reply)).expect("plain data");
+                Said { text, replayed: reply.replayed }
+            }
+        })
+    }
+
+    /// The answer of what was begun with fields, once it may be told.
+    pub async fn reply(self, service: &Service) -> Result<Reply, Problem> {
+        match self.told(service).await? {
+            Told::Reply(reply) => Ok(*reply),
+            Told::Text(_) => Err(Problem::broken()),
+        }
     }
 }
 
 /// What a step answers.
 #[derive(Serialize)]
-pub struct Answer<'a> {
+struct Answer<'a> {
     revision: &'a str,
     outcome: &'static str,
     memory: &'a Map<String, Value>,
@@ -131,7 +233,7 @@ pub struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    pub fn of(reply: &Reply) -> Answer<'_> {
+    fn of(reply: &Reply) -> Answer<'_> {
         Answer {
             revision: &reply.revision,
             outcome: "done",

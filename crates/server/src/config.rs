@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use telemetry::Spans;
+
 use crate::admin::AdminHandle;
 use crate::auth::Access;
 
@@ -15,6 +17,8 @@ pub struct Config {
     /// none: nobody copies the store or replaces a design through this server
     pub admin: Option<AdminHandle>,
     pub access: Access,
+    /// where spans go; by default nowhere
+    pub spans: Spans,
 }
 
 impl Default for Config {
@@ -25,6 +29,7 @@ impl Default for Config {
             admin: None,
             tls: None,
             access: Access::default(),
+            spans: Spans::default(),
         }
     }
 }

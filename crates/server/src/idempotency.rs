@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use rustc_hash::FxHashSet;
 
+use crate::kinds;
 use crate::problem::Problem;
 
 const HEADER: &str = "idempotency-key";
@@ -31,9 +32,7 @@ pub fn checked(key: &str) -> Result<String, Problem> {
 
 fn wrong() -> Problem {
     Problem::new(
-        StatusCode::BAD_REQUEST,
-        "key-malformed",
-        "the idempotency key is malformed",
+        &kinds::KEY_MALFORMED,
         format!("it is one text of 1 to {KEY_BYTES_MAX} visible ASCII characters"),
     )
 }
@@ -57,9 +56,7 @@ impl UnderWay {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if !keys.insert(key.clone()) {
             return Err(Problem::new(
-                StatusCode::CONFLICT,
-                "key-under-way",
-                "the first request with this idempotency key is still under way",
+                &kinds::KEY_UNDER_WAY,
                 "ask again with the same key in a moment; the answer will be that of the first",
             ));
         }
@@ -82,6 +79,8 @@ impl Drop for Held {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::StatusCode;
+
     use super::*;
 
     #[test]

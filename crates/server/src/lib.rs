@@ -11,6 +11,7 @@ mod config;
 mod console;
 mod etag;
 mod idempotency;
+mod kinds;
 mod listen;
 mod metrics;
 mod openapi;
@@ -22,8 +23,9 @@ pub mod sample;
 mod service;
 mod start;
 mod tls;
+mod tracing;
 
-pub use admin::{Admin, AdminError, AdminHandle};
+pub use admin::{Admin, AdminError, AdminHandle, Told};
 pub use auth::Access;
 pub use config::{Config, Limits};
 pub use service::Service;

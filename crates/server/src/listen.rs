@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
-use crate::tls;
+use crate::{routes, tls};
 
 /// Accepts until the server is told to stop, then waits for what is under way, but not for ever.
 pub async fn accept(
@@ -63,7 +63,7 @@ pub async fn accept(
 }
 
 /// Agrees on a key and a protocol first, in the time that a head may take.
-async fn serve_encrypted(tls: &TlsAcceptor, stream: TcpStream, app: &App, router: Router) {
+async fn serve_encrypted(tls: &TlsAcceptor, stream: TcpStream, app: &Arc<App>, router: Router) {
     let patience = Duration::from_millis(app.limits().head_ms_max);
     // whoever does not come to an agreement is no news, either
     let Ok(Ok(stream)) = tokio::time::timeout(patience, tls.accept(stream)).await else { return };
@@ -71,11 +71,12 @@ async fn serve_encrypted(tls: &TlsAcceptor, stream: TcpStream, app: &App, router
         return serve(stream, app, router).await;
     }
     let limits = app.limits();
+    let answer = |request| routes::answer(Arc::clone(app), router.clone(), request);
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .max_header_list_size(u32::try_from(limits.head_bytes_max).unwrap_or(u32::MAX))
         .keep_alive_interval(patience)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(stream), service_fn(answer));
     tokio::pin!(connection);
     tokio::select! {
         _ = &mut connection => return,
@@ -85,19 +86,22 @@ async fn serve_encrypted(tls: &TlsAcceptor, stream: TcpStream, app: &App, router
     let _ = connection.await;
 }
 
-async fn serve<S>(stream: S, app: &App, router: Router)
+async fn serve<S>(stream: S, app: &Arc<App>, router: Router)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let limits = app.limits();
+    let answer = |request| routes::answer(Arc::clone(app), router.clone(), request);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(Duration::from_millis(limits.head_ms_max))
         .max_buf_size(limits.head_bytes_max.max(8 << 10))
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .serve_connection(TokioIo::new(stream), service_fn(answer))
         .with_upgrades();
     tokio::pin!(connection);
     tokio::select! {
+        // it is polled many times for each request, and nearly always it is the connection
+        biased;
         // a client that breaks off is no news
         _ = &mut connection => return,
         () = app.stopped() => {}

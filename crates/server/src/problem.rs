@@ -9,10 +9,11 @@ use axum::response::IntoResponse;
 use runtime::{BadValue, CallError};
 use serde_json::{Map, Value};
 
+use crate::kinds::{self, Kind};
 use crate::service::Service;
 
 /// Names the problem that another version of the design has taken its place.
-pub const REPLACED: &str = "replaced";
+pub const REPLACED: &str = kinds::REPLACED.name;
 
 /// A problem: `type` is a path of this server that names it.
 #[derive(Debug)]
@@ -32,19 +33,18 @@ struct More {
 }
 
 impl Problem {
-    pub fn new(
+    pub fn new(kind: &'static Kind, detail: impl Into<String>) -> Problem {
+        let Kind { name, status, title, .. } = kind;
+        Problem::of_kind(*status, Cow::Borrowed(*name), Cow::Borrowed(*title), detail)
+    }
+
+    fn of_kind(
         status: StatusCode,
-        kind: impl Into<Cow<'static, str>>,
-        title: impl Into<Cow<'static, str>>,
+        kind: Cow<'static, str>,
+        title: Cow<'static, str>,
         detail: impl Into<String>,
     ) -> Problem {
-        Problem {
-            status,
-            kind: kind.into(),
-            title: title.into(),
-            detail: detail.into(),
-            more: Box::default(),
-        }
+        Problem { status, kind, title, detail: detail.into(), more: Box::default() }
     }
 
     /// Another member.
@@ -71,53 +71,35 @@ impl Problem {
     }
 
     pub fn malformed(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::BAD_REQUEST, "malformed", "the request is malformed", detail)
+        Problem::new(&kinds::MALFORMED, detail)
     }
 
     pub fn unknown(detail: impl Into<String>) -> Problem {
-        Problem::new(StatusCode::NOT_FOUND, "unknown", "there is no such thing", detail)
+        Problem::new(&kinds::UNKNOWN, detail)
     }
 
     /// A value that does not fit; the pointer leads into the body that was sent.
     pub fn misfit(bad: &BadValue) -> Problem {
         let pointer = bad.pointer.strip_prefix("/params").unwrap_or(&bad.pointer);
         let pointer = pointer.strip_prefix("/memory").unwrap_or(pointer);
-        Problem::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "wrong-type",
-            "a value does not fit",
-            bad.message.clone(),
-        )
-        .pointer(pointer)
+        Problem::new(&kinds::WRONG_TYPE, bad.message.clone()).pointer(pointer)
     }
 
     pub fn too_large(what: &str, bytes_max: usize) -> Problem {
-        Problem::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "too-large",
-            "the request is too large",
-            format!("{what} has at most {bytes_max} bytes"),
-        )
+        Problem::new(&kinds::TOO_LARGE, format!("{what} has at most {bytes_max} bytes"))
     }
 
     pub fn overloaded() -> Problem {
         Problem::new(
-            StatusCode::TOO_MANY_REQUESTS,
-            "overloaded",
-            "the server is busy",
+            &kinds::OVERLOADED,
             "nothing was done; come again after the time in Retry-After",
         )
         .header(RETRY_AFTER, HeaderValue::from_static("1"))
     }
 
     pub fn method(allowed: &'static str) -> Problem {
-        Problem::new(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "method",
-            "the method does not apply here",
-            format!("this takes {allowed}"),
-        )
-        .header(ALLOW, HeaderValue::from_static(allowed))
+        Problem::new(&kinds::METHOD, format!("this takes {allowed}"))
+            .header(ALLOW, HeaderValue::from_static(allowed))
     }
 
     /// What the runtime says, for a client. What concerns the operator alone is not told.
@@ -132,45 +114,28 @@ impl Problem {
                 if !refused.prevents.is_empty() {
                     detail.push_str(&format!("; it prevents: {}", refused.prevents.join(", ")));
                 }
-                Problem::new(StatusCode::CONFLICT, kind, title, detail)
+                Problem::of_kind(StatusCode::CONFLICT, kind.into(), title.into(), detail)
                     .with("guard", refused.clause)
                     .with("truth", refused.truth)
                     .with("legal", refused.legal)
                     .with("prevents", refused.prevents)
             }
             CallError::OtherPayload => Problem::new(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "key-used",
-                "the idempotency key was used for another request",
+                &kinds::KEY_USED,
                 "use a new key for a new request, and the old one to ask for the same again",
             ),
             CallError::KeyNeeded => Problem::new(
-                StatusCode::BAD_REQUEST,
-                "key-needed",
-                "this step asks for an idempotency key",
+                &kinds::KEY_NEEDED,
                 "send a header `Idempotency-Key` with a value of your choice, the same when you \
                  try again",
             ),
-            CallError::Hidden(what) => Problem::new(
-                StatusCode::FORBIDDEN,
-                "hidden",
-                "the caller may not see what the answer is made of",
-                what,
-            ),
-            CallError::Precondition => Problem::new(
-                StatusCode::PRECONDITION_FAILED,
-                "changed",
-                "the record is not as it was expected",
-                "read it again, and decide anew",
-            ),
+            CallError::Hidden(what) => Problem::new(&kinds::HIDDEN, what),
+            CallError::Precondition => {
+                Problem::new(&kinds::CHANGED, "read it again, and decide anew")
+            }
             CallError::Store(error) => Problem::of_store(error),
-            CallError::Replaced => Problem::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                REPLACED,
-                "the design is being replaced",
-                "nothing was done; come again",
-            )
-            .header(RETRY_AFTER, HeaderValue::from_static("1")),
+            CallError::Replaced => Problem::new(&kinds::REPLACED, "nothing was done; come again")
+                .header(RETRY_AFTER, HeaderValue::from_static("1")),
             CallError::Damaged => Problem::broken(),
         }
     }
@@ -183,40 +148,28 @@ impl Problem {
                 usize::try_from(bytes_max).unwrap_or(usize::MAX),
             ),
             store::Error::BelowFloor(floor) => Problem::new(
-                StatusCode::GONE,
-                "forgotten",
-                "the feed no longer goes back this far",
+                &kinds::FORGOTTEN,
                 "read the truth anew, then follow from the revision in `floor`",
             )
             .with("floor", floor.to_string()),
             store::Error::Ahead(_) => Problem::malformed("this revision was never given out here"),
-            store::Error::Full(_) | store::Error::Unavailable(_) => Problem::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "unavailable",
-                "the store takes nothing now",
-                "nothing was done; come again later",
-            )
-            .header(RETRY_AFTER, HeaderValue::from_static("5")),
+            store::Error::Full(_) | store::Error::Unavailable(_) => {
+                Problem::new(&kinds::UNAVAILABLE, "nothing was done; come again later")
+                    .header(RETRY_AFTER, HeaderValue::from_static("5"))
+            }
             store::Error::Closed => Problem::stopping(),
             _ => Problem::broken(),
         }
     }
 
     pub fn stopping() -> Problem {
-        Problem::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "stopping",
-            "the server is stopping",
-            "nothing was done; come again in a moment",
-        )
-        .header(RETRY_AFTER, HeaderValue::from_static("1"))
+        Problem::new(&kinds::STOPPING, "nothing was done; come again in a moment")
+            .header(RETRY_AFTER, HeaderValue::from_static("1"))
     }
 
     pub fn broken() -> Problem {
         Problem::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "broken",
-            "the store is in trouble",
+            &kinds::BROKEN,
             "it is not known whether this was done; read before trying again",
         )
     }

@@ -114,7 +114,7 @@ impl<'s> Dues<'s> {
             let mut value = Vec::new();
             record::put_head(&mut value, &after);
             value.extend_from_slice(reader.rest());
-            reindex(schema, &before, &after, &key[3..], &mut plan);
+            reindex(schema, &before, &after, &key[3..], None, &mut plan);
             plan.put(key, &value);
         }
         apply(&plan, transaction);
@@ -130,7 +130,7 @@ impl<'s> Dues<'s> {
     ) -> Result<(), Damaged> {
         let before = record::take_head(&mut Reader::new(value))?;
         let mut plan = Plan::default();
-        reindex(self.schema, &before, &Head::default(), &key[3..], &mut plan);
+        reindex(self.schema, &before, &Head::default(), &key[3..], None, &mut plan);
         apply(&plan, transaction);
         Ok(())
     }

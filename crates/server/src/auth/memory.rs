@@ -1,13 +1,13 @@
 //! What callers remember, as it travels: sealed on the way out, and taken back only where it
 //! belongs.
 
-use axum::http::StatusCode;
 use engine::token::Claims;
 use runtime::{MemoryPlace, Request};
 use serde_json::{Map, Value};
 
 use super::Caller;
 use crate::app::App;
+use crate::kinds;
 use crate::problem::Problem;
 use crate::service::Service;
 
@@ -51,13 +51,8 @@ pub fn unseal(
             Some(_) => Err("it is a text that an earlier answer gave".to_string()),
         };
         let value = value.map_err(|why| {
-            Problem::new(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "not-handed-out",
-                "this was not handed out for this call",
-                format!("`{}`: {why}", place.name),
-            )
-            .pointer(format!("/{}", place.name.replace('~', "~0").replace('/', "~1")))
+            Problem::new(&kinds::NOT_HANDED_OUT, format!("`{}`: {why}", place.name))
+                .pointer(format!("/{}", place.name.replace('~', "~0").replace('/', "~1")))
         })?;
         request.memory.insert(place.name.clone(), value);
     }

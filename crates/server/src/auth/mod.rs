@@ -10,13 +10,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, HOST, HeaderValue, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, StatusCode};
 use identity::{Act, Denied, Identity, Signed, now_s};
 use runtime::Viewer;
 use serde_json::json;
 
 use crate::app::App;
+use crate::kinds;
 use crate::problem::Problem;
 use crate::service::Service;
 
@@ -132,27 +133,20 @@ fn local_host(headers: &HeaderMap) -> Result<(), Problem> {
         return Ok(());
     }
     Err(Problem::new(
-        StatusCode::FORBIDDEN,
-        "wrong-host",
-        "this server is known by another name",
+        &kinds::WRONG_HOST,
         "without tokens it answers to `localhost` and to loopback addresses",
     ))
 }
 
 fn unauthenticated(detail: &'static str) -> Problem {
-    Problem::new(StatusCode::UNAUTHORIZED, "unauthenticated", "the caller is not known", detail)
+    Problem::new(&kinds::UNAUTHENTICATED, detail)
 }
 
 /// Says why, as far as that is the caller's business; the rest is in the audit log.
 fn refused(app: &App, denied: Denied) -> Problem {
     app.auditor.refused(Act::Unauthenticated, "nobody", json!({ "why": denied.name() }));
     if denied == Denied::Unavailable {
-        return Problem::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "unavailable",
-            "callers cannot be known now",
-            denied.told(),
-        );
+        return Problem::new(&kinds::UNAVAILABLE, denied.told());
     }
     let challenge = HeaderValue::from_static("Bearer realm=\"steadfast\", error=\"invalid_token\"");
     unauthenticated(denied.told()).header(WWW_AUTHENTICATE, challenge)
@@ -208,9 +202,7 @@ pub fn may_act(app: &App, service: &Service, caller: &Caller, actor: &str) -> Re
     let of = json!({ "design": service.name, "actor": actor });
     app.auditor.refused(Act::Forbidden, &caller.principal, of);
     Err(Problem::new(
-        StatusCode::FORBIDDEN,
-        "wrong-role",
-        "the caller has another role",
+        &kinds::WRONG_ROLE,
         format!("steps of `{actor}` are for callers with that role"),
     ))
 }
@@ -221,10 +213,5 @@ pub fn operator(app: &App, caller: &Caller, what: &str) -> Result<(), Problem> {
         return Ok(());
     }
     app.auditor.refused(Act::Forbidden, &caller.principal, json!({ "what": what }));
-    Err(Problem::new(
-        StatusCode::FORBIDDEN,
-        "operators-only",
-        "this is for whoever operates the service",
-        format!("{what} takes a token with all roles"),
-    ))
+    Err(Problem::new(&kinds::OPERATORS_ONLY, format!("{what} takes a token with all roles")))
 }

@@ -93,7 +93,7 @@ pub async fn post(
     let terms = Terms { idempotency_key: key.map(str::to_string), ..Terms::default() };
     let answer = match calling::begin(&visit.app, service, call, &caller, fields, terms) {
         Err(problem) => Err(problem),
-        Ok(begun) => begun.finish(service).await,
+        Ok(begun) => begun.reply(service).await,
     };
     let (status, result, wrong) = match answer {
         Ok(reply) => (StatusCode::OK, answer::done(service, call, &told, &reply), None),

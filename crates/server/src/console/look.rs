@@ -1,11 +1,11 @@
 //! Everything the pages read of a design goes through here, as far as the visitor may see it.
 
-use axum::http::StatusCode;
 use runtime::{CallError, DueRepair, Past, RecordPage, Truth, ViewQuery};
 use serde_json::Value;
 
 use super::visit::Visit;
 use crate::auth::Roles;
+use crate::kinds;
 use crate::problem::Problem;
 use crate::service::Service;
 
@@ -73,12 +73,9 @@ pub async fn feed(
 pub fn may_operate(visit: &Visit) -> Result<(), Problem> {
     match visit.caller.roles {
         Roles::All => Ok(()),
-        Roles::Some(_) => Err(Problem::new(
-            StatusCode::FORBIDDEN,
-            "wrong-role",
-            "this is for operators",
-            "a token with every role may do this",
-        )),
+        Roles::Some(_) => {
+            Err(Problem::new(&kinds::WRONG_ROLE, "a token with every role may do this"))
+        }
     }
 }
 

@@ -31,7 +31,7 @@ mod value;
 mod views;
 mod visit;
 
-pub use seen::Seen;
+pub use seen::{DEAD, Seen};
 
 use std::sync::Arc;
 use std::time::Duration;

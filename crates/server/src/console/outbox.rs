@@ -45,6 +45,7 @@ pub fn page(visit: &Visit, service: &Service) -> Result<Html, Problem> {
             again
         );
     }
+    webhooks(&mut page, visit, service);
     let sends = design.operations.iter().any(|o| matches!(o.kind, OperationKind::Effect(_)));
     if !sends {
         html!(page, "<p class=\"empty\">This design calls nothing outside.</p>");
@@ -68,6 +69,52 @@ pub fn page(visit: &Visit, service: &Service) -> Result<Html, Problem> {
         html!(page, "<p class=\"hint\">The first {} entries are shown.</p>", LIMIT);
     }
     Ok(shell::of_design(visit, service, Tab::Outbox, "Outbox", &page))
+}
+
+/// Who is told of events, and how far each is.
+fn webhooks(page: &mut Html, visit: &Visit, service: &Service) {
+    let told = visit.app.told(&service.name);
+    if told.is_empty() {
+        return;
+    }
+    let now_ms = jiff::Timestamp::now().as_millisecond();
+    html!(
+        page,
+        "<h2>Webhooks</h2><div class=\"wide\"><table class=\"stack\"><thead><tr><th>told</th><th \
+         class=\"number\">events taken</th><th>behind</th><th class=\"number\">attempts</th><th>last \
+         trouble</th></tr></thead><tbody>"
+    );
+    for one in &told {
+        html!(
+            page,
+            "<tr><td><strong>{}</strong></td><td class=\"number\" data-name=\"events \
+             taken\">{}</td><td data-name=\"behind\">",
+            one.url,
+            one.delivered
+        );
+        match one.since {
+            None => html!(page, "<span class=\"tag good\">told of everything</span>"),
+            Some(_) => {
+                html!(page, "<span class=\"tag bad\">{} s</span>", one.lag_ms(now_ms) / 1_000)
+            }
+        }
+        html!(
+            page,
+            "</td><td class=\"number\" data-name=\"attempts\">{}</td><td data-name=\"last \
+             trouble\">{}</td></tr>",
+            one.attempts,
+            one.trouble
+        );
+        if one.gaps > 0 {
+            html!(
+                page,
+                "<tr><td></td><td colspan=\"4\">The feed had forgotten events before they were told: {} \
+                 times.</td></tr>",
+                one.gaps
+            );
+        }
+    }
+    html!(page, "</tbody></table></div>");
 }
 
 fn table(page: &mut Html, place: &Place<'_>, list: &[&Waiting]) {

@@ -13,6 +13,7 @@ use super::shell;
 use super::trouble;
 use super::visit::{self, AS, THEME, TOKEN, Visit, back};
 use crate::app::App;
+use crate::kinds;
 use crate::problem::Problem;
 
 /// A token is at most this long; browsers keep no more in a cookie.
@@ -63,8 +64,7 @@ pub fn who(form: &Sent) -> Response<Body> {
 pub fn sign_in(app: &Arc<App>, request: &Parts, form: &Sent) -> Result<Response<Body>, Problem> {
     let token = sent(form, "token").unwrap_or_default().trim();
     if token.is_empty() || token.len() > TOKEN_BYTES_MAX {
-        let why =
-            Problem::new(StatusCode::UNAUTHORIZED, "no-token", "no token", "paste the whole token");
+        let why = Problem::new(&kinds::NO_TOKEN, "paste the whole token");
         return ask(app, request, Some(&why));
     }
     if let Err(why) = visit::caller(app, &request.headers, Some(token)) {

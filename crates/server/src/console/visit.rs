@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::http::StatusCode;
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use axum::http::request::Parts;
 
@@ -11,6 +10,7 @@ use super::html::{Html, html};
 use super::shell::Tab;
 use crate::app::App;
 use crate::auth::{self, Caller, Roles};
+use crate::kinds;
 use crate::path;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -162,7 +162,7 @@ pub fn same_origin(headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 fn foreign(detail: &str) -> Problem {
-    Problem::new(StatusCode::FORBIDDEN, "other-origin", "sent from elsewhere", detail)
+    Problem::new(&kinds::OTHER_ORIGIN, detail)
 }
 
 /// A cookie, decoded.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::{HeaderMap, Response};
 use identity::Act;
 use serde_json::{Value, json};
 
@@ -14,6 +14,7 @@ use crate::answer;
 use crate::app::App;
 use crate::auth::{self, Caller};
 use crate::body;
+use crate::kinds;
 use crate::path;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -112,21 +113,10 @@ fn admin(app: &App) -> Result<Arc<dyn crate::admin::Admin>, Problem> {
 
 fn problem(error: AdminError) -> Problem {
     match error {
-        AdminError::Design(lines) => Problem::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "not-a-design",
-            "the text does not compile",
-            lines.join("\n"),
-        ),
-        AdminError::Unsafe { detail, obstacles } => Problem::new(
-            StatusCode::CONFLICT,
-            "unsafe-change",
-            "what is stored stands in the way of the change",
-            detail,
-        )
-        .with("obstacles", obstacles),
-        AdminError::Cannot(why) => {
-            Problem::new(StatusCode::CONFLICT, "cannot", "this cannot be done now", why)
+        AdminError::Design(lines) => Problem::new(&kinds::NOT_A_DESIGN, lines.join("\n")),
+        AdminError::Unsafe { detail, obstacles } => {
+            Problem::new(&kinds::UNSAFE_CHANGE, detail).with("obstacles", obstacles)
         }
+        AdminError::Cannot(why) => Problem::new(&kinds::CANNOT, why),
     }
 }

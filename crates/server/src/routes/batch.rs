@@ -1,17 +1,22 @@
 //! `POST /v1/{design}/batch`: many steps, one answer each, in order. They are begun one after the
 //! other and become durable together; each is carried out or refused on its own.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::{HeaderMap, Response};
+use bytes::Bytes;
+use hyper::body::Body;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
+use telemetry::Trace;
 
 use super::step;
+use crate::answer::Sent;
 use crate::app::App;
 use crate::auth::Caller;
-use crate::calling::{self, Answer, Begun, Terms};
+use crate::calling::{self, Begun, Terms};
+use crate::kinds;
 use crate::patience::Patience;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -19,61 +24,75 @@ use crate::{answer, auth, body, idempotency};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Batch {
-    steps: Vec<Step>,
+struct Batch<'a> {
+    #[serde(borrow)]
+    steps: Vec<Step<'a>>,
 }
 
 /// One step of a batch or of a socket.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
-    pub actor: String,
-    pub operation: String,
-    /// one flat object of parameters and memory
-    #[serde(default)]
-    pub params: Map<String, Value>,
-    #[serde(default)]
-    pub idempotency_key: Option<String>,
+pub struct Step<'a> {
+    #[serde(borrow)]
+    pub actor: Cow<'a, str>,
+    #[serde(borrow)]
+    pub operation: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub params: Params<'a>,
+    #[serde(borrow, default)]
+    pub idempotency_key: Option<Cow<'a, str>>,
 }
 
-pub async fn post(
-    app: &Arc<App>,
-    mut service: &Arc<Service>,
+/// One flat object of parameters and memory, as it came.
+#[derive(Clone, Copy)]
+pub struct Params<'a>(&'a [u8]);
+
+impl Default for Params<'_> {
+    fn default() -> Self {
+        Params(b"{}")
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Params<'a> {
+    fn deserialize<D: serde::Deserializer<'de>>(text: D) -> Result<Self, D::Error> {
+        let raw = <&'de RawValue>::deserialize(text)?.get();
+        match raw.starts_with('{') {
+            true => Ok(Params(raw.as_bytes())),
+            false => Err(serde::de::Error::custom("`params` is an object")),
+        }
+    }
+}
+
+pub async fn post<'a, B>(
+    app: &'a Arc<App>,
+    mut service: &'a Arc<Service>,
     headers: &HeaderMap,
-    sent: Body,
-) -> Result<Response<Body>, Problem> {
+    sent: B,
+    trace: Option<&Trace>,
+) -> Result<Response<Sent>, Problem>
+where
+    B: Body<Data = Bytes>,
+{
     let _place = app.enter()?;
     let caller = auth::caller(app, headers)?;
     body::is_json(headers)?;
     let bytes = body::read(sent, app.limits()).await?;
-    let mut steps = steps(&bytes)?;
-    let steps_max = app.limits().batch_steps_max;
-    if steps.len() > steps_max {
-        return Err(Problem::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "too-large",
-            "the request is too large",
-            format!("a batch has at most {steps_max} steps"),
-        ));
-    }
+    let steps = steps(app, &bytes)?;
     let mut begun = Vec::with_capacity(steps.len());
     let mut patience = Patience::default();
-    'served: loop {
-        for step in steps {
-            match begin(app, service, &caller, step) {
+    // all are decided before one of them is waited for
+    for step in &steps {
+        begun.push(loop {
+            match begin(app, service, &caller, step, trace.cloned()) {
+                // this step and those after it are for the new version
                 Err(problem) if patience.with(&problem).await => {
-                    // this step and those after it are for the new version
                     service = app.service(&service.name)?;
-                    steps = self::steps(&bytes)?;
-                    steps.drain(..begun.len());
-                    continue 'served;
                 }
-                begun_or_not => begun.push(begun_or_not),
+                decided => break decided,
             }
-        }
-        break;
+        });
     }
-    let mut text = Vec::with_capacity(256 * begun.len() + 16);
+    let mut text = Vec::with_capacity(320 * begun.len() + 16);
     text.extend_from_slice(b"{\"answers\":[");
     for (at, begun) in begun.into_iter().enumerate() {
         text.extend_from_slice(if at > 0 { b",{" } else { b"{" });
@@ -81,16 +100,21 @@ pub async fn post(
         text.push(b'}');
     }
     text.extend_from_slice(b"]}");
-    Ok(answer::of_type("application/json", text))
+    Ok(answer::json_text(text))
 }
 
-fn steps(bytes: &[u8]) -> Result<Vec<Step>, Problem> {
-    let batch: Result<Batch, _> = serde_json::from_slice(bytes);
-    batch.map(|batch| batch.steps).map_err(|error| {
+fn steps<'a>(app: &App, bytes: &'a [u8]) -> Result<Vec<Step<'a>>, Problem> {
+    let batch: Batch<'a> = serde_json::from_slice(bytes).map_err(|error| {
         let detail =
             format!("a batch is {{\"steps\": [{{\"actor\", \"operation\", …}}]}}: {error}");
         Problem::malformed(detail).pointer("")
-    })
+    })?;
+    let steps_max = app.limits().batch_steps_max;
+    if batch.steps.len() > steps_max {
+        let detail = format!("a batch has at most {steps_max} steps");
+        return Err(Problem::new(&kinds::TOO_LARGE, detail));
+    }
+    Ok(batch.steps)
 }
 
 /// Decides one step.
@@ -98,34 +122,40 @@ pub fn begin(
     app: &Arc<App>,
     service: &Service,
     caller: &Caller,
-    step: Step,
+    step: &Step<'_>,
+    trace: Option<Trace>,
 ) -> Result<Begun, Problem> {
     let call = service
         .call(&step.actor, &step.operation)
         .ok_or_else(|| step::unknown(service, &step.actor, &step.operation))?;
     let idempotency_key = step.idempotency_key.as_deref().map(idempotency::checked).transpose()?;
-    let terms = Terms { idempotency_key, ..Terms::default() };
-    calling::begin(app, service, call, caller, step.params, terms)
+    let terms = Terms { idempotency_key, trace, ..Terms::default() };
+    calling::begin_text(app, service, call, caller, step.params.0, terms)
 }
 
-/// Writes `"status":…,"body":…` once it may be told.
-pub async fn tell(service: &Service, begun: Result<Begun, Problem>, out: &mut Vec<u8>) {
+/// Writes `"status":…,"body":…` once it may be told. Gives the problem, if it is one.
+pub async fn tell(
+    service: &Service,
+    begun: Result<Begun, Problem>,
+    out: &mut Vec<u8>,
+) -> Option<Problem> {
     let outcome = match begun {
         Ok(begun) => begun.finish(service).await,
         Err(problem) => Err(problem),
     };
     match outcome {
-        Ok(reply) => {
+        Ok(said) => {
             out.extend_from_slice(b"\"status\":200,\"body\":");
-            // writing to memory does not fail, and every map has texts for keys
-            serde_json::to_writer(&mut *out, &Answer::of(&reply)).expect("plain data");
+            out.extend_from_slice(&said.text);
+            None
         }
-        Err(problem) => tell_problem(&problem, out),
+        Err(problem) => Some(tell_problem(problem, out)),
     }
 }
 
 /// The same of a problem.
-pub fn tell_problem(problem: &Problem, out: &mut Vec<u8>) {
+pub fn tell_problem(problem: Problem, out: &mut Vec<u8>) -> Problem {
     let text = format!("\"status\":{},\"body\":{}", problem.status.as_u16(), problem.to_json());
     out.extend_from_slice(text.as_bytes());
+    problem
 }

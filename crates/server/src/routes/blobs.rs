@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::{HeaderMap, Response};
 use serde_json::json;
 
 use crate::app::App;
+use crate::kinds;
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::{answer, auth, body};
@@ -29,9 +30,7 @@ pub async fn post(
     let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     if !given.is_some_and(|given| given.trim().eq_ignore_ascii_case(MEDIA)) {
         return Err(Problem::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "not-content",
-            "the body is not said to be content",
+            &kinds::NOT_CONTENT,
             format!("send it with `Content-Type: {MEDIA}`"),
         ));
     }

@@ -8,6 +8,7 @@ use axum::http::Response;
 use axum::response::IntoResponse;
 
 use crate::app::App;
+use crate::kinds;
 use crate::problem::Problem;
 
 /// The process answers.
@@ -23,9 +24,7 @@ pub async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
     for service in app.services() {
         if service.runtime.counters().trouble().is_some() {
             return Problem::new(
-                axum::http::StatusCode::SERVICE_UNAVAILABLE,
-                "unavailable",
-                "something keeps the engine from its work",
+                &kinds::UNAVAILABLE,
                 format!(
                     "repairs or deliveries of `{}` do not go on; its metrics say more",
                     service.name

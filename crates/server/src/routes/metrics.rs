@@ -8,12 +8,17 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Response};
 use axum::response::IntoResponse;
 
+use crate::admin::Told;
 use crate::app::App;
+use crate::console::DEAD;
 use crate::metrics::label;
 use crate::{answer, auth};
 
 const STEPS: &str = "steadfast_steps_total";
 const TOOK: &str = "steadfast_step_seconds";
+const OUTBOX: &str = "steadfast_outbox";
+/// The outbox is looked through no further than this.
+const LOOKED_AT: usize = 1_000;
 
 pub async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Response<Body> {
     match auth::caller(&app, &headers) {
@@ -70,7 +75,65 @@ fn text(app: &App) -> String {
         let trouble = u8::from(service.runtime.counters().trouble().is_some());
         let _ = writeln!(out, "steadfast_trouble{{design=\"{}\"}} {trouble}", label(&service.name));
     }
+    leaving(app, &mut out);
+    if app.config.spans.is_recorded() {
+        let name = "steadfast_spans_lost_total";
+        head(&mut out, name, "counter", "spans that nobody took");
+        let _ = writeln!(out, "{name} {}", app.config.spans.lost());
+    }
     out
+}
+
+/// What is on its way to the world outside.
+fn leaving(app: &App, out: &mut String) {
+    head(
+        out,
+        OUTBOX,
+        "gauge",
+        "calls to the world outside that wait, or were given up; up to 1000",
+    );
+    for service in app.services() {
+        // what cannot be read now is told by what keeps it from being read
+        let Ok(waiting) = service.runtime.outbox(LOOKED_AT) else { continue };
+        let dead = waiting.iter().filter(|one| one.state == DEAD).count();
+        let design = label(&service.name);
+        for (state, count) in [("waiting", waiting.len() - dead), ("dead", dead)] {
+            let _ = writeln!(out, "{OUTBOX}{{design=\"{design}\",state=\"{state}\"}} {count}");
+        }
+    }
+    let told: Vec<(String, Vec<Told>)> =
+        app.services().map(|service| (label(&service.name), app.told(&service.name))).collect();
+    let now_ms = jiff::Timestamp::now().as_millisecond();
+    let mut each = |name: &str, kind: &str, help: &str, value: &dyn Fn(&Told) -> String| {
+        head(out, name, kind, help);
+        for (design, told) in &told {
+            for one in told {
+                let (url, value) = (label(&one.url), value(one));
+                let _ = writeln!(out, "{name}{{design=\"{design}\",url=\"{url}\"}} {value}");
+            }
+        }
+    };
+    each(
+        "steadfast_webhook_lag_seconds",
+        "gauge",
+        "age of the event that is now being told; 0: it was told of everything",
+        &|one| format!("{}", one.lag_ms(now_ms) as f64 / 1e3),
+    );
+    each(
+        "steadfast_webhook_attempts",
+        "gauge",
+        "attempts at the event that is now being told",
+        &|one| one.attempts.to_string(),
+    );
+    each("steadfast_webhook_delivered_total", "counter", "events that were taken", &|one| {
+        one.delivered.to_string()
+    });
+    each(
+        "steadfast_webhook_gaps_total",
+        "counter",
+        "times that events were forgotten untold",
+        &|one| one.gaps.to_string(),
+    );
 }
 
 fn head(out: &mut String, name: &str, kind: &str, help: &str) {

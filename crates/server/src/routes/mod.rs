@@ -6,24 +6,30 @@ mod blobs;
 mod feed;
 mod health;
 mod metrics;
+mod problems;
 mod socket;
 pub mod step;
 mod truth;
 mod view;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::request::Parts;
 use axum::http::{Method, Request, Response};
 use axum::response::IntoResponse;
-use axum::routing::{any, get};
+use axum::routing::get;
+use hyper::body::Incoming;
+use telemetry::Trace;
+use tower_service::Service as _;
 
+use crate::answer::Sent;
 use crate::app::App;
 use crate::patience::Patience;
 use crate::problem::Problem;
+use crate::tracing::Traced;
 use crate::{auth, console, openapi, path};
 
 pub fn router(app: Arc<App>) -> Router {
@@ -32,8 +38,8 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/readyz", get(health::ready).fallback(only_get))
         .route("/metrics", get(metrics::get).fallback(only_get))
         .route("/openapi.json", get(openapi::get).fallback(only_get))
+        .route("/problems/{*name}", get(problems::get).fallback(only_get))
         .route("/v1/socket", get(socket::get).fallback(only_get))
-        .route("/v1/{*rest}", any(of_design))
         .merge(console::routes())
         .fallback(nothing)
         .with_state(app)
@@ -49,21 +55,66 @@ async fn only_get() -> Problem {
 
 const READS: &str = "GET, HEAD";
 
-/// `/v1/{design}/…`. The parts are decoded one by one, so that a key may hold a slash.
-async fn of_design(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
-    let (parts, sent) = request.into_parts();
-    let (mut route, mut answer) = dispatch(&app, &parts, sent).await;
-    let mut patience = Patience::default();
-    // whatever only reads can be asked for again as it is
-    while let Err(problem) = &answer
-        && parts.method.is_safe()
-        && patience.with(problem).await
-    {
-        (route, answer) = dispatch(&app, &parts, Body::empty()).await;
+/// Every request comes by here. What is below `/v1` goes no further: the parts of its path are decoded
+/// one by one, so that a key may hold a slash; and steps, which are most of what is asked, take as few
+/// turns as can be.
+pub async fn answer(
+    app: Arc<App>,
+    mut router: Router,
+    request: Request<Incoming>,
+) -> Result<Response<Sent>, Infallible> {
+    let mut traced = Traced::begin(&app, request.headers());
+    let path = request.uri().path();
+    if !path.starts_with("/v1/") || path == "/v1/socket" {
+        traced.of_route(request.method(), page(path));
+        let mut response = router.call(request).await?.map(Sent::Other);
+        traced.tell(&mut response);
+        traced.end(response.status().as_u16(), None);
+        return Ok(response);
     }
-    let response = answer.unwrap_or_else(IntoResponse::into_response);
-    app.requests.count(route, response.status().as_u16());
-    response
+    let step = step::named(&app, path).filter(|_| request.method() == Method::POST);
+    let (route, answer) = match step {
+        Some((service, call)) => {
+            traced.of_step("POST", service, call);
+            let (parts, sent) = request.into_parts();
+            let trace = traced.trace().cloned();
+            ("step", step::post(&app, service, call, &parts.headers, sent, trace).await)
+        }
+        None => {
+            let (parts, sent) = request.into_parts();
+            let mut answered = dispatch(&app, &parts, Body::new(sent), traced.trace()).await;
+            let mut patience = Patience::default();
+            // whatever only reads can be asked for again as it is
+            while let (_, Err(problem)) = &answered
+                && parts.method.is_safe()
+                && patience.with(problem).await
+            {
+                answered = dispatch(&app, &parts, Body::empty(), traced.trace()).await;
+            }
+            traced.of_route(&parts.method, answered.0);
+            answered
+        }
+    };
+    let (mut response, problem) = match answer {
+        Ok(response) => (response, None),
+        Err(mut problem) => {
+            if let Some(trace) = traced.trace() {
+                problem = problem.with("trace", trace.id_text());
+            }
+            let kind = problem.kind.clone();
+            (problem.into_response().map(Sent::Other), Some(kind))
+        }
+    };
+    let status = response.status().as_u16();
+    app.requests.count(route, status);
+    traced.tell(&mut response);
+    traced.end(status, problem.as_deref());
+    Ok(response)
+}
+
+/// The first part of a path: what follows it has too many values to be told apart.
+fn page(path: &str) -> &str {
+    path.match_indices('/').nth(1).map_or(path, |(at, _)| &path[..at])
 }
 
 /// What kind of request it was, and its answer.
@@ -71,7 +122,9 @@ async fn dispatch(
     app: &Arc<App>,
     parts: &Parts,
     sent: Body,
-) -> (&'static str, Result<Response<Body>, Problem>) {
+    trace: Option<&Trace>,
+) -> (&'static str, Result<Response<Sent>, Problem>) {
+    let other = |answer: Result<Response<Body>, Problem>| answer.map(|it| it.map(Sent::Other));
     let (uri, method, headers) = (&parts.uri, &parts.method, &parts.headers);
     let path_bytes_max = app.limits().path_bytes_max;
     if uri.path_and_query().map_or(0, |given| given.as_str().len()) > path_bytes_max {
@@ -93,7 +146,7 @@ async fn dispatch(
             Method::POST => admin::backup(app, headers, sent).await,
             _ => Err(Problem::method("POST")),
         };
-        return ("admin", answer);
+        return ("admin", other(answer));
     }
     let service = match app.service(names[0]) {
         Ok(service) => service,
@@ -111,51 +164,51 @@ async fn dispatch(
     match names[1..] {
         [] => (
             "design",
-            match *method {
+            other(match *method {
                 Method::GET | Method::HEAD => admin::text(app, service, headers),
                 Method::PUT => admin::replace(app, service, query, headers, sent).await,
                 _ => Err(Problem::method("GET, HEAD, PUT")),
-            },
+            }),
         ),
         ["views", view] => (
             "view",
             match allowed(true) {
-                Ok(()) => view::get(app, service, view, query, headers).await,
+                Ok(()) => other(view::get(app, service, view, query, headers).await),
                 Err(problem) => Err(problem),
             },
         ),
         ["feed"] => (
             "feed",
             match allowed(true) {
-                Ok(()) => feed::get(app, service, query, headers).await,
+                Ok(()) => other(feed::get(app, service, query, headers).await),
                 Err(problem) => Err(problem),
             },
         ),
         ["batch"] => (
             "batch",
             match allowed(false) {
-                Ok(()) => batch::post(app, service, headers, sent).await,
+                Ok(()) => batch::post(app, service, headers, sent, trace).await,
                 Err(problem) => Err(problem),
             },
         ),
         ["blobs"] => (
             "blob",
             match allowed(false) {
-                Ok(()) => blobs::post(app, service, headers, sent).await,
+                Ok(()) => other(blobs::post(app, service, headers, sent).await),
                 Err(problem) => Err(problem),
             },
         ),
         ["blobs", digest] => (
             "blob",
             match allowed(true) {
-                Ok(()) => blobs::get(app, service, digest, headers).await,
+                Ok(()) => other(blobs::get(app, service, digest, headers).await),
                 Err(problem) => Err(problem),
             },
         ),
         [subject, ref key @ ..] if !key.is_empty() && service.is_subject(subject) => (
             "truth",
             match allowed(true) {
-                Ok(()) => truth::get(app, service, subject, key, headers).await,
+                Ok(()) => other(truth::get(app, service, subject, key, headers).await),
                 Err(problem) => Err(problem),
             },
         ),
@@ -164,7 +217,7 @@ async fn dispatch(
             Some(call) => (
                 "step",
                 match allowed(false) {
-                    Ok(()) => step::post(app, service, call, headers, sent).await,
+                    Ok(()) => step::post(app, service, call, headers, sent, trace.cloned()).await,
                     Err(problem) => Err(problem),
                 },
             ),

@@ -1,6 +1,7 @@
 //! `GET /v1/socket`: steps of all designs over one WebSocket, answered in the order in which they
 //! came. Whatever has arrived is begun together and becomes durable together.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -10,30 +11,44 @@ use axum::http::{HeaderMap, Response};
 use axum::response::IntoResponse;
 use futures_util::{FutureExt, SinkExt};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::batch::{self, Step};
+use super::batch::{self, Params, Step};
 use crate::app::{App, Place};
 use crate::auth::{self, Caller};
 use crate::calling::Begun;
 use crate::patience::Patience;
 use crate::problem::Problem;
 use crate::service::Service;
+use crate::tracing::Traced;
 
 /// One message: a step, of which design, and a name under which its answer comes back.
 #[derive(Deserialize)]
-struct Asked {
-    #[serde(default)]
-    id: Value,
-    design: String,
-    #[serde(flatten)]
-    step: Step,
+#[serde(deny_unknown_fields)]
+struct Asked<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    design: Cow<'a, str>,
+    #[serde(borrow)]
+    actor: Cow<'a, str>,
+    #[serde(borrow)]
+    operation: Cow<'a, str>,
+    #[serde(borrow, default)]
+    params: Params<'a>,
+    #[serde(borrow, default)]
+    idempotency_key: Option<Cow<'a, str>>,
+    /// as the header of this name
+    #[serde(borrow, default)]
+    traceparent: Option<Cow<'a, str>>,
 }
 
 /// A step whose answer is still to be told.
 struct Waiting {
-    id: Value,
+    /// the answer, as far as it is written: up to the identity
+    text: Vec<u8>,
     begun: Result<(Arc<Service>, Begun, Place), Problem>,
+    traced: Option<Traced>,
 }
 
 pub async fn get(
@@ -84,7 +99,7 @@ async fn serve(app: Arc<App>, caller: Caller, mut socket: WebSocket) {
                 }
                 Some(Ok(Message::Binary(_))) => {
                     let begun = Err(Problem::malformed("a message is a text"));
-                    waiting.push(Waiting { id: Value::Null, begun });
+                    waiting.push(Waiting { text: named(None), begun, traced: None });
                 }
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                 Some(Ok(Message::Close(_)) | Err(_)) | None => {
@@ -108,39 +123,61 @@ async fn serve(app: Arc<App>, caller: Caller, mut socket: WebSocket) {
 }
 
 async fn begin(app: &Arc<App>, caller: &Caller, text: &str) -> Waiting {
+    let asked: Asked<'_> = match serde_json::from_str(text) {
+        Ok(asked) => asked,
+        Err(error) => {
+            let detail = format!(
+                "a message is {{\"id\", \"design\", \"actor\", \"operation\", …}}: {error}"
+            );
+            let begun = Err(Problem::malformed(detail));
+            return Waiting { text: named(None), begun, traced: None };
+        }
+    };
+    let Asked { id, design, actor, operation, params, idempotency_key, traceparent } = asked;
+    let mut traced = Traced::message(app, traceparent.as_deref());
+    let step = Step { actor, operation, params, idempotency_key };
     let mut patience = Patience::default();
     loop {
-        let asked: Asked = match serde_json::from_str(text) {
-            Ok(asked) => asked,
-            Err(error) => {
-                let detail = format!(
-                    "a message is {{\"id\", \"design\", \"actor\", \"operation\", …}}: {error}"
-                );
-                return Waiting { id: Value::Null, begun: Err(Problem::malformed(detail)) };
-            }
-        };
         let begun = (|| {
             let place = app.enter()?;
-            let service = Arc::clone(app.service(&asked.design)?);
-            let begun = batch::begin(app, &service, caller, asked.step)?;
+            let service = Arc::clone(app.service(&design)?);
+            let begun = batch::begin(app, &service, caller, &step, traced.trace().cloned())?;
             Ok((service, begun, place))
         })();
         match begun {
             Err(problem) if patience.with(&problem).await => {}
-            begun => return Waiting { id: asked.id, begun },
+            begun => {
+                if let Ok((service, ..)) = &begun
+                    && let Some(call) = service.call(&step.actor, &step.operation)
+                {
+                    traced.of_step("SOCKET", service, call);
+                }
+                return Waiting { text: named(id), begun, traced: Some(traced) };
+            }
         }
     }
 }
 
+/// `{"id":…,`
+fn named(id: Option<&RawValue>) -> Vec<u8> {
+    let id = id.map_or("null", RawValue::get);
+    let mut text = Vec::with_capacity(448 + id.len());
+    text.extend_from_slice(b"{\"id\":");
+    text.extend_from_slice(id.as_bytes());
+    text.push(b',');
+    text
+}
+
 /// `{"id", "status", "body"}`
 async fn told(step: Waiting) -> String {
-    let mut text = Vec::with_capacity(512);
-    text.extend_from_slice(b"{\"id\":");
-    text.extend_from_slice(step.id.to_string().as_bytes());
-    text.push(b',');
-    match step.begun {
+    let mut text = step.text;
+    let problem = match step.begun {
         Ok((service, begun, _place)) => batch::tell(&service, Ok(begun), &mut text).await,
-        Err(problem) => batch::tell_problem(&problem, &mut text),
+        Err(problem) => Some(batch::tell_problem(problem, &mut text)),
+    };
+    if let Some(traced) = step.traced {
+        let status = problem.as_ref().map_or(200, |problem| problem.status.as_u16());
+        traced.end(status, problem.as_ref().map(|problem| &*problem.kind));
     }
     text.push(b'}');
     // made of texts

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::http::header::HeaderValue;
 use axum::http::{HeaderMap, Response};
+use bytes::Bytes;
+use hyper::body::Body;
+use telemetry::Trace;
 
+use crate::answer::Sent;
 use crate::app::App;
-use crate::calling::{self, Answer, Terms};
+use crate::calling::{self, Terms};
 use crate::patience::Patience;
 use crate::problem::Problem;
 use crate::service::{Call, Service};
@@ -16,23 +19,42 @@ use crate::{answer, auth, body, etag, idempotency};
 /// Says that this answer was given before, for the same idempotency key.
 const REPLAYED: &str = "idempotency-replayed";
 
-pub async fn post<'a>(
+/// The step that a path without anything unusual in it names. None: it is looked at more closely.
+pub fn named<'a>(app: &'a App, path: &str) -> Option<(&'a Arc<Service>, &'a Call)> {
+    let mut parts = path.strip_prefix("/v1/")?.split('/');
+    let (design, actor, operation) = (parts.next()?, parts.next()?, parts.next()?);
+    let plain = parts.next().is_none() && !path.contains('%') && path.len() <= PLAIN_BYTES_MAX;
+    if !plain || actor == "views" || actor == "blobs" {
+        return None;
+    }
+    let service = app.services().find(|service| service.name == design)?;
+    let call = service.call(actor, operation)?;
+    (!service.is_subject(actor)).then_some((service, call))
+}
+
+/// Longer paths are measured against the limit first.
+const PLAIN_BYTES_MAX: usize = 256;
+
+pub async fn post<'a, B>(
     app: &'a Arc<App>,
     mut service: &'a Service,
     mut call: &'a Call,
     headers: &HeaderMap,
-    sent: Body,
-) -> Result<Response<Body>, Problem> {
+    sent: B,
+    trace: Option<Trace>,
+) -> Result<Response<Sent>, Problem>
+where
+    B: Body<Data = Bytes>,
+{
     let _place = app.enter()?;
     let caller = auth::caller(app, headers)?;
     body::is_json(headers)?;
-    let terms =
-        Terms { idempotency_key: idempotency::key(headers)?, if_match: etag::expected(headers)? };
+    let idempotency_key = idempotency::key(headers)?;
+    let terms = Terms { idempotency_key, if_match: etag::expected(headers)?, trace };
     let bytes = body::read(sent, app.limits()).await?;
     let mut patience = Patience::default();
     let begun = loop {
-        let fields = body::object(&bytes)?;
-        match calling::begin(app, service, call, &caller, fields, terms.clone()) {
+        match calling::begin_text(app, service, call, &caller, &bytes, terms.clone()) {
             Err(problem) if patience.with(&problem).await => {
                 let operation = service.operation(call);
                 let actor = &service.design().actors[operation.actor.index()].name;
@@ -43,9 +65,9 @@ pub async fn post<'a>(
             begun => break begun?,
         }
     };
-    let reply = begun.finish(service).await?;
-    let mut response = answer::json(&Answer::of(&reply));
-    if reply.replayed {
+    let said = begun.finish(service).await?;
+    let mut response = answer::json_text(said.text);
+    if said.replayed {
         response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
     }
     Ok(response)

@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::kinds;
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::{answer, auth, etag};
@@ -26,12 +27,7 @@ pub async fn get(
     let found = service.runtime.get_as(subject, &parts, viewer.as_ref()).await;
     let found = found.map_err(|error| Problem::of_call(service, error))?;
     let Some(found) = found else {
-        return Err(Problem::new(
-            StatusCode::NOT_FOUND,
-            "absent",
-            "there is no such record",
-            format!("there is no such `{subject}`"),
-        ));
+        return Err(Problem::new(&kinds::ABSENT, format!("there is no such `{subject}`")));
     };
     let mut response = if etag::is_known(headers, found.version)? {
         let mut known = Response::new(Body::empty());

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::header::{HeaderValue, RETRY_AFTER};
-use axum::http::{HeaderMap, Response, StatusCode};
+use axum::http::{HeaderMap, Response};
 use runtime::{BadValue, ViewQuery};
 use serde_json::Value;
 
 use crate::app::App;
+use crate::kinds;
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::{answer, auth, path};
@@ -34,9 +35,7 @@ pub async fn get(
     let patience = Duration::from_millis(wait_ms);
     let late = || {
         Problem::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "not-reached",
-            "the view did not reach the revision in time",
+            &kinds::NOT_REACHED,
             format!("it was waited for {wait_ms} ms; ask again, or for an older revision"),
         )
         .header(RETRY_AFTER, HeaderValue::from_static("1"))

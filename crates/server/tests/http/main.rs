@@ -5,6 +5,7 @@ mod clients;
 mod feed;
 mod limits;
 mod many;
+mod pages;
 mod refusals;
 mod replacing;
 mod security;

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use outgoing::{Effects, Webhooks};
 use runtime::{Outside, ReplaceError, Runtime, Workers};
 use serde_json::{Value, json};
-use server::{Admin, AdminError, Service};
+use server::{Admin, AdminError, Service, Told};
 use store_embedded::Embedded;
+use telemetry::Spans;
 
 use super::outgoing_options::Leaving;
 use crate::catalog;
@@ -24,18 +25,20 @@ pub struct Host {
     /// none: a store that is not copied this way
     embedded: Option<Arc<Embedded>>,
     running: Mutex<HashMap<String, Beside>>,
+    spans: Spans,
 }
 
 /// Stopped when it is dropped, the webhooks first.
 struct Beside {
-    _webhooks: Webhooks,
+    webhooks: Webhooks,
     _workers: Workers,
 }
 
 impl Host {
-    pub fn new(leaving: Leaving, embedded: Option<Arc<Embedded>>) -> Host {
-        let effects = Arc::new(Effects::new(leaving.targets.clone(), leaving.timeouts));
-        Host { leaving, effects, embedded, running: Mutex::default() }
+    pub fn new(leaving: Leaving, embedded: Option<Arc<Embedded>>, spans: Spans) -> Host {
+        let effects = Effects::new(leaving.targets.clone(), leaving.timeouts);
+        let effects = Arc::new(effects.recorded(spans.clone()));
+        Host { leaving, effects, embedded, running: Mutex::default(), spans }
     }
 
     /// Starts what runs beside a design; what ran for it before is stopped first.
@@ -45,9 +48,10 @@ impl Host {
         let workers = Workers::start(runtime, effects, DELIVERERS)
             .map_err(|error| Problem::new(format!("cannot start threads: {error}")))?;
         let subscriptions = self.leaving.subscriptions(runtime.design());
-        let webhooks = Webhooks::start(runtime, &subscriptions, self.leaving.timeouts)
+        let timeouts = self.leaving.timeouts;
+        let webhooks = Webhooks::start_recorded(runtime, &subscriptions, timeouts, &self.spans)
             .map_err(|error| Problem::new(format!("cannot follow the feed: {error}")))?;
-        self.lock().insert(name.into(), Beside { _webhooks: webhooks, _workers: workers });
+        self.lock().insert(name.into(), Beside { webhooks, _workers: workers });
         Ok(())
     }
 
@@ -71,6 +75,20 @@ impl Admin for Host {
         let copied =
             store_embedded::verify(to).map_err(|error| AdminError::Cannot(error.to_string()))?;
         Ok(super::backup::counts(&copied))
+    }
+
+    fn told(&self, design: &str) -> Vec<Told> {
+        let running = self.lock();
+        let standings = running.get(design).map(|beside| beside.webhooks.standings());
+        let told = standings.into_iter().flatten().map(|standing| Told {
+            url: standing.url.split('?').next().unwrap_or_default().to_string(),
+            delivered: standing.delivered,
+            attempts: standing.attempts,
+            since: standing.since,
+            trouble: standing.trouble,
+            gaps: standing.gaps,
+        });
+        told.collect()
     }
 
     fn replace(&self, old: &Service, text: &str, drop: &[String]) -> Result<Service, AdminError> {

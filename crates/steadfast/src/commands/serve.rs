@@ -7,9 +7,11 @@ use std::sync::Arc;
 use clap::Args;
 use design::model::Design;
 use identity::Identity;
+use outgoing::Exporter;
 use runtime::{Runtime, Settings};
 use serde_json::{Map, Value};
 use server::{Access, Admin, AdminHandle, Config, Limits, Running, Service, sample};
+use telemetry::{Resource, Spans};
 
 use super::Answer;
 use super::host::Host;
@@ -54,6 +56,12 @@ pub struct Serve {
     limit: Vec<String>,
     #[command(flatten)]
     outgoing: OutgoingOptions,
+    /// Tell spans to this collector, as OTLP has them over HTTP, such as `http://localhost:4318`
+    #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    otlp: Option<String>,
+    /// Record so many of a thousand traces that begin here; others are recorded as they say
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(0..=1_000))]
+    otlp_share: u32,
     /// Nobody is let in without a token; always so where others than this machine can listen in
     #[arg(long)]
     tokens: bool,
@@ -83,7 +91,14 @@ impl Serve {
         })?;
         let mut settings = Settings::default();
         settings.outbox.attempts_max = leaving.attempts_max;
-        let host = Arc::new(Host::new(leaving, embedded));
+        let (exporter, spans) = match &self.otlp {
+            None => (None, Spans::default()),
+            Some(endpoint) => {
+                let (exporter, spans) = exporter(endpoint, self.otlp_share)?;
+                (Some(exporter), spans)
+            }
+        };
+        let host = Arc::new(Host::new(leaving, embedded, spans.clone()));
         let mut services = Vec::new();
         for (name, text, design) in designs {
             let runtime = Runtime::open(design, Arc::clone(&store), settings.clone())
@@ -101,6 +116,7 @@ impl Serve {
             limits,
             access,
             admin: Some(AdminHandle(Arc::clone(&host) as Arc<dyn Admin>)),
+            spans,
         };
         let running = server::start(config, services)
             .map_err(|error| Problem::new(error.to_string()).help("`--listen` takes another"))?;
@@ -108,6 +124,8 @@ impl Serve {
         output.flush();
         running.until_signal();
         host.stop();
+        // what was recorded last is told first
+        drop(exporter);
         let _ = store::block_on(store.close());
         Ok(Exit::Yes)
     }
@@ -135,6 +153,15 @@ impl Serve {
         })?;
         Ok(Access { identity: Some(Arc::new(identity)), tokens })
     }
+}
+
+/// Whoever tells spans to a collector.
+fn exporter(endpoint: &str, share: u32) -> Result<(Exporter, Spans), Problem> {
+    outgoing::subscription(endpoint, &[]).map_err(Problem::new)?;
+    let service = std::env::var("OTEL_SERVICE_NAME").unwrap_or_else(|_| "steadfast".to_string());
+    let version = env!("CARGO_PKG_VERSION").to_string();
+    Exporter::start(endpoint, Resource { service, version }, share)
+        .map_err(|error| Problem::new(format!("cannot start threads: {error}")))
 }
 
 /// How paths call a design: the name of its file without the ending, in lower case.
