@@ -8,7 +8,7 @@ use crate::fault::Fault;
 use crate::overlay::{Overlay, Status, record_key};
 use crate::program::Program;
 use crate::scratch::Need;
-use crate::{Fetch, NULL, Truth, Word};
+use crate::{Fetch, HashPart, NULL, Truth, Word};
 
 pub(crate) struct StepEnv<'e, T> {
     pub program: &'e Program,
@@ -134,6 +134,18 @@ impl<'a, T: Truth> Env<'a> for StepEnv<'_, T> {
             self.needs.push(Need::Stored { blob, digest });
             Stop::NEED
         })
+    }
+
+    fn hash(&self, parts: &[HashPart], words: &[Word]) -> Word {
+        self.truth.hash(parts, words)
+    }
+
+    fn verified(&self, signature: Word, key: Word, digest: Word) -> bool {
+        self.truth.verified(signature, key, digest)
+    }
+
+    fn included(&self, leaf: Word, root: Word, proof: Word) -> bool {
+        self.truth.included(leaf, root, proof)
     }
 
     fn now(&mut self) -> Word {

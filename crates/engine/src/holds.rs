@@ -4,7 +4,7 @@ use design::model::{BlobId, Goal, OperationId, StateId, SubjectId};
 
 use crate::eval::{Env, Eval, Stop};
 use crate::fault::Fault;
-use crate::{Fetch, NULL, Program, Reason, Refusal, Scratch, Word, World};
+use crate::{Fetch, HashPart, NULL, Program, Reason, Refusal, Scratch, Word, World};
 
 /// Does the goal hold in `world`, having come from `old`? A goal that mentions `old` holds where
 /// there is none (the first state).
@@ -108,6 +108,18 @@ impl<'a, W: World> Env<'a> for WorldEnv<'a, W> {
 
     fn stored(&mut self, blob: BlobId, digest: Word) -> Result<bool, Stop> {
         Ok(self.seen().stored(blob, digest).unwrap_or(false))
+    }
+
+    fn hash(&self, parts: &[HashPart], words: &[Word]) -> Word {
+        self.seen().hash(parts, words)
+    }
+
+    fn verified(&self, signature: Word, key: Word, digest: Word) -> bool {
+        self.seen().verified(signature, key, digest)
+    }
+
+    fn included(&self, leaf: Word, root: Word, proof: Word) -> bool {
+        self.seen().included(leaf, root, proof)
     }
 
     fn now(&mut self) -> Word {

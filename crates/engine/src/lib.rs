@@ -12,6 +12,7 @@ mod env;
 mod eval;
 mod execute;
 mod fault;
+mod hash_part;
 mod holds;
 pub mod idempotency;
 mod layout;
@@ -30,6 +31,7 @@ mod word;
 
 pub use command::{AnswerKind, Command};
 pub use due::{Due, due};
+pub use hash_part::HashPart;
 pub use holds::holds;
 pub use layout::{Field, Layout, ParamsLayout, StateLayout, width_of};
 pub use legal::{LegalStep, legal_steps};

@@ -6,7 +6,7 @@ use crate::eval::{Env, Eval, Stop};
 use crate::fault::Fault;
 use crate::legality;
 use crate::program::operation::Op;
-use crate::{Command, Fetch, NULL, Program, Reason, Refusal, Scratch, Truth, Word};
+use crate::{Command, Fetch, HashPart, NULL, Program, Reason, Refusal, Scratch, Truth, Word};
 
 /// The refusal that [`crate::step`] would give, found without keeping what was read; for callers
 /// that try many commands and expect most of them to be refused. `None`: the step may be legal,
@@ -155,6 +155,18 @@ impl<'a, T: Truth> Env<'a> for Peek<'_, '_, T> {
 
     fn stored(&mut self, blob: BlobId, digest: Word) -> Result<bool, Stop> {
         self.truth.stored(blob, digest).ok_or(Stop::NEED)
+    }
+
+    fn hash(&self, parts: &[HashPart], words: &[Word]) -> Word {
+        self.truth.hash(parts, words)
+    }
+
+    fn verified(&self, signature: Word, key: Word, digest: Word) -> bool {
+        self.truth.verified(signature, key, digest)
+    }
+
+    fn included(&self, leaf: Word, root: Word, proof: Word) -> bool {
+        self.truth.included(leaf, root, proof)
     }
 
     #[inline(always)]

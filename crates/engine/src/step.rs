@@ -193,6 +193,16 @@ fn run<T: Truth>(
     if op.kind == Kind::Effect {
         body = Run::default();
         if let Some((kind, word)) = command.answer {
+            // A keystore that answers anything but the signature it was asked for has decided
+            // nothing.
+            let kind = match (kind, op.sign) {
+                (AnswerKind::Ok, Some((digest, key)))
+                    if !execute.eval.is_signed(digest, key, word)? =>
+                {
+                    AnswerKind::Unknown
+                }
+                _ => kind,
+            };
             let answer = match kind {
                 AnswerKind::Ok => op.answers[0],
                 AnswerKind::Refused => op.answers[1],

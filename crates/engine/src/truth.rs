@@ -2,7 +2,7 @@
 
 use design::model::{BlobId, OperationId, StateId, SubjectId};
 
-use crate::Word;
+use crate::{HashPart, Word};
 
 /// What is known of one record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +31,16 @@ pub trait Truth {
 
     /// Is the content of this digest stored? `None`: not known yet.
     fn stored(&self, blob: BlobId, digest: Word) -> Option<bool>;
+
+    /// The handle of the digest of these values, one word for each part.
+    fn hash(&self, parts: &[HashPart], words: &[Word]) -> Word;
+
+    /// Is this a signature of the digest, made with the private half of the key?
+    fn verified(&self, signature: Word, key: Word, digest: Word) -> bool;
+
+    /// Does the proof lead from the leaf to the root? Each of its steps is the digest of two
+    /// digests, as [`Truth::hash`] gives it.
+    fn included(&self, leaf: Word, root: Word, proof: Word) -> bool;
 
     /// The `now` of the step that last wrote this record, [`crate::NULL`] if there is none. Asked
     /// only for records that were answered `Present` or `Absent` (a deleted record may still

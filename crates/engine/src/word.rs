@@ -11,7 +11,7 @@
 /// | `time`, `duration` | milliseconds |
 /// | `actor` | the number of the principal |
 /// | a reference | the handle of the record's key |
-/// | `text`, `bytes`, `json`, `document`, `point`, a digest | a handle into the caller's pool |
+/// | `text`, `bytes`, `json`, `document`, `point`, digests, signatures, keys, proofs | a handle into the caller's pool |
 ///
 /// Handles are compared for equality alone: the same content has the same handle. `T?` is the
 /// word of `T` or [`NULL`].

@@ -90,6 +90,7 @@ fn payment() -> Design {
         url: "/authorize".into(),
         key: vec![order(), local(1, Type::Int)],
         body: vec![("status".into(), state_of()), ("n".into(), local(1, Type::Int))],
+        sign: None,
         on_ok: handler(local(answer.0, optional(Type::Int))),
         on_refused: handler(int(8)),
         on_unknown: handler(int(9)),

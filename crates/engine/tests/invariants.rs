@@ -25,6 +25,7 @@ fn world(locals: &[Type], uses_old: bool, body: Expr) -> Design {
         url: String::new(),
         key: vec![],
         body: vec![],
+        sign: None,
         on_ok: Answer::default(),
         on_refused: Answer::default(),
         on_unknown: Answer::default(),

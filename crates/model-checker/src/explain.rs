@@ -402,7 +402,7 @@ impl Machine {
         format!("{} at {}", self.show_key(subject, key), self.show_principal(principal))
     }
 
-    fn effect_key(&self, effect: OperationId, key: u32) -> String {
+    pub(crate) fn effect_key(&self, effect: OperationId, key: u32) -> String {
         let held = &self.design.operations[effect.index()];
         let Some(plan) = &self.plan.effects[effect.index()] else { return held.name.clone() };
         let design::model::OperationKind::Effect(described) = &held.kind else {

@@ -88,6 +88,8 @@ fn refers(ty: &Type) -> bool {
     match ty.required() {
         // The store of contents is one for all.
         Type::Ref(_) | Type::Digest(_) => true,
+        // What was signed for one record can be shown for another.
+        Type::Hash | Type::Signature | Type::Proof => true,
         Type::List { of, .. } | Type::Set { of, .. } => refers(of),
         Type::Map { key, value, .. } => refers(key) || refers(value),
         _ => false,

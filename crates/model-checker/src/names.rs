@@ -1,7 +1,7 @@
 //! Values and places in the design's own words.
 
 use design::model::{AttrId, MemoryId, OperationId, SubjectId, Type};
-use engine::{NULL, Word};
+use engine::{HashPart, NULL, Word};
 
 use crate::machine::Machine;
 use crate::world::universe::BASE;
@@ -36,12 +36,15 @@ impl Machine {
             Type::Duration if word == 1 => "1 tick".into(),
             Type::Duration => format!("{word} ticks"),
             Type::Decimal => decimal(word),
-            Type::Text
-            | Type::Bytes
-            | Type::Json
-            | Type::Document
-            | Type::Point
-            | Type::Digest(_) => {
+            Type::Hash => self.show_digest(word),
+            Type::Signature => match self.universe.signs.get((word - 1) as usize) {
+                Some((effect, key)) => {
+                    format!("signature of {}", self.effect_key(*effect, *key))
+                }
+                None => "made-up signature".into(),
+            },
+            Type::Proof => if word == 1 { "right proof" } else { "wrong proof" }.into(),
+            ty if ty.is_opaque() => {
                 let pool = &self.universe.sorts.pool;
                 match pool.get(word as usize) {
                     Some(text) if (word as usize) < self.program.texts().len() => {
@@ -62,6 +65,38 @@ impl Machine {
             }
             _ => word.to_string(),
         }
+    }
+
+    /// `hash(statement-1, READ, now+1)`
+    fn show_digest(&self, digest: Word) -> String {
+        let Some(term) = self.terms.term(digest).filter(|term| !term.0.is_empty()) else {
+            return "digest of something else".into();
+        };
+        let shown: Vec<String> = term
+            .0
+            .iter()
+            .zip(&term.1)
+            .map(|(part, word)| {
+                let ty = match part {
+                    HashPart::Bool => Type::Bool,
+                    HashPart::Decimal => Type::Decimal,
+                    HashPart::Time => Type::Time,
+                    HashPart::Duration => Type::Duration,
+                    HashPart::Actor => Type::Actor,
+                    HashPart::Digest => Type::Hash,
+                    HashPart::Int => Type::Int,
+                    HashPart::Enum(constants) => {
+                        let constant = constants.get(*word as usize);
+                        return constant.cloned().unwrap_or_else(|| word.to_string());
+                    }
+                    HashPart::Text | HashPart::Bytes | HashPart::PublicKey | HashPart::Blob => {
+                        Type::Text
+                    }
+                };
+                self.show(&ty, &[*word])
+            })
+            .collect();
+        format!("hash({})", shown.join(", "))
     }
 
     pub(crate) fn show_principal(&self, principal: Word) -> String {

@@ -125,14 +125,5 @@ fn length_of(words: &[Word]) -> usize {
 
 /// Kept in the pool.
 pub fn is_text(ty: &Type) -> bool {
-    matches!(
-        ty,
-        Type::Text
-            | Type::Bytes
-            | Type::Json
-            | Type::Document
-            | Type::Point
-            | Type::Actor
-            | Type::Digest(_)
-    )
+    ty.is_opaque() || *ty == Type::Actor
 }

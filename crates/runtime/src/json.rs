@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::keys::MAX_PARTS;
 use crate::pool::Pool;
+use crate::proofs;
 use crate::time;
 
 /// What is wrong with a value, and where: a JSON pointer.
@@ -177,6 +178,18 @@ fn scalar(design: &Design, ty: &Type, value: &Value, pool: &mut Pool) -> Result<
                 None => Err(expected("a point: [longitude, latitude]", value)),
             }
         }
+        Type::Hash | Type::PublicKey => match value.as_str() {
+            Some(text) if proofs::bytes_of::<32>(text.as_bytes()).is_some() => {
+                Ok(pool.text(text.as_bytes()))
+            }
+            _ => Err(expected("64 hexadecimal digits, in small letters", value)),
+        },
+        Type::Signature => match value.as_str() {
+            Some(text) if proofs::bytes_of::<64>(text.as_bytes()).is_some() => {
+                Ok(pool.text(text.as_bytes()))
+            }
+            _ => Err(expected("128 hexadecimal digits, in small letters", value)),
+        },
         _ => {
             let Some(text) = value.as_str() else { return Err(expected("a text", value)) };
             sized(text)?;

@@ -105,7 +105,7 @@ pub fn key_parts(out: &mut Vec<u8>, design: &Design, subject: SubjectId, key: Wo
     for (part, declared) in parts.iter().zip(&design.subjects[subject.index()].keys) {
         match declared.ty {
             Type::Ref(other) => key_parts(out, design, other, *part, pool),
-            Type::Text | Type::Bytes | Type::Actor | Type::Digest(_) => {
+            Type::Text | Type::Bytes | Type::Actor | Type::Digest(_) | Type::PublicKey => {
                 put_text(out, pool.content(*part));
             }
             _ => out.extend_from_slice(&sortable(*part)),
@@ -129,7 +129,7 @@ pub fn read_key_parts(
     for (part, declared) in parts.iter_mut().zip(keys) {
         *part = match declared.ty {
             Type::Ref(other) => read_key_parts(reader, design, other, pool)?,
-            Type::Text | Type::Bytes | Type::Actor | Type::Digest(_) => {
+            Type::Text | Type::Bytes | Type::Actor | Type::Digest(_) | Type::PublicKey => {
                 let content = read_text(reader)?;
                 pool.text(&content)
             }

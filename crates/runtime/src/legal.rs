@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 
 use design::model::{BlobId, StateId, SubjectId, Type};
-use engine::{Command, Fetch, LegalStep, Need, Outcome, Scratch, Truth, Word, legal_steps};
+use engine::{
+    Command, Fetch, HashPart, LegalStep, Need, Outcome, Scratch, Truth, Word, legal_steps,
+};
 use serde_json::{Map, Value, json};
 use store::{Decision, Transaction};
 
@@ -148,6 +150,18 @@ impl Truth for Asking<'_, '_> {
             self.missing.borrow_mut().push(Need::Stored { blob, digest });
         }
         known
+    }
+
+    fn hash(&self, parts: &[HashPart], words: &[Word]) -> Word {
+        self.loaded.hash(parts, words)
+    }
+
+    fn verified(&self, signature: Word, key: Word, digest: Word) -> bool {
+        self.loaded.verified(signature, key, digest)
+    }
+
+    fn included(&self, leaf: Word, root: Word, proof: Word) -> bool {
+        self.loaded.included(leaf, root, proof)
     }
 
     fn stored_time(&self, subject: SubjectId, key: Word) -> Word {

@@ -28,6 +28,7 @@ mod past;
 mod perform;
 mod plan;
 mod pool;
+pub mod proofs;
 mod reading;
 mod record;
 mod registry;

@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use design::model::{BlobId, StateId, SubjectId};
-use engine::{Fetch, NULL, Truth, Word};
+use engine::{Fetch, HashPart, NULL, Truth, Word};
 
 use crate::pool::Pool;
+use crate::proofs;
 use crate::record::Head;
 
 #[derive(Debug)]
@@ -139,6 +140,24 @@ impl Truth for Loaded<'_> {
             .iter()
             .find(|(known, known_digest, _)| *known == blob && *known_digest == digest)
             .map(|(_, _, stored)| *stored)
+    }
+
+    fn hash(&self, parts: &[HashPart], words: &[Word]) -> Word {
+        let digest = {
+            let pool = self.pool.borrow();
+            proofs::hash(parts, words, &|handle| pool.content(handle))
+        };
+        self.pool.borrow_mut().text(digest.to_hex().as_bytes())
+    }
+
+    fn verified(&self, signature: Word, key: Word, digest: Word) -> bool {
+        let pool = self.pool.borrow();
+        proofs::verified(pool.content(signature), pool.content(key), pool.content(digest))
+    }
+
+    fn included(&self, leaf: Word, root: Word, proof: Word) -> bool {
+        let pool = self.pool.borrow();
+        proofs::included(pool.content(leaf), pool.content(root), pool.content(proof))
     }
 
     fn stored_time(&self, subject: SubjectId, key: Word) -> Word {

@@ -334,7 +334,10 @@ impl Compiler {
             ExprKind::Counter { .. } | ExprKind::Aggregate { .. } | ExprKind::Quantifier { .. } => {
                 problems.push((part.span, "what lies below the child"));
             }
-            ExprKind::Exists { .. } | ExprKind::Stored(_) => {
+            ExprKind::Exists { .. }
+            | ExprKind::Stored(_)
+            | ExprKind::Verified { .. }
+            | ExprKind::Included { .. } => {
                 problems.push((part.span, "whether something else is there"));
             }
             _ => {}

@@ -14,7 +14,8 @@ use crate::suggest;
 /// How often `define`s may be put in place within one expression.
 const MAX_EXPANSIONS: u32 = 2_000;
 
-const FUNCTIONS: [&str; 5] = ["min", "max", "size", "stored", "slice"];
+const FUNCTIONS: [&str; 8] =
+    ["min", "max", "size", "stored", "slice", "hash", "verified", "included"];
 
 impl Compiler {
     pub(super) fn call(
@@ -74,6 +75,9 @@ impl Compiler {
                 }
             }
             "slice" => self.slice(frame, function, args, span),
+            "hash" => self.hash(frame, function, args, span),
+            "verified" => self.verified(frame, function, args, span),
+            "included" => self.included(frame, function, args, span),
             name => {
                 if let Some(&define) = self.names.defines.get(name) {
                     return self.put_in_place(frame, define, function, args, span);
@@ -88,6 +92,9 @@ impl Compiler {
     }
 
     fn unknown_function(&mut self, frame: &Frame, function: &Name) {
+        if function.text == "sign" {
+            return self.signing_is_an_effect(function);
+        }
         if family::families().iter().any(|f| f.name == function.text) {
             let message = format!("`{}` stands alone as a whole goal", function.text);
             self.report(
@@ -109,14 +116,14 @@ impl Compiler {
         problem = match suggest::did_you_mean(&function.text, words.iter().map(String::as_str)) {
             Some(hint) => problem.help(hint),
             None => problem.help(
-                "there are `min`, `max`, `size`, `stored`, `slice`, `count`, `sum`, and what you \
-                 `define`",
+                "there are `min`, `max`, `size`, `stored`, `slice`, `hash`, `verified`, \
+                 `included`, `count`, `sum`, and what you `define`",
             ),
         };
         self.report_missing(&function.text, problem);
     }
 
-    fn arity<'t, const N: usize>(
+    pub(super) fn arity<'t, const N: usize>(
         &mut self,
         function: &Name,
         args: &'t [tree::Expr],
@@ -128,6 +135,8 @@ impl Compiler {
                 let example = match function.text.as_str() {
                     "size" => "size(StageState.dependencies)",
                     "stored" => "stored(UploadState.content)",
+                    "verified" => "verified(signature, by KeyState.public_key, over hash(order))",
+                    "included" => "included(hash(entry), in LogState.root, by proof)",
                     _ => "slice(Changes, from, 100)",
                 };
                 self.report(

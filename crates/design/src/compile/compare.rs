@@ -55,6 +55,9 @@ impl Compiler {
             self.report(problem);
             return boolean(ExprKind::Error, span);
         }
+        if self.compares_evidence(&left.ty, span) {
+            return boolean(ExprKind::Error, span);
+        }
         if !equality && !left.ty.is_ordered() {
             let ty = self.type_name(&left.ty);
             self.report(Diagnostic::error("E0302", span, format!("`{ty}` has no order")).help(

@@ -31,6 +31,8 @@ impl Compiler {
                 None => Values::Whole,
             },
             Type::Actor => Values::Principals,
+            // what there is of them comes about in the small world itself
+            Type::Hash | Type::Signature | Type::Proof => Values::Whole,
             Type::Duration => match entry {
                 Some(entry) => self.values(entry, ty),
                 None => match default {

@@ -23,6 +23,7 @@ impl Compiler {
             url: String::new(),
             key: Vec::new(),
             body: Vec::new(),
+            sign: None,
             on_ok: Answer::default(),
             on_refused: Answer::default(),
             on_unknown: Answer::default(),
@@ -47,6 +48,9 @@ impl Compiler {
             if let Some(body) = &call.body {
                 effect.body = self.record_fields(frame, body);
             }
+        }
+        if let Some(sign) = &written.sign {
+            self.sign(frame, sign, &mut effect);
         }
         if effect.key.is_empty() {
             effect.key = params.iter().map(|param| frame.local(param.local, param.span)).collect();
@@ -93,6 +97,7 @@ impl Compiler {
                 AnswerKind::Unknown => effect.on_unknown = answer,
             }
         }
+        self.signed_answer(frame, &effect, head);
         if !missing.is_empty() {
             let words: Vec<String> = missing.iter().map(|(_, word)| format!("on {word}")).collect();
             self.report(

@@ -22,6 +22,7 @@ mod missing;
 mod names;
 mod operation;
 mod path;
+mod proofs;
 mod protocol;
 mod relevance;
 mod rules;

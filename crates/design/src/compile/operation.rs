@@ -24,6 +24,9 @@ impl Compiler {
             let id = OperationId::of(self.design.operations.len());
             self.names.operations.insert(written.name.text.clone(), id);
             let (params, locals) = self.params(&written.params);
+            if !matches!(written.kind, tree::OperationKind::Effect) {
+                self.digests_are_made_here(&params);
+            }
             let kind = match &written.kind {
                 tree::OperationKind::Step { keyed } => OperationKind::Step { keyed: *keyed },
                 tree::OperationKind::Repair { after, every, batch } => OperationKind::Repair {
@@ -36,6 +39,7 @@ impl Compiler {
                     url: String::new(),
                     key: Vec::new(),
                     body: Vec::new(),
+                    sign: None,
                     on_ok: Answer::default(),
                     on_refused: Answer::default(),
                     on_unknown: Answer::default(),

@@ -28,6 +28,10 @@ pub fn looked_at(design: &Design) -> FxHashSet<Site> {
             for key in &effect.key {
                 flow.look(key, frame);
             }
+            if let Some(sign) = &effect.sign {
+                flow.look_inside(&sign.digest, frame);
+                flow.look_inside(&sign.key, frame);
+            }
             for answer in [&effect.on_ok, &effect.on_refused, &effect.on_unknown] {
                 flow.statements(&answer.body, frame, design);
             }
@@ -82,6 +86,11 @@ impl Flow {
             | ExprKind::Size(inner)
             | ExprKind::Stored(inner)
             | ExprKind::IsNull(inner) => self.look(inner, frame),
+            ExprKind::Hash(parts) => parts.iter().for_each(|part| self.look(part, frame)),
+            ExprKind::Verified { signature: a, key: b, over: c }
+            | ExprKind::Included { leaf: a, root: b, proof: c } => {
+                [a, b, c].into_iter().for_each(|part| self.look(part, frame));
+            }
             ExprKind::Aggregate { value: Some(value), .. } => self.look(value, frame),
             ExprKind::Quantifier { domain, .. } | ExprKind::Aggregate { domain, .. } => {
                 if let Domain::Elements(collection) = &**domain {
@@ -201,6 +210,9 @@ impl Flow {
             | ExprKind::Negate(_)
             | ExprKind::Size(_)
             | ExprKind::Stored(_)
+            | ExprKind::Hash(_)
+            | ExprKind::Verified { .. }
+            | ExprKind::Included { .. }
             | ExprKind::IsNull(_)
             | ExprKind::Attr { .. }
             | ExprKind::Exists { .. }

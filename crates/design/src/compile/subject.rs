@@ -51,6 +51,7 @@ impl Compiler {
                     | Type::Enum(_)
                     | Type::Ref(_)
                     | Type::Digest(_)
+                    | Type::PublicKey
                     | Type::Error
             );
             if !fits {

@@ -7,7 +7,7 @@ use super::Compiler;
 use crate::model::*;
 use crate::suggest;
 
-const PLAIN: [(&str, Type); 11] = [
+const PLAIN: [(&str, Type); 15] = [
     ("int", Type::Int),
     ("bool", Type::Bool),
     ("text", Type::Text),
@@ -19,6 +19,10 @@ const PLAIN: [(&str, Type); 11] = [
     ("document", Type::Document),
     ("point", Type::Point),
     ("actor", Type::Actor),
+    ("digest", Type::Hash),
+    ("signature", Type::Signature),
+    ("public_key", Type::PublicKey),
+    ("proof", Type::Proof),
 ];
 
 /// The largest collection that truth may hold.
@@ -147,7 +151,8 @@ impl Compiler {
                     Some(hint) => problem.help(hint),
                     None => problem.help(
                         "a type is `int`, `bool`, `text`, `bytes`, `decimal`, `time`, `duration`, \
-                     `json`, `document`, `point`, `actor`, a subject, a blob, or `A | B | C`",
+                     `json`, `document`, `point`, `actor`, `digest`, `signature`, `public_key`, \
+                     `proof`, a subject, a blob, or `A | B | C`",
                     ),
                 }
             }

@@ -62,6 +62,20 @@ pub enum ExprKind {
     },
     /// is the content of this digest in the store?
     Stored(Box<Expr>),
+    /// the digest of these values
+    Hash(Vec<Expr>),
+    /// did the holder of `key` sign this digest?
+    Verified {
+        signature: Box<Expr>,
+        key: Box<Expr>,
+        over: Box<Expr>,
+    },
+    /// does `proof` lead from `leaf` to `root`, by digests of two digests each?
+    Included {
+        leaf: Box<Expr>,
+        root: Box<Expr>,
+        proof: Box<Expr>,
+    },
     IsNull(Box<Expr>),
     Not(Box<Expr>),
     Negate(Box<Expr>),

@@ -81,9 +81,18 @@ pub struct Effect {
     /// all parameters, if none is written
     pub key: Vec<Expr>,
     pub body: Vec<(String, Expr)>,
+    /// the other side is a keystore: what it signs, and with which of its keys
+    pub sign: Option<Sign>,
     pub on_ok: Answer,
     pub on_refused: Answer,
     pub on_unknown: Answer,
+}
+
+/// `sign digest by key`: what is answered is a signature of this, or it is `unknown`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Sign {
+    pub digest: Expr,
+    pub key: Expr,
 }
 
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

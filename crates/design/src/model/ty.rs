@@ -27,6 +27,13 @@ pub enum Type {
     Ref(SubjectId),
     /// the hash of a blob's content
     Digest(BlobId),
+    /// what `hash` gives
+    Hash,
+    /// made by a keystore, and by nothing else
+    Signature,
+    PublicKey,
+    /// that a digest is part of another
+    Proof,
     Optional(Box<Type>),
     List {
         of: Box<Type>,
@@ -67,6 +74,23 @@ impl Type {
     /// Ordered with `<`; everything else can only be told apart.
     pub fn is_ordered(&self) -> bool {
         matches!(self.required(), Type::Int | Type::Decimal | Type::Time | Type::Duration)
+    }
+
+    /// Its content is kept by whoever evaluates; the engine sees a handle of it.
+    pub fn is_opaque(&self) -> bool {
+        matches!(
+            self,
+            Type::Text
+                | Type::Bytes
+                | Type::Json
+                | Type::Document
+                | Type::Point
+                | Type::Digest(_)
+                | Type::Hash
+                | Type::Signature
+                | Type::PublicKey
+                | Type::Proof
+        )
     }
 
     pub fn subject(&self) -> Option<SubjectId> {

@@ -37,7 +37,14 @@ pub fn children<'e>(value: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
         | ExprKind::Max(parts)
         | ExprKind::Set(parts)
         | ExprKind::List(parts)
+        | ExprKind::Hash(parts)
         | ExprKind::View { args: parts, .. } => parts.iter().for_each(visit),
+        ExprKind::Verified { signature: a, key: b, over: c }
+        | ExprKind::Included { leaf: a, root: b, proof: c } => {
+            visit(a);
+            visit(b);
+            visit(c);
+        }
         ExprKind::Implies(left, right)
         | ExprKind::Compare { left, right, .. }
         | ExprKind::Arithmetic { left, right, .. } => {
@@ -221,6 +228,10 @@ pub fn operation_exprs<'o>(operation: &'o Operation, visit: &mut dyn FnMut(&'o E
         OperationKind::Effect(effect) => {
             effect.key.iter().for_each(&mut *visit);
             effect.body.iter().for_each(|(_, value)| visit(value));
+            effect.sign.iter().for_each(|sign| {
+                visit(&sign.digest);
+                visit(&sign.key);
+            });
         }
         OperationKind::Read { result } => visit(result),
         OperationKind::Step { .. } | OperationKind::Repair { .. } => {}
@@ -240,6 +251,10 @@ pub fn design_exprs_mut(design: &mut Design, visit: &mut dyn FnMut(&mut Expr)) {
             OperationKind::Effect(effect) => {
                 effect.key.iter_mut().for_each(&mut *visit);
                 effect.body.iter_mut().for_each(|(_, value)| visit(value));
+                effect.sign.iter_mut().for_each(|sign| {
+                    visit(&mut sign.digest);
+                    visit(&mut sign.key);
+                });
                 for answer in [&mut effect.on_ok, &mut effect.on_refused, &mut effect.on_unknown] {
                     let body = answer.body.iter_mut();
                     body.for_each(|statement| statement_exprs_mut(statement, visit));
@@ -307,7 +322,14 @@ pub fn children_mut(value: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
         | ExprKind::Max(parts)
         | ExprKind::Set(parts)
         | ExprKind::List(parts)
+        | ExprKind::Hash(parts)
         | ExprKind::View { args: parts, .. } => parts.iter_mut().for_each(visit),
+        ExprKind::Verified { signature: a, key: b, over: c }
+        | ExprKind::Included { leaf: a, root: b, proof: c } => {
+            visit(a);
+            visit(b);
+            visit(c);
+        }
         ExprKind::Implies(left, right)
         | ExprKind::Compare { left, right, .. }
         | ExprKind::Arithmetic { left, right, .. } => {

@@ -4,6 +4,7 @@ mod arithmetic;
 mod block;
 mod condition;
 mod loops;
+mod proofs;
 mod push;
 
 use design::model::{BlobId, OperationId, StateId, SubjectId};
@@ -17,7 +18,7 @@ pub(crate) use crate::fault::Stop;
 use crate::program::Program;
 use crate::program::node::{Arithmetic, Node, NodeId, Run};
 use crate::scratch::QueryOut;
-use crate::{NULL, Word};
+use crate::{HashPart, NULL, Word};
 
 /// What an expression sees: one step's truth under its overlay, or whole worlds.
 pub(crate) trait Env<'a> {
@@ -38,6 +39,9 @@ pub(crate) trait Env<'a> {
         Self: Sized;
     fn key_part(&self, subject: SubjectId, key: Word, part: u32) -> Word;
     fn stored(&mut self, blob: BlobId, digest: Word) -> Result<bool, Stop>;
+    fn hash(&self, parts: &[HashPart], words: &[Word]) -> Word;
+    fn verified(&self, signature: Word, key: Word, digest: Word) -> bool;
+    fn included(&self, leaf: Word, root: Word, proof: Word) -> bool;
     fn now(&mut self) -> Word;
     fn me(&self) -> Word;
     fn memory(&self, index: usize) -> Word;
@@ -187,6 +191,21 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                     return Ok(0);
                 }
                 Word::from(self.env.stored(blob, digest)?)
+            }
+            Node::Hash { of, parts } => return self.hash(of, parts, id),
+            Node::Verified(parts) => {
+                let of = self.evidence(parts)?;
+                Word::from(
+                    of.is_some_and(|[signature, key, over]| {
+                        self.env.verified(signature, key, over)
+                    }),
+                )
+            }
+            Node::Included(parts) => {
+                let of = self.evidence(parts)?;
+                Word::from(
+                    of.is_some_and(|[leaf, root, proof]| self.env.included(leaf, root, proof)),
+                )
             }
             Node::IsNull(inner) => Word::from(self.eval(inner)? == NULL),
             Node::Negate(inner) => return self.compute(Arithmetic::Subtract, None, inner, id),

@@ -101,6 +101,15 @@ impl Lower<'_> {
                 Type::Digest(blob) => Node::Stored { base: self.expr(inner), blob: *blob },
                 _ => Node::Unsupported,
             },
+            ExprKind::Hash(values) => self.hash(values),
+            ExprKind::Verified { signature: a, key: b, over: c } => {
+                let nodes = [self.expr(a), self.expr(b), self.expr(c)];
+                Node::Verified(self.list(&nodes))
+            }
+            ExprKind::Included { leaf: a, root: b, proof: c } => {
+                let nodes = [self.expr(a), self.expr(b), self.expr(c)];
+                Node::Included(self.list(&nodes))
+            }
             ExprKind::IsNull(inner) => {
                 let block = is_block(&inner.ty);
                 let inner = self.expr(inner);

@@ -1,6 +1,7 @@
 //! A design lowered once, to be evaluated many times.
 
 mod constants;
+mod hashes;
 mod lower;
 mod lower_compare;
 mod lower_expr;
@@ -22,7 +23,7 @@ pub use shape::Shape;
 use subject::subject_rules;
 pub(crate) use subject::{CountedBy, SubjectRules};
 
-use crate::{Layout, ParamsLayout, StateLayout, Word};
+use crate::{HashPart, Layout, ParamsLayout, StateLayout, Word};
 
 /// A design in the form that [`crate::step`] and [`crate::holds`] evaluate.
 #[derive(Debug)]
@@ -52,6 +53,8 @@ pub(crate) struct Lists {
     pub slots: Vec<Slot>,
     pub placed: Vec<Placed>,
     pub stmts: Vec<StmtNode>,
+    /// what digests are made of, each once
+    pub hashes: Vec<Vec<HashPart>>,
 }
 
 /// An expression with locals of its own.

@@ -72,6 +72,15 @@ pub(crate) enum Node {
         subject: SubjectId,
         state: StateId,
     },
+    /// of `Program::hashes`
+    Hash {
+        of: u32,
+        parts: Run,
+    },
+    /// signature, key, digest
+    Verified(Run),
+    /// leaf, root, proof
+    Included(Run),
     Stored {
         base: NodeId,
         blob: BlobId,

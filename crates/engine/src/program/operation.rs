@@ -33,6 +33,8 @@ pub(crate) struct Op {
     pub body: Run,
     /// ok, refused, unknown
     pub answers: [AnswerNode; 3],
+    /// what a keystore is asked to sign, and its key
+    pub sign: Option<(NodeId, NodeId)>,
     /// slots
     pub key: Run,
     pub result: Option<(Slot, Shape)>,
@@ -146,6 +148,11 @@ impl<'d> Lower<'d> {
                 (Kind::Read, Default::default(), Run::default(), Some(self.result(result)))
             }
         };
+        let sign = match &operation.kind {
+            OperationKind::Effect(effect) => effect.sign.as_ref(),
+            _ => None,
+        };
+        let sign = sign.map(|sign| (self.expr(&sign.digest), self.expr(&sign.key)));
         let fresh = !gone.contains(&ClauseRef::Fresh);
         Op {
             kind,
@@ -161,6 +168,7 @@ impl<'d> Lower<'d> {
             clauses,
             body,
             answers,
+            sign,
             key,
             result,
             memory: memory_rules(operation),

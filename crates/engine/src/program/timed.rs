@@ -39,6 +39,9 @@ pub(crate) fn parts(node: Node, lists: &Lists, loops: &[Loop], each: &mut dyn Fn
         | Node::Min(run)
         | Node::Max(run)
         | Node::Set(run)
+        | Node::Hash { parts: run, .. }
+        | Node::Verified(run)
+        | Node::Included(run)
         | Node::List(run) => list(run, each),
         Node::Implies(left, right)
         | Node::Equal { left, right, .. }

@@ -130,6 +130,7 @@ impl Anything<'_> {
                     url: String::new(),
                     key: self.some(Want::Number, 1),
                     body: vec![("x".into(), self.expr(Want::Number, 2))],
+                    sign: None,
                     on_ok,
                     on_refused: Answer::default(),
                     on_unknown: Answer::default(),

@@ -185,12 +185,22 @@ impl Anything<'_> {
 
     fn condition(&mut self, depth: u32) -> ExprKind {
         use CompareOp::*;
-        match self.random.below(11) {
+        match self.random.below(13) {
             0 => ExprKind::Exists { base: self.boxed(Want::Reference, depth), cache: None },
             1 => {
                 let mut digest = self.expr(Want::Number, depth);
                 digest.ty = Type::Digest(BlobId(0));
                 ExprKind::Stored(Box::new(digest))
+            }
+            11 => {
+                let [signature, key] = [(); 2].map(|()| self.boxed(Want::Number, depth));
+                let over = self.some(Want::Number, depth);
+                let over = Box::new(expr(ExprKind::Hash(over), Type::Hash));
+                ExprKind::Verified { signature, key, over }
+            }
+            12 => {
+                let [leaf, root, proof] = [(); 3].map(|()| self.boxed(Want::Number, depth));
+                ExprKind::Included { leaf, root, proof }
             }
             2 => {
                 let want = self.any();

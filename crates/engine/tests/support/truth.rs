@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use design::model::*;
-use engine::{Change, Command, Fetch, NULL, Outcome, Program, Scratch, Truth, Word};
+use engine::{Change, Command, Fetch, HashPart, NULL, Outcome, Program, Scratch, Truth, Word};
 
 /// The largest last part of a key that has two.
 pub const SPREAD: Word = 1000;
@@ -51,6 +51,23 @@ impl Truth for MapTruth {
 
     fn stored(&self, _blob: BlobId, digest: Word) -> Option<bool> {
         self.stored.get(&digest).copied()
+    }
+
+    /// Small numbers give different digests.
+    fn hash(&self, parts: &[HashPart], words: &[Word]) -> Word {
+        words.iter().fold(parts.len() as Word, |all, word| {
+            all.wrapping_mul(SPREAD).wrapping_add(*word).wrapping_abs().max(0)
+        })
+    }
+
+    /// A signature is the sum of the key and the digest.
+    fn verified(&self, signature: Word, key: Word, digest: Word) -> bool {
+        signature == key.wrapping_add(digest)
+    }
+
+    /// A proof is the digest beside the leaf.
+    fn included(&self, leaf: Word, root: Word, proof: Word) -> bool {
+        root == self.hash(&[HashPart::Digest, HashPart::Digest], &[leaf, proof])
     }
 
     fn stored_time(&self, subject: SubjectId, key: Word) -> Word {

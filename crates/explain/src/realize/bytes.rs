@@ -69,7 +69,7 @@ fn of_key(design: &Design, subject: &Subject) -> Size {
     subject.keys.iter().fold(Size::NOTHING, |sum, key| {
         sum.and(match &key.ty {
             Type::Ref(other) => of_key(design, &design.subjects[other.index()]),
-            Type::Text | Type::Bytes | Type::Actor | Type::Digest(_) => {
+            Type::Text | Type::Bytes | Type::Actor | Type::Digest(_) | Type::PublicKey => {
                 Size { min: 2, max: 2, open: true }
             }
             _ => Size::exactly(8),

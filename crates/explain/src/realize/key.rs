@@ -125,7 +125,7 @@ fn parts_of(design: &Design, subject: &Subject, path: &str, parts: &mut Vec<Part
             if subject.keys.len() == 1 { path.to_owned() } else { format!("{path}.{}", key.name) };
         match &key.ty {
             Type::Ref(other) => parts_of(design, &design.subjects[other.index()], &name, parts),
-            Type::Text | Type::Bytes | Type::Actor | Type::Digest(_) => {
+            Type::Text | Type::Bytes | Type::Actor | Type::Digest(_) | Type::PublicKey => {
                 parts.push(Part::Text(name))
             }
             _ => parts.push(Part::Sorted(name)),

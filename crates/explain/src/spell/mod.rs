@@ -105,6 +105,18 @@ impl<'a> Scope<'a> {
                 let what = cache.map_or_else(|| self.text(base), |state| self.state(base, state));
                 (4, format!("{what} present"))
             }
+            ExprKind::Hash(parts) => {
+                let parts: Vec<String> = parts.iter().map(|part| self.text(part)).collect();
+                (WHOLE, format!("hash({})", parts.join(", ")))
+            }
+            ExprKind::Verified { signature, key, over } => {
+                let (signature, key) = (self.text(signature), self.text(key));
+                (WHOLE, format!("verified({signature}, by {key}, over {})", self.text(over)))
+            }
+            ExprKind::Included { leaf, root, proof } => {
+                let (leaf, root) = (self.text(leaf), self.text(root));
+                (WHOLE, format!("included({leaf}, in {root}, by {})", self.text(proof)))
+            }
             ExprKind::Stored(digest) => (WHOLE, format!("stored({})", self.text(digest))),
             ExprKind::IsNull(inner) => (4, format!("{} = null", self.at(inner, 5))),
             ExprKind::Not(inner) => match &inner.kind {

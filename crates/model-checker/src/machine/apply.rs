@@ -222,6 +222,18 @@ impl engine::Truth for Single<'_> {
         self.view.stored(blob, digest)
     }
 
+    fn hash(&self, parts: &[engine::HashPart], words: &[Word]) -> Word {
+        self.view.hash(parts, words)
+    }
+
+    fn verified(&self, signature: Word, key: Word, digest: Word) -> bool {
+        self.view.verified(signature, key, digest)
+    }
+
+    fn included(&self, leaf: Word, root: Word, proof: Word) -> bool {
+        self.view.included(leaf, root, proof)
+    }
+
     fn stored_time(&self, subject: SubjectId, key: Word) -> Word {
         self.view.stored_time(subject, key)
     }

@@ -3,10 +3,10 @@
 
 use design::model::OperationId;
 use engine::outbox::{Answered, Entry, EntryState};
-use engine::{AnswerKind, NULL, Outcome, Send, Word};
+use engine::{AnswerKind, Command, NULL, Outcome, Send, Word};
 
 use super::apply::ALL;
-use super::{Machine, Move, NOW, Sink, Worker, effects_of};
+use super::{Machine, Move, NOW, Sink, View, Worker, effects_of};
 use crate::world::effects::decision;
 
 const CLOSED: Word = 0;
@@ -72,6 +72,9 @@ impl Machine {
                 let word = worker.before[from];
                 self.set(worker, to as u32, word);
             }
+            if plan.signs.is_some() {
+                self.asked_to_sign(worker, effect, key);
+            }
             self.emit(worker, sink, Move::Attempt { effect, key: number }, NOW);
         } else if self.program.key_removed(effect)
             && matches!(world, decision::DONE | decision::REFUSED)
@@ -79,6 +82,31 @@ impl Machine {
             let again = if world == decision::DONE { decision::DONE_TWICE } else { decision::DONE };
             self.set(worker, plan.world(key), again);
             self.emit(worker, sink, Move::Again { effect, key: number }, NOW);
+        }
+    }
+
+    /// Keeps what the keystore is asked to sign: that is in the body of the call, as truth is now.
+    fn asked_to_sign(&self, worker: &mut Worker, effect: OperationId, key: usize) {
+        let Some(plan) = &self.plan.effects[effect.index()] else { return };
+        let params = worker.before[plan.args(key)].to_vec();
+        let me = self.universe.of_actor[self.design.operations[effect.index()].actor.index()].0;
+        let view = View { machine: self, words: &worker.before, now: NOW };
+        let command = Command {
+            operation: effect,
+            params: &params,
+            memory: &[],
+            me: Word::from(me),
+            now: NOW,
+            answer: None,
+        };
+        let called = engine::call(&self.program, &view, &command, &mut worker.scratch);
+        let body = worker.scratch.result();
+        let asked = match (called, body) {
+            (Outcome::Done, [.., digest, key]) => [*digest, *key],
+            _ => [NULL, NULL],
+        };
+        for (slot, word) in (plan.signed(key)..).zip(asked) {
+            self.set(worker, slot, word);
         }
     }
 
@@ -105,7 +133,10 @@ impl Machine {
         world: Word,
     ) {
         let Some(plan) = &self.plan.effects[effect.index()] else { return };
-        let value = worker.before[plan.answer(key) as usize];
+        let value = match plan.signs {
+            Some(first) => Word::from(first) + key as Word + 1,
+            None => worker.before[plan.answer(key) as usize],
+        };
         let decided = match world {
             decision::DONE | decision::DONE_TWICE => Some((AnswerKind::Ok, value)),
             decision::REFUSED => Some((AnswerKind::Refused, NULL)),

@@ -31,6 +31,8 @@ pub(crate) struct Instance {
     pub(crate) operation: OperationId,
     pub(crate) me: Word,
     pub(crate) params: Box<[Word]>,
+    /// the signatures among them
+    pub(crate) shows: Vec<Word>,
     /// for each use of memory: its slot, the slot of its older value, and its place among the
     /// slots of a call in flight
     pub(crate) memory: Vec<MemorySlots>,
@@ -117,6 +119,7 @@ pub(crate) fn instances(
                         operation: id,
                         me,
                         params: params.clone().into_boxed_slice(),
+                        shows: signatures(operation, &params),
                         memory: Vec::new(),
                         place: 0,
                     });
@@ -128,6 +131,15 @@ pub(crate) fn instances(
         }
     }
     Ok((list, callable))
+}
+
+/// The signatures that a call shows.
+fn signatures(operation: &Operation, params: &[Word]) -> Vec<Word> {
+    let params = operation.params.iter().zip(offsets(operation)).map(|(p, at)| (p, params[at]));
+    params
+        .filter(|(param, word)| *param.ty.required() == Type::Signature && *word > 0)
+        .map(|(_, word)| word)
+        .collect()
 }
 
 /// The principals that may make a difference.

@@ -13,10 +13,11 @@ mod older;
 mod ranks;
 mod steps;
 mod symmetry;
+mod terms;
 mod time;
 mod view;
 
-use design::model::{Design, Fault, OperationId, OperationKind, Protection};
+use design::model::{Design, ExprKind, Fault, OperationId, OperationKind, Protection, visit};
 use engine::{Program, Scratch, Word};
 
 pub(crate) use instances::{Instance, InstanceKind};
@@ -25,6 +26,7 @@ pub(crate) use memo::{Gather, Leaps, Memo};
 pub(crate) use moves::{How, Move};
 use ranks::{Ranks, Touched};
 pub(crate) use symmetry::Symmetry;
+pub(crate) use terms::{TERMS_MAX, Terms};
 pub(crate) use time::compares_times;
 pub(crate) use view::View;
 
@@ -52,6 +54,9 @@ pub(crate) struct Machine {
     pub(crate) symmetry_notes: Vec<String>,
     /// for machines whose steps can be looked up
     pub(crate) memo: Option<Memo>,
+    pub(crate) terms: Terms,
+    /// the slots that hold digests with times in them
+    aging: Vec<u32>,
     /// for each slot: do invariants see it?
     pub(crate) visible: Vec<bool>,
 }
@@ -144,6 +149,7 @@ impl Machine {
         instances::locate(design, &universe, &plan, &places, &mut instances);
         let ranks = Ranks::of(design, &universe, &plan, &instances);
         let visible = plan.names.iter().map(view::is_visible).collect();
+        let aging = if time::is_hashed(design) { plan.slots.digests() } else { Vec::new() };
         let mut machine = Machine {
             design: design.clone(),
             goals,
@@ -158,6 +164,8 @@ impl Machine {
             symmetry: None,
             symmetry_notes: Vec::new(),
             memo: None,
+            terms: Terms::new(),
+            aging,
             visible,
         };
         if symmetric && options.symmetry && !design.world.symmetry_off {
@@ -165,7 +173,7 @@ impl Machine {
             machine.symmetry = symmetry;
             machine.symmetry_notes = notes;
         }
-        if options.memo {
+        if options.memo && !uses_evidence(design) {
             machine.memo = Memo::of(&machine);
         }
         Ok(machine)
@@ -364,6 +372,22 @@ impl Machine {
     pub(crate) fn has_time(&self) -> bool {
         !self.plan.times.is_empty()
     }
+}
+
+/// Does any step ask for a digest? Then it reads and makes more than the records it names.
+fn uses_evidence(design: &Design) -> bool {
+    let mut uses = false;
+    for operation in &design.operations {
+        visit::operation_exprs(operation, &mut |expr| {
+            visit::each(expr, &mut |expr| {
+                uses |= matches!(
+                    expr.kind,
+                    ExprKind::Hash(_) | ExprKind::Verified { .. } | ExprKind::Included { .. }
+                );
+            });
+        });
+    }
+    uses
 }
 
 fn settings(design: &Design, options: &Options, protections: &[Protection]) -> Settings {

@@ -5,6 +5,7 @@ use engine::{AnswerKind, Command, Outcome, Word};
 
 use super::apply::{ALL, Takes};
 use super::{How, Instance, InstanceKind, Machine, Move, NOW, Sink, View, Worker};
+use crate::world::effects::decision;
 
 impl Machine {
     /// Runs the engine on the loaded state; the memory given along is `worker.memory`.
@@ -38,6 +39,17 @@ impl Machine {
         }
     }
 
+    /// Nobody shows a signature that was not made. Whoever makes one up is the call with a
+    /// signature of nothing.
+    fn can_show(&self, worker: &Worker, instance: &Instance) -> bool {
+        instance.shows.iter().all(|signature| {
+            let (effect, key) = self.universe.signs[*signature as usize - 1];
+            self.plan.effects[effect.index()].as_ref().is_some_and(|plan| {
+                worker.before[plan.world(key as usize) as usize] >= decision::DONE
+            })
+        })
+    }
+
     pub(super) fn step<S: Sink>(
         &self,
         worker: &mut Worker,
@@ -45,6 +57,9 @@ impl Machine {
         index: u32,
         instance: &Instance,
     ) {
+        if !self.can_show(worker, instance) {
+            return;
+        }
         self.remember(worker, instance);
         let operation = instance.operation;
         match self.run(worker, operation, instance.me, &instance.params, NOW, None) {

@@ -1,8 +1,10 @@
 //! Things that can only be told apart are interchangeable: of the states that differ by a
 //! permutation of them, the least is kept.
 
+use std::sync::{PoisonError, RwLock};
+
 use design::model::{ExprKind, OperationKind, SubjectId, Type, visit};
-use engine::{NULL, Word};
+use engine::{HashPart, NULL, Word};
 use rustc_hash::FxHashMap;
 
 use super::calls::sort_blocks;
@@ -39,6 +41,9 @@ struct Permutation {
     values: FxHashMap<u32, Vec<Word>>,
     principals: Vec<Word>,
     keys: Vec<Vec<Word>>,
+    signatures: Vec<Word>,
+    /// what each digest becomes, as far as it was asked
+    digests: RwLock<FxHashMap<Word, Word>>,
     calls: Vec<Word>,
 }
 
@@ -185,6 +190,8 @@ impl Permutation {
             values: FxHashMap::default(),
             principals: (0..universe.principals.len() as Word).collect(),
             keys: vec![Vec::new(); machine.design.subjects.len()],
+            signatures: Vec::new(),
+            digests: RwLock::default(),
             calls: Vec::new(),
         };
         for (alike, way) in chosen.iter().zip(order) {
@@ -203,6 +210,7 @@ impl Permutation {
         for index in 0..machine.design.subjects.len() {
             permutation.exchange_keys(machine, SubjectId::of(index));
         }
+        permutation.exchange_signatures(machine);
         for call in &machine.instances {
             let operation = &machine.design.operations[call.operation.index()];
             let mut params = Vec::new();
@@ -246,6 +254,8 @@ impl Permutation {
                 let to = way.and_then(|way| way.get(word.wrapping_sub(first) as usize));
                 to.map_or(word, |to| first + to)
             }
+            Kind::Digest => self.digest(machine, word),
+            Kind::Signature => self.signatures.get(word as usize).copied().unwrap_or(word),
             Kind::Call => {
                 if word == 0 {
                     0
@@ -256,16 +266,57 @@ impl Permutation {
         }
     }
 
+    fn digest(&self, machine: &Machine, word: Word) -> Word {
+        let known = self.digests.read().unwrap_or_else(PoisonError::into_inner).get(&word).copied();
+        known.unwrap_or_else(|| {
+            let moved = machine.terms.changed(word, &|part, word| self.part(machine, part, word));
+            let mut digests = self.digests.write().unwrap_or_else(PoisonError::into_inner);
+            digests.insert(word, moved);
+            moved
+        })
+    }
+
+    /// One value in a digest. A text is known by its handle: each belongs to one sort.
+    fn part(&self, machine: &Machine, part: &HashPart, word: Word) -> Word {
+        match part {
+            HashPart::Actor => self.word(machine, Kind::Principal, word),
+            HashPart::Text | HashPart::Bytes | HashPart::PublicKey | HashPart::Blob => {
+                let sorts = &machine.universe.sorts.list;
+                let of = sorts.iter().position(|sort| {
+                    let last = sort.opaque_first + Word::from(sort.opaque_len);
+                    (sort.opaque_first..last).contains(&word)
+                });
+                of.map_or(word, |sort| self.word(machine, Kind::Opaque(sort as u32), word))
+            }
+            _ => word,
+        }
+    }
+
+    fn exchange_signatures(&mut self, machine: &Machine) {
+        let signs = &machine.universe.signs;
+        self.signatures = std::iter::once(0)
+            .chain(signs.iter().enumerate().map(|(at, (effect, key))| {
+                let Some(plan) = &machine.plan.effects[effect.index()] else { return 0 };
+                let moved: Vec<Word> = plan.keys[*key as usize]
+                    .iter()
+                    .zip(&plan.kinds)
+                    .map(|(word, kind)| self.word(machine, *kind, *word))
+                    .collect();
+                let first = at as Word - Word::from(*key);
+                let moved = plan.index.get(&moved).copied().unwrap_or(*key);
+                first + Word::from(moved) + 1
+            }))
+            .collect();
+    }
+
     fn kind(ty: &Type, sort: Option<usize>) -> Kind {
         match ty.required() {
             Type::Ref(subject) => Kind::Ref(subject.0),
             Type::Actor => Kind::Principal,
-            Type::Text
-            | Type::Bytes
-            | Type::Json
-            | Type::Document
-            | Type::Point
-            | Type::Digest(_) => sort.map_or(Kind::Plain, |sort| Kind::Opaque(sort as u32)),
+            Type::Hash => Kind::Digest,
+            Type::Signature => Kind::Signature,
+            Type::Proof => Kind::Plain,
+            ty if ty.is_opaque() => sort.map_or(Kind::Plain, |sort| Kind::Opaque(sort as u32)),
             _ => Kind::Plain,
         }
     }

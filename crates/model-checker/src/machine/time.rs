@@ -4,7 +4,7 @@ use design::model::{
     ArithmeticOp, AssignOp, Const, Design, Expr, ExprKind, OperationId, StmtKind, Type, Values,
     visit,
 };
-use engine::{NULL, Word};
+use engine::{HashPart, NULL, Word};
 
 use super::{Machine, Move, NOW, Sink, Worker};
 
@@ -19,14 +19,41 @@ impl Machine {
                 self.set(worker, *slot, word - 1);
             }
         }
+        let oldest = NOW - self.settings.horizon - 1;
+        for slot in &self.aging {
+            let word = worker.before[*slot as usize];
+            if word != NULL {
+                let older = self.terms.changed(word, &|part, word| match part {
+                    HashPart::Time => (word - 1).max(oldest),
+                    _ => word,
+                });
+                self.set(worker, *slot, older);
+            }
+        }
         self.emit(worker, sink, Move::Tick, NOW + 1);
     }
+}
+
+/// Does any digest have a time in it?
+pub(super) fn is_hashed(design: &Design) -> bool {
+    let mut found = false;
+    let mut look = |expr: &Expr| {
+        visit::each(expr, &mut |expr| {
+            if let ExprKind::Hash(parts) = &expr.kind {
+                found |= parts.iter().any(|part| *part.ty.required() == Type::Time);
+            }
+        });
+    };
+    for operation in &design.operations {
+        visit::operation_exprs(operation, &mut look);
+    }
+    found
 }
 
 /// Does the design compare stored times with each other, or measure how far they lie apart? Beyond
 /// the horizon that is not exact: all times there are one.
 pub(crate) fn compares_times(design: &Design) -> bool {
-    let mut found = false;
+    let mut found = is_hashed(design);
     let mut look = |expr: &Expr| {
         visit::each(expr, &mut |expr| {
             let (left, right) = match &expr.kind {

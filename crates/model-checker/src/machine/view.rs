@@ -1,7 +1,7 @@
 //! A state as the engine sees it.
 
 use design::model::{BlobId, OperationId, StateId, SubjectId};
-use engine::{Fetch, NULL, Truth, Word, World};
+use engine::{Fetch, HashPart, NULL, Truth, Word, World};
 
 use super::Machine;
 use crate::world::effects::decision;
@@ -24,6 +24,7 @@ pub(crate) fn is_visible(name: &SlotName) -> bool {
             | SlotName::Log { .. }
             | SlotName::World { .. }
             | SlotName::WorldArg
+            | SlotName::Signed
             | SlotName::Blob
     )
 }
@@ -79,6 +80,28 @@ impl Truth for View<'_> {
         };
         let at = values.iter().position(|value| *value == digest);
         Some(at.is_some_and(|at| self.words[first as usize + at] == 1))
+    }
+
+    fn hash(&self, parts: &[HashPart], words: &[Word]) -> Word {
+        self.machine.terms.hash(parts, words)
+    }
+
+    /// A signature is of what a keystore was asked to sign, once it has done so. There is no other
+    /// way to come by one.
+    fn verified(&self, signature: Word, key: Word, digest: Word) -> bool {
+        let sign =
+            usize::try_from(signature - 1).ok().and_then(|at| self.machine.universe.signs.get(at));
+        let Some((effect, of)) = sign else { return false };
+        let Some(plan) = &self.machine.plan.effects[effect.index()] else { return false };
+        let of = *of as usize;
+        let at = plan.signed(of) as usize;
+        self.words[plan.world(of) as usize] >= decision::DONE
+            && self.words[at..at + 2] == [digest, key]
+    }
+
+    /// A proof is right, and then it shows what is so, or it is rubbish.
+    fn included(&self, leaf: Word, root: Word, proof: Word) -> bool {
+        proof == 1 && self.machine.terms.included(leaf, root)
     }
 
     fn stored_time(&self, subject: SubjectId, key: Word) -> Word {

@@ -1,6 +1,6 @@
 //! The outbox and the world outside: one entry, and one decision, for each key of each effect.
 
-use design::model::{Effect, Expr, ExprKind, OperationId, Type, Values};
+use design::model::{Design, Effect, Expr, ExprKind, OperationId, Type, Values};
 use engine::Word;
 use rustc_hash::FxHashMap;
 
@@ -8,6 +8,7 @@ use super::flow::{PlaceOf, Scope};
 use super::plan::{Maker, SlotName};
 use super::slots::{Codec, Kind};
 use super::sorts::SortDomain;
+use super::universe::Universe;
 use crate::WorldError;
 
 /// What the world outside has made of a key.
@@ -35,6 +36,8 @@ pub(crate) struct EffectPlan {
     pub(crate) width: u32,
     /// the values that `ok(answer)` may bind
     pub(crate) answers: Vec<Word>,
+    /// of a keystore: where its signatures begin among all
+    pub(crate) signs: Option<u32>,
     /// what each part of a key is
     pub(crate) kinds: Vec<Kind>,
 }
@@ -61,21 +64,20 @@ impl EffectPlan {
         self.world(key) + 2
     }
 
+    /// What was signed, if it is a keystore; behind it, with which key.
+    pub(crate) fn signed(&self, key: usize) -> u32 {
+        self.world(key) + 3 + self.width
+    }
+
     pub(crate) fn world_args(&self, key: usize) -> std::ops::Range<usize> {
         let from = (self.world(key) + 3) as usize;
         from..from + self.width as usize
     }
 }
 
-/// Every value that an expression can have.
-fn values(
-    maker: &Maker<'_>,
-    operation: OperationId,
-    expr: &Expr,
-    what: &dyn Fn() -> String,
-) -> Result<Vec<Word>, WorldError> {
-    let universe = maker.universe;
-    let place = match &expr.kind {
+/// Where the value of an expression is kept.
+fn place_of(operation: OperationId, expr: &Expr) -> Option<PlaceOf> {
+    match &expr.kind {
         ExprKind::Local(local) => Some(PlaceOf::Local(Scope::Operation(operation.0), *local)),
         ExprKind::Attr { base, attr } => {
             base.ty.subject().map(|subject| PlaceOf::Attr(subject, *attr))
@@ -84,7 +86,18 @@ fn values(
             base.ty.subject().map(|subject| PlaceOf::Key(subject, *part))
         }
         _ => None,
-    };
+    }
+}
+
+/// Every value that an expression can have.
+fn values(
+    design: &Design,
+    universe: &Universe,
+    operation: OperationId,
+    expr: &Expr,
+    what: &dyn Fn() -> String,
+) -> Result<Vec<Word>, WorldError> {
+    let place = place_of(operation, expr);
     let given = match expr.ty.required() {
         Type::Ref(subject) => Values::Refs(*subject),
         Type::Actor => Values::Principals,
@@ -98,19 +111,16 @@ fn values(
             };
         }
     };
-    let list = universe.list(maker.design, &given, &expr.ty, None)?;
+    let list = universe.list(design, &given, &expr.ty, None)?;
     Ok(list.into_iter().map(|words| words[0]).collect())
 }
 
-pub(crate) fn plan(
-    maker: &mut Maker<'_>,
-    operation: OperationId,
-    effect: &Effect,
-) -> Result<EffectPlan, WorldError> {
-    let design = maker.design;
-    let held = &design.operations[operation.index()];
-    let what = || format!("{}.key", held.name);
-    let params: Vec<Expr> = held
+/// What the key of a call is made of: all parameters, if none is written.
+fn parts(design: &Design, operation: OperationId, effect: &Effect) -> Vec<Expr> {
+    if !effect.key.is_empty() {
+        return effect.key.clone();
+    }
+    design.operations[operation.index()]
         .params
         .iter()
         .map(|param| Expr {
@@ -118,11 +128,20 @@ pub(crate) fn plan(
             ty: param.ty.clone(),
             span: param.span,
         })
-        .collect();
-    let parts: &[Expr] = if effect.key.is_empty() { &params } else { &effect.key };
+        .collect()
+}
+
+/// Every key that a call can have.
+pub(crate) fn keys(
+    design: &Design,
+    universe: &Universe,
+    operation: OperationId,
+    effect: &Effect,
+) -> Result<Vec<Vec<Word>>, WorldError> {
+    let what = || format!("{}.key", design.operations[operation.index()].name);
     let mut keys: Vec<Vec<Word>> = vec![Vec::new()];
-    for part in parts {
-        let list = values(maker, operation, part, &what)?;
+    for part in parts(design, operation, effect) {
+        let list = values(design, universe, operation, &part, &what)?;
         keys = keys
             .iter()
             .flat_map(|head| {
@@ -137,9 +156,22 @@ pub(crate) fn plan(
             return Err(WorldError::TooMany { what: what() });
         }
     }
+    Ok(keys)
+}
+
+pub(crate) fn plan(
+    maker: &mut Maker<'_>,
+    operation: OperationId,
+    effect: &Effect,
+) -> Result<EffectPlan, WorldError> {
+    let design = maker.design;
+    let held = &design.operations[operation.index()];
+    let what = || format!("{}.key", held.name);
+    let keys = keys(design, maker.universe, operation, effect)?;
+    let parts = &parts(design, operation, effect)[..];
     let sort = effect.on_ok.param.and_then(|local| maker.universe.sorts.local(operation, local));
     let answers = match (effect.on_ok.param, design.world.answers.get(operation.index())) {
-        (Some(local), Some(Some(values))) => {
+        (Some(local), Some(Some(values))) if effect.sign.is_none() => {
             let ty = &held.locals[local.index()].ty;
             let list = maker.universe.list(design, values, ty, sort)?;
             list.into_iter().map(|words| words[0]).collect()
@@ -148,16 +180,7 @@ pub(crate) fn plan(
     };
     let mut kinds = Vec::new();
     for part in parts {
-        let place = match &part.kind {
-            ExprKind::Local(local) => Some(PlaceOf::Local(Scope::Operation(operation.0), *local)),
-            ExprKind::Attr { base, attr } => {
-                base.ty.subject().map(|subject| PlaceOf::Attr(subject, *attr))
-            }
-            ExprKind::KeyPart { base, part } => {
-                base.ty.subject().map(|subject| PlaceOf::Key(subject, *part))
-            }
-            _ => None,
-        };
+        let place = place_of(operation, part);
         let sort = place.and_then(|place| maker.universe.sorts.place(place));
         kinds.push(maker.codec(&part.ty, sort, &what)?.1);
     }
@@ -187,10 +210,22 @@ pub(crate) fn plan(
         };
         maker.slot(SlotName::WorldAnswer, codec, true, kind);
         arguments(maker, operation, parts, key, SlotName::WorldArg)?;
+        if let Some(sign) = &effect.sign {
+            for expr in [&sign.digest, &sign.key] {
+                let sort = place_of(operation, expr)
+                    .and_then(|place| maker.universe.sorts.place(place))
+                    .or_else(|| maker.universe.sorts.of_keys(design));
+                let (codec, kind) = maker.codec(&expr.ty, sort, &what)?;
+                maker.slot(SlotName::Signed, codec, true, kind);
+            }
+        }
     }
     let width = maker.program.params(operation).width;
     let index = keys.iter().enumerate().map(|(at, key)| (key.clone(), at as u32)).collect();
-    Ok(EffectPlan { keys, index, first, stride: 4 + 2 * width, width, answers, kinds })
+    let signs = maker.universe.signs.iter().position(|(effect, _)| *effect == operation);
+    let signs = signs.map(|at| at as u32);
+    let stride = 4 + 2 * width + if signs.is_some() { 2 } else { 0 };
+    Ok(EffectPlan { keys, index, first, stride, width, answers, signs, kinds })
 }
 
 /// Slots for the arguments of a call; what the key says already takes no room.

@@ -4,6 +4,8 @@
 //! places are of one class when a value can come from one to the other, or is told apart from
 //! it. A class has one domain in the small world.
 
+mod digests;
+
 use std::collections::BTreeSet;
 
 use design::model::{
@@ -26,7 +28,6 @@ pub(crate) enum PlaceOf {
     /// a value inside an expression
     Inner(u32),
 }
-
 /// Where locals live.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum Scope {
@@ -50,6 +51,8 @@ pub(crate) struct Class {
     pub(crate) measured: bool,
     /// values of different records meet
     pub(crate) global: bool,
+    /// a member goes into a digest: it stays what it is
+    pub(crate) hashed: bool,
     /// members are visited in their order by a statement
     pub(crate) ordered: bool,
     pub(crate) places: Vec<PlaceOf>,
@@ -64,6 +67,7 @@ impl Class {
         self.computed |= other.computed;
         self.measured |= other.measured;
         self.global |= other.global;
+        self.hashed |= other.hashed;
         self.ordered |= other.ordered;
         self.places.extend(other.places);
     }
@@ -92,6 +96,10 @@ pub(crate) struct Flow<'a> {
     classes: Vec<Class>,
     owners: FxHashMap<(Scope, LocalId), Owner>,
     effects: FxHashMap<(Scope, LocalId), OperationId>,
+    /// all keys that something is signed or verified with
+    signing: Option<u32>,
+    /// for each list of types that is hashed: the classes of its parts
+    digests: FxHashMap<Vec<Type>, Vec<Option<u32>>>,
 }
 
 impl<'a> Flow<'a> {
@@ -103,6 +111,8 @@ impl<'a> Flow<'a> {
             classes: Vec::new(),
             owners: FxHashMap::default(),
             effects: FxHashMap::default(),
+            signing: None,
+            digests: FxHashMap::default(),
         };
         flow.subjects();
         for (index, operation) in design.operations.iter().enumerate() {
@@ -117,6 +127,9 @@ impl<'a> Flow<'a> {
                 OperationKind::Effect(effect) => {
                     for expr in effect.key.iter().chain(effect.body.iter().map(|(_, e)| e)) {
                         flow.value(scope, expr);
+                    }
+                    if let Some(sign) = &effect.sign {
+                        flow.signing(scope, &sign.key);
                     }
                 }
                 OperationKind::Read { result } => {
@@ -166,6 +179,13 @@ impl<'a> Flow<'a> {
         self.up.push(node);
         self.classes.push(Class { places: vec![place], ..Class::default() });
         node
+    }
+
+    /// Every place, in an order that does not depend on hashing.
+    pub(crate) fn nodes_in_order(&self) -> Vec<(PlaceOf, u32)> {
+        let mut nodes: Vec<_> = self.nodes.iter().map(|(place, node)| (*place, *node)).collect();
+        nodes.sort_unstable();
+        nodes
     }
 
     fn inner(&mut self) -> u32 {
@@ -399,6 +419,10 @@ impl<'a> Flow<'a> {
                 self.measure(value);
                 self.computed()
             }
+            ExprKind::Hash(parts) => self.hashed(scope, parts),
+            ExprKind::Verified { signature, key, over } => {
+                self.verified(scope, signature, key, over)
+            }
             ExprKind::Old(inner) => self.value(scope, inner),
             ExprKind::Index { base, index } => self.index(scope, base, index),
             _ => {
@@ -573,13 +597,4 @@ impl<'a> Flow<'a> {
 
 fn is_one(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Literal(Const::Int(1)))
-}
-
-impl Flow<'_> {
-    /// Every place, in an order that does not depend on hashing.
-    pub(crate) fn nodes_in_order(&self) -> Vec<(PlaceOf, u32)> {
-        let mut nodes: Vec<_> = self.nodes.iter().map(|(place, node)| (*place, *node)).collect();
-        nodes.sort_unstable();
-        nodes
-    }
 }

@@ -54,6 +54,8 @@ pub(crate) enum SlotName {
     WorldArg,
     Unknowns,
     WorldAnswer,
+    /// what a keystore was asked to sign, and with which key
+    Signed,
     Message {
         operation: OperationId,
         at: u32,

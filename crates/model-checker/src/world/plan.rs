@@ -16,6 +16,7 @@ use super::slots::{Codec, Kind};
 use super::sorts::{SortDomain, message_targets, setting};
 use super::universe::Universe;
 use crate::WorldError;
+use crate::machine::TERMS_MAX;
 
 /// How to make slots for values of a type.
 pub(crate) struct Maker<'a> {
@@ -61,6 +62,9 @@ impl Maker<'_> {
                 (range(self.universe.keys[subject.index()].len), Kind::Ref(subject.0))
             }
             Type::Actor => (range(self.universe.principals.len()), Kind::Principal),
+            Type::Hash => (range(TERMS_MAX), Kind::Digest),
+            Type::Signature => (range(self.universe.signs.len() + 1), Kind::Signature),
+            Type::Proof => (range(2), Kind::Plain),
             Type::Time => {
                 let (low, high) = (-(self.settings.horizon + 1), self.settings.duration_max);
                 (Codec::Time { low, high }, Kind::Plain)

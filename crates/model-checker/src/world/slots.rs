@@ -25,6 +25,10 @@ pub(crate) enum Kind {
     /// the handle of a key of a subject
     Ref(u32),
     Principal,
+    /// of `Terms`
+    Digest,
+    /// of `Universe::signs`
+    Signature,
     /// the number of a call, plus one; 0: none
     Call,
 }
@@ -121,6 +125,12 @@ impl Slots {
     /// How many words a packed state takes.
     pub(crate) fn width(&self) -> usize {
         self.used.len().max(1)
+    }
+
+    /// Those that hold digests.
+    pub(crate) fn digests(&self) -> Vec<u32> {
+        let slots = (0..self.list.len() as u32).zip(&self.list);
+        slots.filter(|(_, slot)| slot.kind == Kind::Digest).map(|(at, _)| at).collect()
     }
 
     pub(crate) fn bits(&self) -> u32 {

@@ -110,6 +110,14 @@ impl Sorts {
         sorts
     }
 
+    /// The class of what things are signed with: all keys are one.
+    pub(crate) fn of_keys(&self, design: &Design) -> Option<usize> {
+        let is_key = |place: &PlaceOf| {
+            type_of(design, *place).is_some_and(|ty| *element(&ty).required() == Type::PublicKey)
+        };
+        self.list.iter().position(|sort| sort.places.iter().any(is_key))
+    }
+
     pub(crate) fn place(&self, place: PlaceOf) -> Option<usize> {
         self.of_place.get(&place).copied()
     }
@@ -191,13 +199,12 @@ fn resolve(
     let ty = class.places.iter().find_map(|place| type_of(design, *place));
     // Called after a key if there is one among its places.
     let keys = class.places.iter().filter(|place| matches!(place, PlaceOf::Key(..)));
-    let name =
-        keys.chain(&class.places).find_map(|place| name_of(design, *place)).unwrap_or_default();
+    // What the compiler bound has no name.
+    let named = |place: &PlaceOf| name_of(design, *place).filter(|name| !name.is_empty());
+    let name = keys.chain(&class.places).find_map(named).unwrap_or_default();
     let scalar = ty.as_ref().map(|ty| element(ty).required().clone()).unwrap_or(Type::Null);
-    let opaque_type = matches!(
-        scalar,
-        Type::Text | Type::Bytes | Type::Json | Type::Document | Type::Point | Type::Digest(_)
-    );
+    let evidence = matches!(scalar, Type::Hash | Type::Signature | Type::Proof);
+    let opaque_type = scalar.is_opaque() && !evidence;
     let mut sort = Sort {
         domain: SortDomain::Endless,
         opaque_first: 0,
@@ -232,6 +239,7 @@ fn resolve(
     if class.increments
         && !class.computed
         && !class.measured
+        && !class.hashed
         && pinned_only
         && !from_outside
         && matches!(scalar, Type::Int)

@@ -1,6 +1,6 @@
 //! Who and what there is in the small world: principals, keys, and the values that can be given.
 
-use design::model::{ActorId, Const, Design, SubjectId, Type, Values};
+use design::model::{ActorId, Const, Design, OperationId, OperationKind, SubjectId, Type, Values};
 use engine::{NULL, Word, width_of};
 use rustc_hash::FxHashMap;
 
@@ -53,6 +53,9 @@ pub(crate) struct Universe {
     /// for each actor (its root's), the first of its principals and how many
     pub(crate) of_actor: Vec<(u32, u32)>,
     pub(crate) keys: Vec<Keys>,
+    /// What a keystore can be asked to sign: the effect, and the number of the key of the call. A
+    /// signature is its place here plus one; 0 is a signature of nothing.
+    pub(crate) signs: Vec<(OperationId, u32)>,
 }
 
 /// The actor whose principals and memory this one has.
@@ -71,6 +74,7 @@ impl Universe {
             principals: Vec::new(),
             of_actor: vec![(0, 0); design.actors.len()],
             keys: Vec::new(),
+            signs: Vec::new(),
         };
         for (index, actor) in design.actors.iter().enumerate() {
             let id = ActorId::of(index);
@@ -96,6 +100,14 @@ impl Universe {
         let mut made = vec![false; design.subjects.len()];
         for index in 0..design.subjects.len() {
             universe.make_keys(design, SubjectId::of(index), &mut made)?;
+        }
+        for (index, operation) in design.operations.iter().enumerate() {
+            let OperationKind::Effect(effect) = &operation.kind else { continue };
+            let id = OperationId::of(index);
+            if effect.sign.is_some() {
+                let keys = super::effects::keys(design, &universe, id, effect)?.len();
+                universe.signs.extend((0..keys as u32).map(|key| (id, key)));
+            }
         }
         Ok(universe)
     }
@@ -179,6 +191,7 @@ impl Universe {
                 Type::Enum(id) => {
                     one(&mut (0..design.enumerations[id.index()].constants.len() as Word))
                 }
+                Type::Signature => one(&mut (0..=self.signs.len() as Word)),
                 _ => one(&mut (0..2)),
             },
             Values::Refs(subject) => one(&mut (0..self.keys[subject.index()].len as Word)),
@@ -213,12 +226,8 @@ impl Universe {
                 let first = sort.map_or(0, |sort| self.sorts.list[sort].opaque_first);
                 let mut words = vec![0; width];
                 match ty.required() {
-                    Type::Text
-                    | Type::Bytes
-                    | Type::Json
-                    | Type::Document
-                    | Type::Point
-                    | Type::Digest(_) => words[0] = first,
+                    Type::Hash | Type::Signature | Type::Proof => {}
+                    ty if ty.is_opaque() => words[0] = first,
                     Type::Time => words[0] = BASE,
                     _ => {}
                 }

@@ -75,7 +75,11 @@ pub fn answered(design: &Design, ty: &Type) -> Value {
             json!({ "type": "object", "properties": properties })
         }
         Type::Actor => json!({ "type": "string", "description": "a principal" }),
-        Type::Text | Type::Bytes | Type::Document | Type::Digest(_) => json!({ "type": "string" }),
+        Type::Hash | Type::PublicKey => json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" }),
+        Type::Signature => json!({ "type": "string", "pattern": "^[0-9a-f]{128}$" }),
+        Type::Text | Type::Bytes | Type::Document | Type::Digest(_) | Type::Proof => {
+            json!({ "type": "string" })
+        }
     }
 }
 

@@ -90,7 +90,14 @@ impl Builder<'_, '_> {
             }
             ExprKind::Call { function, args } => {
                 self.solid(function.span);
-                self.list(List::TIGHT, args, Self::expr);
+                self.list(List::TIGHT, args, |b, arg| {
+                    // `by key`: the word before the argument is not in the tree
+                    while b.pos < b.start_of(arg.span) && !b.lost {
+                        b.token();
+                        b.space();
+                    }
+                    b.expr(arg);
+                });
             }
             ExprKind::Old(inner) => {
                 self.word("old");

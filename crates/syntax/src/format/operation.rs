@@ -4,12 +4,14 @@ use super::builder::{At, Builder};
 use super::list::List;
 use crate::TokenKind;
 use crate::tree::{
-    AnswerHandler, Clause, EffectBody, EffectCall, OperationBody, OperationItem, OperationKind,
+    AnswerHandler, Clause, EffectBody, EffectCall, EffectSign, OperationBody, OperationItem,
+    OperationKind,
 };
 
 /// What stands in the body of an effect.
 enum Part<'e> {
     Call(&'e EffectCall),
+    Sign(&'e EffectSign),
     Answer(&'e AnswerHandler),
 }
 
@@ -17,6 +19,7 @@ impl Part<'_> {
     fn start(&self) -> u32 {
         match self {
             Part::Call(call) => call.span.start,
+            Part::Sign(sign) => sign.span.start,
             Part::Answer(answer) => answer.span.start,
         }
     }
@@ -94,10 +97,13 @@ impl Builder<'_, '_> {
 
     fn effect_body(&mut self, body: &EffectBody) {
         let calls = body.call.iter().map(Part::Call);
-        let mut parts: Vec<Part<'_>> = calls.chain(body.answers.iter().map(Part::Answer)).collect();
+        let signs = body.sign.iter().map(Part::Sign);
+        let answers = body.answers.iter().map(Part::Answer);
+        let mut parts: Vec<Part<'_>> = calls.chain(signs).chain(answers).collect();
         parts.sort_by_key(Part::start);
         self.list(List::BLOCK, &parts, |b, part| match part {
             Part::Call(call) => b.effect_call(call),
+            Part::Sign(sign) => b.effect_sign(sign),
             Part::Answer(answer) => b.answer(answer),
         });
     }
@@ -131,6 +137,15 @@ impl Builder<'_, '_> {
             });
             false
         });
+    }
+
+    /// `sign digest by key`
+    fn effect_sign(&mut self, sign: &EffectSign) {
+        self.lead("sign");
+        self.expr(&sign.digest);
+        self.space();
+        self.lead("by");
+        self.expr(&sign.key);
     }
 
     /// `on ok(answer: T) { … }`

@@ -2,16 +2,16 @@
 
 use super::Parser;
 use super::suggest::nearest;
-use crate::tree::{AnswerHandler, AnswerKind, AnswerParam, EffectBody, EffectCall};
+use crate::tree::{AnswerHandler, AnswerKind, AnswerParam, EffectBody, EffectCall, EffectSign};
 use crate::{Diagnostic, Span, TokenKind};
 
 const ANSWERS: &[&str] = &["ok", "refused", "unknown"];
 
 impl Parser<'_> {
-    /// `call` or `on ANSWER`
+    /// `call`, `sign` or `on ANSWER`
     pub(super) fn at_answer(&self) -> bool {
         match self.word(0) {
-            "call" => self.nth(1) == TokenKind::Word,
+            "call" | "sign" => self.nth(1) == TokenKind::Word,
             "on" => self.nth(1) == TokenKind::Word,
             _ => false,
         }
@@ -21,7 +21,7 @@ impl Parser<'_> {
     pub(super) fn effect_body(&mut self) -> EffectBody {
         let first = self.span();
         let open = self.at;
-        let mut body = EffectBody { call: None, answers: Vec::new(), span: first };
+        let mut body = EffectBody { call: None, sign: None, answers: Vec::new(), span: first };
         if !self.open_body("what the effect does", Self::at_answer) {
             return body;
         }
@@ -59,6 +59,18 @@ impl Parser<'_> {
                     None => body.call = Some(call),
                 }
             }
+            "sign" => {
+                let sign = self.sign();
+                match &body.sign {
+                    Some(earlier) => {
+                        let message = "an effect signs one digest";
+                        let diagnostic = Diagnostic::error("E0117", here, message)
+                            .also(earlier.span, "the first one");
+                        self.report(diagnostic);
+                    }
+                    None => body.sign = Some(sign),
+                }
+            }
             "on" => {
                 let Some(handler) = self.answer() else { return };
                 let same = |earlier: &&AnswerHandler| earlier.answer == handler.answer;
@@ -69,7 +81,7 @@ impl Parser<'_> {
             }
             _ => {
                 let found = self.found();
-                let message = format!("expected `call` or `on`, found {found}");
+                let message = format!("expected `call`, `sign` or `on`, found {found}");
                 let help = "an effect makes a call and says what each answer changes: \
                             `on ok { … }  on refused { … }  on unknown { … }`";
                 self.fail(Diagnostic::error("E0117", here, message).help(help));
@@ -119,6 +131,16 @@ impl Parser<'_> {
         }
         call.span = self.since(first);
         call
+    }
+
+    /// `sign digest by key`
+    fn sign(&mut self) -> EffectSign {
+        let first = self.span();
+        self.bump();
+        let digest = self.expr();
+        self.expect_word("by", "after what is signed");
+        let key = self.expr();
+        EffectSign { digest, key, span: self.since(first) }
     }
 
     /// `on ok(answer: T) { … }`

@@ -189,11 +189,35 @@ impl Parser<'_> {
         let name = self.take_name();
         if call {
             let mut below = 0;
-            let args = self.list(|p| p.measured(&mut below));
+            let leads = lead_words(&name.text);
+            let mut place: usize = 0;
+            let args = self.list(|p| {
+                let lead = place.checked_sub(1).and_then(|at| leads.get(at));
+                place += 1;
+                if let Some(lead) = lead {
+                    p.lead_word(lead);
+                }
+                p.measured(&mut below)
+            });
             let function = name;
             return self.grown(start, ExprKind::Call { function, args }, below);
         }
         self.leaf(start, ExprKind::Name(name))
+    }
+
+    /// The word that an argument begins with: it says what the argument is there for.
+    fn lead_word(&mut self, word: &str) {
+        if !self.lost && !self.at_word(word) {
+            let found = self.found();
+            let message = format!("expected `{word}` before this argument, found {found}");
+            let help = "`verified(signature, by key, over digest)`, \
+                        `included(leaf, in root, by proof)`";
+            self.report(Diagnostic::error("E0125", self.here(), message).help(help));
+        }
+        // one of the others is there instead of it
+        if self.at_word(word) || matches!(self.word(0), "by" | "over") {
+            self.bump();
+        }
     }
 
     fn old(&mut self, start: Span) -> Built {
@@ -242,6 +266,15 @@ impl Parser<'_> {
             TokenKind::Decimal => ExprKind::Decimal(written.replace('_', "")),
             _ => duration(written),
         }
+    }
+}
+
+/// What the second and the third argument begin with: two values of one kind are not mixed up.
+fn lead_words(function: &str) -> &'static [&'static str] {
+    match function {
+        "verified" => &["by", "over"],
+        "included" => &["in", "by"],
+        _ => &[],
     }
 }
 

@@ -65,6 +65,7 @@ pub struct Clause {
 pub struct EffectBody {
     /// `call POST "url" key e body { … }`; all parts are optional but the method
     pub call: Option<EffectCall>,
+    pub sign: Option<EffectSign>,
     pub answers: Vec<AnswerHandler>,
     pub span: Span,
 }
@@ -75,6 +76,15 @@ pub struct EffectCall {
     pub url: Option<Text>,
     pub key: Option<Expr>,
     pub body: Option<Vec<FieldValue>>,
+    pub span: Span,
+}
+
+/// `sign digest by key`: what the keystore on the other side is asked to sign, and with which of
+/// its keys
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EffectSign {
+    pub digest: Expr,
+    pub key: Expr,
     pub span: Span,
 }
 

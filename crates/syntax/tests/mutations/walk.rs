@@ -161,6 +161,11 @@ impl Walked {
                     call.key.iter().for_each(|e| self.expr(e));
                     call.body.iter().for_each(|fields| self.fields(fields));
                 }
+                if let Some(sign) = &effect.sign {
+                    self.spans.push(sign.span);
+                    self.expr(&sign.digest);
+                    self.expr(&sign.key);
+                }
                 for answer in &effect.answers {
                     self.spans.push(answer.span);
                     self.block(&answer.body);

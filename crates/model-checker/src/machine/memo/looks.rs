@@ -57,6 +57,9 @@ impl Machine {
             | ExprKind::LogStart { .. }
             | ExprKind::LogSlice { .. }
             | ExprKind::Stored(_)
+            | ExprKind::Hash(_)
+            | ExprKind::Verified { .. }
+            | ExprKind::Included { .. }
             | ExprKind::WorldArg { .. }
             | ExprKind::View { .. }
             | ExprKind::Old(_)

@@ -187,6 +187,9 @@ impl<'a> Trail<'a> {
             | ExprKind::LogStart { .. }
             | ExprKind::LogSlice { .. }
             | ExprKind::Stored(_)
+            | ExprKind::Hash(_)
+            | ExprKind::Verified { .. }
+            | ExprKind::Included { .. }
             | ExprKind::View { .. } => None,
             _ => self.inside(expr),
         }

@@ -123,7 +123,7 @@ impl<'r> Caller<'r> {
             let value = match &part.ty {
                 Type::Ref(other) => self.reference(design, *other),
                 Type::Int => json!(number.unwrap_or_else(|| self.random.below(self.keys))),
-                Type::Text | Type::Bytes | Type::Actor => {
+                Type::Text | Type::Bytes | Type::Actor | Type::PublicKey => {
                     let number = number.unwrap_or_else(|| self.random.below(self.keys));
                     json!(format!("{}-{number}", part.name))
                 }
