@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
 pub struct Outline {
-    /// subjects, states, logs, caches and blobs, each with the attributes that it declares
+    /// subjects, states, logs, caches and blobs, each with the attributes that it declares and
+    /// the parts of its key
     pub states: BTreeMap<String, BTreeSet<String>>,
     /// `actor[operation]`, and the words of its guard
     pub operations: BTreeMap<String, BTreeSet<String>>,
@@ -154,7 +155,9 @@ fn bracketed<'w, 't>(words: &'w [&'t str]) -> (&'w [&'t str], &'w [&'t str]) {
 fn subject(outline: &mut Outline, words: &[&str]) {
     let [name, rest @ ..] = words else { return };
     let (key, mut rest) = bracketed(rest);
-    let mut all = attributes(key);
+    // the parts of a key are read like attributes
+    let key = attributes(key);
+    let mut all = key.clone();
     while let Some((word, after)) = rest.split_first() {
         rest = after;
         let kept = matches!(*word, "truth" | "log" | "cache" | "ephemeral");
@@ -162,6 +165,7 @@ fn subject(outline: &mut Outline, words: &[&str]) {
         let Some(open) = after.iter().position(|word| *word == "{") else { continue };
         let (body, after) = bracketed(&after[open..]);
         let mut declared = attributes(body);
+        declared.extend(key.iter().cloned());
         all.extend(declared.iter().cloned());
         if *word == "log" {
             declared.extend(["start", "end", "offset"].map(str::to_owned));
@@ -267,9 +271,12 @@ hotspot \"front // door\" on Door
         let outline = outline(TEXT);
         let names: Vec<&str> = outline.states.keys().map(String::as_str).collect();
         assert_eq!(names, ["Door", "DoorState", "Moves", "Picture"]);
-        assert_eq!(outline.states["DoorState"], set(&["open", "colour"]));
+        assert_eq!(outline.states["DoorState"], set(&["door", "floor", "open", "colour"]));
         assert_eq!(outline.states["Door"], set(&["door", "floor", "open", "colour", "by"]));
-        assert_eq!(outline.states["Moves"], set(&["by", "start", "end", "offset"]));
+        assert_eq!(
+            outline.states["Moves"],
+            set(&["door", "floor", "by", "start", "end", "offset"])
+        );
     }
 
     #[test]
