@@ -190,6 +190,19 @@ fn a_step_happens_at_one_place() {
     let check = |step: &str, expected: &[&str]| check(&format!("{placed}{step}"), expected);
     check("step a[go(r: R)] { RT.v += 1 }", &[]);
     check("step a[go(l: R, r: R)] { l.v := r.v }", &["E0412"]);
+    let by_another_name = "define big(r: R) = r.v > 3\n";
+    check(&format!("{by_another_name}step a[go(r: R) {{ b: big(r) }}] {{ RT.v += 1 }}"), &[]);
+    check("step a[go(r: R)] { let v = r.v  RT.v := v }", &[]);
+    check(
+        &format!("{by_another_name}step a[go(l: R, r: R) {{ b: big(l) }}] {{ r.v += 1 }}"),
+        &["E0412"],
+    );
+    let child = "subject C(r: R, c: text) { truth CT { w: int = 0 } }\n";
+    check(&format!("{child}step a[go(c: C) {{ b: c.r.v > 3 }}] {{ CT.w := c.r.v }}"), &[]);
+    check(
+        &format!("{child}step a[go(c: C, r: R) {{ b: r.v > 3 }}] {{ CT.w := c.r.v }}"),
+        &["E0412"],
+    );
     check("step a[go(r: R, s: S)] { r.v := s.n }", &["E0412"]);
     check(
         "step a[go(l: R, r: R)] { send a.hear(r, l.v) }\nstep a[hear(r: R, v: int)] { RT.v := v }",

@@ -206,6 +206,7 @@ impl Compiler {
         let mut located: Vec<(Span, bool)> = Vec::new();
         let mut elsewhere: Vec<(Span, String)> = Vec::new();
         let mut seen_params: Vec<LocalId> = Vec::new();
+        let names = names_of_values(operation);
         let mut look = |value: &Expr| {
             each(value, &mut |part| {
                 let base = match &part.kind {
@@ -217,7 +218,7 @@ impl Compiler {
                     _ => return,
                 };
                 self.touch(
-                    base,
+                    (base, &names),
                     part.span,
                     operation,
                     &mut located,
@@ -243,7 +244,14 @@ impl Compiler {
             }
         });
         for (base, span) in bases {
-            self.touch(base, span, operation, &mut located, &mut elsewhere, &mut seen_params);
+            self.touch(
+                (base, &names),
+                span,
+                operation,
+                &mut located,
+                &mut elsewhere,
+                &mut seen_params,
+            );
         }
         let Some(_) = located.first() else { return };
         let mut problems: Vec<Span> =
@@ -269,7 +277,7 @@ impl Compiler {
 
     fn touch(
         &self,
-        base: &Expr,
+        (base, names): (&Expr, &[(LocalId, Expr)]),
         span: Span,
         operation: &Operation,
         located: &mut Vec<(Span, bool)>,
@@ -284,16 +292,37 @@ impl Compiler {
             elsewhere.push((span, name));
             return;
         }
-        let param = match base.kind {
-            ExprKind::Local(id) => operation.params.iter().any(|param| param.local == id),
-            _ => false,
-        };
-        located.push((span, param));
-        if let ExprKind::Local(id) = base.kind
-            && param
-            && !params.contains(&id)
+        let param = self.param_at_this_place(base, operation, names);
+        located.push((span, param.is_some()));
+        if let Some(param) = param
+            && !params.contains(&param)
         {
-            params.push(id);
+            params.push(param);
+        }
+    }
+
+    /// The parameter whose record this is, or whose record lives at the same place: by another name,
+    /// as in the body of a `define`, or as the parent of a child that has no place of its own.
+    fn param_at_this_place(
+        &self,
+        record: &Expr,
+        operation: &Operation,
+        names: &[(LocalId, Expr)],
+    ) -> Option<LocalId> {
+        match &record.kind {
+            ExprKind::Local(id) if operation.params.iter().any(|param| param.local == *id) => {
+                Some(*id)
+            }
+            ExprKind::Local(id) => {
+                let (_, value) = names.iter().find(|(name, _)| name == id)?;
+                self.param_at_this_place(value, operation, names)
+            }
+            ExprKind::KeyPart { base, part: 0 } => {
+                let child = &self.design.subjects[base.ty.subject()?.index()];
+                let moves_along = child.place.is_none() && child.parent == record.ty.subject();
+                moves_along.then(|| self.param_at_this_place(base, operation, names))?
+            }
+            _ => None,
         }
     }
 
@@ -309,6 +338,28 @@ impl Compiler {
         }
         false
     }
+}
+
+/// What each name stands for that an operation gives to a value, in its guard or in its body.
+fn names_of_values(operation: &Operation) -> Vec<(LocalId, Expr)> {
+    let mut names = Vec::new();
+    let mut look = |value: &Expr| {
+        each(value, &mut |part| {
+            if let ExprKind::Let { local, value, .. } = &part.kind {
+                names.push((*local, (**value).clone()));
+            }
+        });
+    };
+    for clause in &operation.guard {
+        look(&clause.body);
+    }
+    each_statement(&operation.body, &mut |statement| statement_exprs(statement, &mut look));
+    each_statement(&operation.body, &mut |statement| {
+        if let StmtKind::Let { local, value } = &statement.kind {
+            names.push((*local, value.clone()));
+        }
+    });
+    names
 }
 
 /// Attributes of the record in `local` that every way through the block assigns.

@@ -10,7 +10,8 @@ use super::{How, Machine, Move, NOW, Sink, Worker};
 use crate::world::plan::MessagePlan;
 
 impl Machine {
-    /// Puts a message on its way. Answers `false` if too many are.
+    /// Puts a message on its way. Answers `false` if too many are. Where each message may be
+    /// delivered any number of times, a second one that is the same adds nothing.
     pub(super) fn post(
         &self,
         after: &mut [Word],
@@ -18,10 +19,16 @@ impl Machine {
         send: &Send<'_>,
         from: Word,
     ) -> bool {
-        let on_the_way: usize =
-            self.plan.messages.iter().map(|plan| blocks(plan, after).count()).sum();
         let plan = self.plan.messages.iter().find(|plan| plan.operation == send.operation);
         let Some(plan) = plan else { return false };
+        let same = |block: &[Word]| block[0] == from + 1 && block[1..] == *send.args;
+        if self.settings.faults.contains(&(Fault::DoubledMessage, None))
+            && blocks(plan, after).any(same)
+        {
+            return true;
+        }
+        let on_the_way: usize =
+            self.plan.messages.iter().map(|plan| blocks(plan, after).count()).sum();
         if on_the_way >= self.plan.messages_max as usize {
             return false;
         }
@@ -39,7 +46,6 @@ impl Machine {
     }
 
     fn taken(&self, worker: &mut Worker, plan: &MessagePlan, slot: u32) {
-        // A step may have sent another meanwhile: find the one that is meant again.
         let stride = plan.stride as usize;
         let block = worker.before[slot as usize..slot as usize + stride].to_vec();
         let at = (0..plan.count)
@@ -128,8 +134,9 @@ impl Machine {
             let what = |how| Move::Deliver { plan: number, at, principal: me as u32, how };
             match self.run(worker, plan.operation, me, &args, NOW, None) {
                 Outcome::Done => {
+                    // It has arrived: what it makes others send finds room in its stead.
+                    self.taken(worker, plan, slot);
                     if self.apply(worker, &memory, place, ALL) {
-                        self.taken(worker, plan, slot);
                         self.emit(worker, sink, what(How::Plain), NOW);
                     } else {
                         self.undo(worker);

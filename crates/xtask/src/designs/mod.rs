@@ -13,7 +13,9 @@ mod verdict;
 
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
+use crate::table::Table;
 use crate::{Answer, cargo, repo};
 use verdict::Verdict;
 
@@ -44,6 +46,8 @@ pub fn run(names: &[&str]) -> Answer {
     {
         return Err(format!("no design `{unknown}` in `designs/`"));
     }
+    let mut table = Table::new(&["design", "verdict", "states", "goals", "failures", "seconds"]);
+    let mut total = Duration::ZERO;
     for (path, _) in all {
         if !names.is_empty() && !names.contains(&id(&path)) {
             continue;
@@ -53,10 +57,12 @@ pub fn run(names: &[&str]) -> Answer {
             // of several shortest histories one thread always finds the same
             words.extend(["--traces", "--threads", "1"]);
         }
+        let started = Instant::now();
         let checked = said(&root, &program, &words)?;
+        let took = started.elapsed();
         let (verdict, traces) = split(&checked);
-        let line = verdict.lines().find(|line| !line.starts_with("formatted")).unwrap_or_default();
-        println!("{path}: {line}");
+        table.row(row(id(&path), &verdict::read(verdict), took));
+        total += took;
         changed += write(&root, &verdict_path(&path), verdict)?;
         if path.starts_with(catalog::DESIGNS) {
             let sheet = said(&root, &program, &["explain", &path])?;
@@ -66,6 +72,8 @@ pub fn run(names: &[&str]) -> Answer {
             changed += write(&root, &catalog::drawings_path(id(&path)), &drawings)?;
         }
     }
+    print!("{table}");
+    println!("both arms of every failure of these designs, with one thread: {:.1} s", total.as_secs_f64());
     changed += pages(&root)?;
     println!("designs: {changed} files changed");
     Ok(true)
@@ -90,6 +98,19 @@ fn split(said: &str) -> (&str, &str) {
 /// The script that drives a design over HTTP.
 fn drive(root: &Path, design: &str) -> Option<String> {
     std::fs::read_to_string(root.join(with_ending(design, "drive"))).ok()
+}
+
+/// What checking a design came to: the goals that were proved, the failures that were shown both ways.
+fn row(id: &str, verdict: &Verdict, took: Duration) -> [String; 6] {
+    let of = |(held, all): (usize, usize)| format!("{held} of {all}");
+    [
+        id.to_owned(),
+        if verdict.word.is_empty() { "not explored".to_owned() } else { verdict.word.clone() },
+        verdict.states.map_or("-".to_owned(), |states| states.to_string()),
+        of(verdict.goals),
+        of(verdict.failures),
+        format!("{:.1}", took.as_secs_f64()),
+    ]
 }
 
 /// What is said of all designs together, from the verdicts that stand beside them.
@@ -175,6 +196,18 @@ mod tests {
     fn titles_are_read_from_the_declaration() {
         assert_eq!(title("// a \"note\"\ndesign Shop \"A shop\"\n"), "A shop");
         assert_eq!(title("archetype I02 Claim \"Claim\"\nfamily \"x\"\n"), "Claim");
+    }
+
+    #[test]
+    fn a_row_says_what_was_explored_and_how_long_it_took() {
+        let verdict = verdict::read(
+            "formatted yes\ndesign Shop: proved\nstates 12\ngoal a: proved\n\
+             failure \"x\": without y.z breaks a: load-bearing in 3 steps\n",
+        );
+        let row = row("shop", &verdict, Duration::from_millis(1_240));
+        assert_eq!(row, ["shop", "proved", "12", "1 of 1", "1 of 1", "1.2"]);
+        let none = super::row("shop", &Verdict::default(), Duration::ZERO);
+        assert_eq!(none, ["shop", "not explored", "-", "0 of 0", "0 of 0", "0.0"]);
     }
 
     #[test]
