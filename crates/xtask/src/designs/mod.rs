@@ -73,7 +73,10 @@ pub fn run(names: &[&str]) -> Answer {
         }
     }
     print!("{table}");
-    println!("both arms of every failure of these designs, with one thread: {:.1} s", total.as_secs_f64());
+    println!(
+        "both arms of every failure of these designs, with one thread: {:.1} s",
+        total.as_secs_f64()
+    );
     changed += pages(&root)?;
     println!("designs: {changed} files changed");
     Ok(true)
