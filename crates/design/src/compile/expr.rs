@@ -449,7 +449,13 @@ impl Compiler {
             Type::Optional(_) | Type::Ref(_) => problem.help(format!("`{text} present`, perhaps?")),
             _ => problem.help("compare it with something"),
         };
-        self.report(problem);
+        match &written.kind {
+            // what is defined as no condition is none wherever it is asked
+            tree::ExprKind::Call { function, .. } => {
+                self.report_missing(&format!("{} holds", function.text), problem);
+            }
+            _ => self.report(problem),
+        }
         error_expr(written.span)
     }
 

@@ -11,7 +11,7 @@ mod touch;
 mod units;
 mod views;
 
-use design::model::Design;
+use design::model::{Design, OperationKind};
 use serde::Serialize;
 
 use crate::facts::{Facts, Unit};
@@ -69,7 +69,10 @@ fn of_unit(design: &Design, unit: &Unit<'_>) -> Derivation {
     let features = features::Features::of(unit, &facts);
     let mut touches = touch::touches(unit, &facts);
     mechanism::of_touches(unit, &facts, &features, &mut touches);
-    let mechanism = mechanism::of_all(&touches);
+    let reads = matches!(unit.operation.kind, OperationKind::Read { .. });
+    // who only forgets writes nothing, if its guard holds
+    let forgets = (!reads).then_some(Mechanism::GuardedUpdate);
+    let mechanism = mechanism::of_all(&touches).or(forgets);
     Derivation {
         name: unit.name(),
         kind: Kind::of(unit),

@@ -64,12 +64,17 @@ fn entry(
     size: Size,
     again: bool,
 ) {
-    let name = format!("outbox_{}", plain(effect));
+    let path = format!("outbox {effect}");
+    // another one of the same effect, perhaps of another branch
+    let name = match form.reads.iter().filter(|read| read.path == path).count() {
+        0 => format!("outbox_{}", plain(effect)),
+        before => format!("outbox_{}_{}", plain(effect), before + 1),
+    };
     let key = KeyForm::outbox(id, tail);
     let when = again.then(|| "the entry is not open already".to_owned());
     form.reads.push(Record {
         name: name.clone(),
-        path: format!("outbox {effect}"),
+        path,
         key: key.clone(),
         round: 1,
         expected: Expected::AsRead,

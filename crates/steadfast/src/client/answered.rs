@@ -81,8 +81,7 @@ pub fn refusal(said: &Value) -> String {
         let _ = writeln!(text, "  {detail}");
     }
     let list = |name: &str| said[name].as_array().cloned().unwrap_or_default();
-    let told_already = said["detail"].as_str().is_some_and(|detail| detail.contains("prevents"));
-    for failure in list("prevents").iter().filter(|_| !told_already) {
+    for failure in list("prevents") {
         let _ = writeln!(text, "  this prevents {}", told(failure.as_str().unwrap_or_default()));
     }
     for seen in list("truth") {

@@ -83,7 +83,7 @@ fn a_step_is_taken_refused_and_read_back() {
         .run(&other)
         .exits(1)
         .says("refused by `free`")
-        .says("it prevents: oversell")
+        .says("this prevents oversell")
         .says("Seat A1");
     server.run(&["get", "tickets", "Seat", "A1"]).exits(0).says("status HELD");
     server.run(&["get", "tickets", "Seat", "A9"]).exits(1).says("there is no Seat A9");

@@ -157,8 +157,13 @@ mod tests {
         let server = std::thread::spawn(move || {
             for answer in ["HTTP/1.1 503 no\r\n\r\n", "HTTP/1.1 201 yes\r\n\r\n"] {
                 let (mut stream, _) = listener.accept().unwrap();
-                let mut asked = [0; 512];
-                assert!(stream.read(&mut asked).unwrap() > 0);
+                // all of it, or the client would write to a connection that is closed
+                let (mut asked, mut piece) = (Vec::new(), [0; 512]);
+                while !asked.ends_with(b"{}") {
+                    let read = stream.read(&mut piece).unwrap();
+                    assert!(read > 0, "{asked:?}");
+                    asked.extend_from_slice(&piece[..read]);
+                }
                 stream.write_all(answer.as_bytes()).unwrap();
             }
         });
