@@ -31,7 +31,6 @@ pub fn of(design: &Design) -> Ownership {
             let timed = crate::derive::mentions_now(write.value);
             if *attribute.ty.required() == Type::Time
                 && timed
-                && names_an_owner(design, place.subject)
                 && expires(design, place.subject, write.attr)
             {
                 leases.push(format!(
@@ -55,11 +54,7 @@ pub fn of(design: &Design) -> Ownership {
             let on = format!("{}.{}", facts.places[test.place].path, attribute.name);
             match test.kind {
                 TestKind::Me => owners.push(format!("`{name}` is refused to all but `{on}`")),
-                TestKind::Memory(_)
-                    if names_an_attempt(attribute.ty.required())
-                        || *attribute.ty.required() == Type::Int
-                            && !names_an_owner(design, facts.places[test.place].subject) =>
-                {
+                TestKind::Memory(_) if names_an_attempt(attribute.ty.required()) => {
                     attempts.push(format!("`{name}` is refused to all but the attempt in `{on}`"));
                 }
                 _ => {}
@@ -93,14 +88,6 @@ fn expires(
                     && test.kind == TestKind::Past
             })
     })
-}
-
-/// Does the record say whose it is? A number alone says which attempt is the current one.
-fn names_an_owner(design: &Design, subject: design::model::SubjectId) -> bool {
-    design.subjects[subject.index()]
-        .attributes
-        .iter()
-        .any(|attribute| matches!(attribute.ty.required(), Type::Actor | Type::Ref(_)))
 }
 
 fn names_an_attempt(ty: &Type) -> bool {
