@@ -97,7 +97,7 @@ impl Compiler {
                 AnswerKind::Unknown => effect.on_unknown = answer,
             }
         }
-        self.signed_answer(frame, &effect, head);
+        self.signed_answer(frame, &effect, written.sign.is_some(), head);
         if !missing.is_empty() {
             let words: Vec<String> = missing.iter().map(|(_, word)| format!("on {word}")).collect();
             self.report(

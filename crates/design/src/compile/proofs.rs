@@ -123,11 +123,18 @@ impl Compiler {
         effect.sign = Some(Sign { digest, key });
     }
 
-    /// A signature comes from a keystore, and a keystore gives a signature.
-    pub(super) fn signed_answer(&mut self, frame: &Frame, effect: &Effect, head: Span) {
+    /// A signature comes from a keystore, and a keystore gives a signature. `signs`: it is written
+    /// that it does, well or not.
+    pub(super) fn signed_answer(
+        &mut self,
+        frame: &Frame,
+        effect: &Effect,
+        signs: bool,
+        head: Span,
+    ) {
         let answer = effect.on_ok.param.map(|local| frame.locals[local.index()].ty.clone());
         let is_signature = answer.as_ref().map(Type::required) == Some(&Type::Signature);
-        if answer == Some(Type::Error) || is_signature == effect.sign.is_some() {
+        if answer == Some(Type::Error) || is_signature == signs {
             return;
         }
         let (message, help) = if is_signature {

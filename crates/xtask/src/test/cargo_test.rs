@@ -15,10 +15,11 @@ struct Totals {
 }
 
 /// In release, so that the artefacts are those of `cargo run --release`, and because tests that
-/// explore millions of inputs are as slow as the code that they explore.
+/// explore millions of inputs are as slow as the code that they explore. All of them, so that one run
+/// tells everything that is wrong.
 pub fn run(root: &Path, extent: Extent) -> Result<Outcome, String> {
     let mut command = cargo::command(root);
-    command.args(["test", "--workspace", "--release"]).stdout(Stdio::piped());
+    command.args(["test", "--workspace", "--release", "--no-fail-fast"]).stdout(Stdio::piped());
     if extent == Extent::Quick {
         command.env("STEADFAST_QUICK", "1");
     }
