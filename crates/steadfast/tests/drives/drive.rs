@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use design::model::{ClauseRef, Design, Path, Protocol};
+use engine::HashPart;
+use runtime::proofs;
 use serde_json::{Map, Value};
 use ureq::Agent;
 
 use crate::followed::{Followed, Seen};
-use crate::script::{Answer, Call, Line, Operation, Record, Script};
+use crate::script::{Answer, Call, Line, Operation, Record, Script, Told};
 use crate::served::{PATIENCE, Served, agent};
 use crate::world::Service;
 
@@ -32,7 +34,8 @@ pub struct Drive<'a> {
     /// what was waited for and came
     awaited: HashSet<usize>,
     memory: HashMap<MemoryPlace, Value>,
-    digests: HashMap<String, String>,
+    /// what is written `$name`
+    named: HashMap<String, String>,
     pub protocols: Vec<String>,
 }
 
@@ -57,7 +60,7 @@ impl<'a> Drive<'a> {
             section: None,
             awaited: HashSet::new(),
             memory: HashMap::new(),
-            digests: HashMap::new(),
+            named: HashMap::new(),
             protocols: Vec::new(),
         })
     }
@@ -97,7 +100,15 @@ impl<'a> Drive<'a> {
                 let sent = sent.content_type("application/octet-stream").send(content.as_bytes());
                 let (status, answer) = told(sent)?;
                 let digest = answer["digest"].as_str().ok_or(format!("{status} {answer}"))?;
-                self.digests.insert(format!("${name}"), digest.to_string());
+                self.named.insert(name.clone(), digest.to_string());
+            }
+            Line::Let { name, told } => {
+                let told = self.told(told)?;
+                self.named.insert(name.clone(), told);
+            }
+            Line::Holds { service, key } => {
+                let public = self.service(service)?.hold(key);
+                self.named.insert(key.clone(), public);
             }
             Line::Forget(who) => self.memory.retain(|(of, _, _), _| of != who),
         }
@@ -133,7 +144,7 @@ impl<'a> Drive<'a> {
 
     fn call(&mut self, call: &Call) -> Result<(), String> {
         let Operation { actor, name } = &call.operation;
-        let params = self.digested(&Value::Object(call.params.clone()));
+        let params = self.spelled_out(&Value::Object(call.params.clone()))?;
         let Value::Object(mut body) = params else { return Err("no parameters".into()) };
         let places = self.places(call, &body)?;
         for (name, place) in &places {
@@ -159,7 +170,7 @@ impl<'a> Drive<'a> {
                 return Ok(());
             }
             _ if status != 200 => return wrong(),
-            Answer::Is(expected) if !fits(&self.digested(expected), &answer["result"]) => {
+            Answer::Is(expected) if !fits(&self.spelled_out(expected)?, &answer["result"]) => {
                 return wrong();
             }
             Answer::Is(_) | Answer::Done | Answer::Replayed => {}
@@ -248,16 +259,45 @@ impl<'a> Drive<'a> {
     }
 
     fn truth(&self, record: &Record, now: bool, is: Option<&Value>) -> Result<(), String> {
+        let expected = is.map(|is| self.spelled_out(is)).transpose()?;
+        self.until(&self.url_of(record)?, now, |status, answer| match &expected {
+            None => status == 404,
+            Some(expected) => status == 200 && fits(expected, &answer["truth"]),
+        })
+    }
+
+    fn url_of(&self, record: &Record) -> Result<String, String> {
         let mut url = format!("{}/{}", self.url()?, record.subject);
         for part in &record.key {
             let part = part.as_str().map_or_else(|| part.to_string(), str::to_string);
             url.push_str(&format!("/{part}"));
         }
-        let expected = is.map(|is| self.digested(is));
-        self.until(&url, now, |status, answer| match &expected {
-            None => status == 404,
-            Some(expected) => status == 200 && fits(expected, &answer["truth"]),
-        })
+        Ok(url)
+    }
+
+    /// What somebody who looks, or calculates, would know by now.
+    fn told(&self, what: &Told) -> Result<String, String> {
+        match what {
+            Told::Hash(texts) => {
+                let parts = vec![HashPart::Text; texts.len()];
+                let words: Vec<i64> = (0..).take(texts.len()).collect();
+                let hash = proofs::hash(&parts, &words, &|word| texts[word as usize].as_bytes());
+                Ok(hash.to_hex().to_string())
+            }
+            Told::Signature(service) | Told::Digest(service) => {
+                let signed = self.service(service)?.signed();
+                let (digest, signature) = signed.ok_or(format!("`{service}` signed nothing"))?;
+                Ok(if matches!(what, Told::Digest(_)) { digest } else { signature })
+            }
+            Told::Truth(record, attribute) => {
+                let (status, answer) = told(self.agent.get(self.url_of(record)?).call())?;
+                let states = answer["truth"].as_object();
+                let found = states.and_then(|truth| {
+                    truth.values().find_map(|state| state.get(attribute)?.as_str())
+                });
+                found.map(str::to_string).ok_or(format!("it is {status} {answer}"))
+            }
+        }
     }
 
     fn view(&self, view: &str, params: &Map<String, Value>, is: &Value) -> Result<(), String> {
@@ -296,18 +336,33 @@ impl<'a> Drive<'a> {
         if like == times { Ok(()) } else { Err(format!("it was done {like} times: {done:?}")) }
     }
 
-    /// With `$name` for what was uploaded.
-    fn digested(&self, value: &Value) -> Value {
-        match value {
-            Value::String(text) => self.digests.get(text).unwrap_or(text).as_str().into(),
-            Value::Array(list) => list.iter().map(|value| self.digested(value)).collect(),
+    /// With what is named by `$name`, alone or within a word.
+    fn spelled_out(&self, value: &Value) -> Result<Value, String> {
+        Ok(match value {
+            Value::String(text) => {
+                let mut parts = text.split('$');
+                let mut out = parts.next().unwrap_or_default().to_string();
+                for part in parts {
+                    let end = part.find(|c: char| !c.is_alphanumeric() && c != '_');
+                    let (name, rest) = part.split_at(end.unwrap_or(part.len()));
+                    let named = self.named.get(name);
+                    out.push_str(named.ok_or(format!("nothing is named `${name}`"))?);
+                    out.push_str(rest);
+                }
+                out.into()
+            }
+            Value::Array(list) => {
+                let list = list.iter().map(|value| self.spelled_out(value));
+                Value::Array(list.collect::<Result<_, _>>()?)
+            }
             Value::Object(fields) => {
+                let fields = fields.iter();
                 let fields =
-                    fields.iter().map(|(name, value)| (name.clone(), self.digested(value)));
-                Value::Object(fields.collect())
+                    fields.map(|(name, value)| Ok((name.clone(), self.spelled_out(value)?)));
+                Value::Object(fields.collect::<Result<_, String>>()?)
             }
             other => other.clone(),
-        }
+        })
     }
 
     /// Everything that the protocol consists of was seen, in its order.

@@ -59,8 +59,30 @@ pub enum Line {
         content: String,
         name: String,
     },
+    /// From now on `$name` is what was told.
+    Let {
+        name: String,
+        told: Told,
+    },
+    /// A service outside has the private half of this key; `$key` is the public one.
+    Holds {
+        service: String,
+        key: String,
+    },
     /// Whoever it is has lost its memory.
     Forget(String),
+}
+
+#[derive(Debug, PartialEq)]
+pub enum Told {
+    /// the digest of these texts
+    Hash(Vec<String>),
+    /// the latest signature that a service made
+    Signature(String),
+    /// the latest digest that it was asked to sign
+    Digest(String),
+    /// an attribute of a record, now
+    Truth(Record, String),
 }
 
 #[derive(Debug, PartialEq)]
@@ -104,6 +126,8 @@ pub enum Manner {
     LosesAnswers,
     /// decides against it
     Refuses,
+    /// signs something else than it is asked to
+    Lies,
     /// does nothing and says nothing
     Down,
 }
@@ -189,6 +213,9 @@ fn statement(reader: &mut Reader<'_>, outside: &mut Vec<String>) -> Result<Optio
                 };
                 return Ok(Some(Line::Did { service, body, times }));
             }
+            if reader.take("holds") {
+                return Ok(Some(Line::Holds { service, key: reader.name()? }));
+            }
             let mut said = Vec::new();
             while reader.end().is_err() {
                 said.push(reader.name()?);
@@ -197,6 +224,7 @@ fn statement(reader: &mut Reader<'_>, outside: &mut Vec<String>) -> Result<Optio
                 "answers" => Manner::Answers,
                 "loses its answers" => Manner::LosesAnswers,
                 "refuses" => Manner::Refuses,
+                "signs something else" => Manner::Lies,
                 "is down" => Manner::Down,
                 other => return Err(format!("nothing outside `{other}`")),
             };
@@ -207,10 +235,38 @@ fn statement(reader: &mut Reader<'_>, outside: &mut Vec<String>) -> Result<Optio
             reader.expect("as")?;
             Line::Upload { content, name: reader.name()? }
         }
+        "let" => {
+            let name = reader.name()?;
+            reader.expect("=")?;
+            Line::Let { name, told: told(reader)? }
+        }
         _ if reader.take("forgets") => Line::Forget(first),
         _ if reader.peek("[") => truth(reader, first)?,
         _ => call(reader, first)?,
     }))
+}
+
+/// `hash(a1)`, `keystore signature`, `keystore digest`, `Authority[a1] root`
+fn told(reader: &mut Reader<'_>) -> Result<Told, String> {
+    let of = reader.name()?;
+    if of == "hash" {
+        reader.expect("(")?;
+        let mut texts = vec![reader.name()?];
+        while reader.take(",") {
+            texts.push(reader.name()?);
+        }
+        reader.expect(")")?;
+        return Ok(Told::Hash(texts));
+    }
+    if reader.peek("[") {
+        let record = Record { subject: of, key: key(reader)? };
+        return Ok(Told::Truth(record, reader.name()?));
+    }
+    match reader.name()?.as_str() {
+        "signature" => Ok(Told::Signature(of)),
+        "digest" => Ok(Told::Digest(of)),
+        other => Err(format!("`{of}` tells no `{other}`")),
+    }
 }
 
 /// `300ms`, `2s`
@@ -412,6 +468,10 @@ mod tests {
             outside sink loses its answers
             outside sink did { record: r1 } once
             upload "some bytes" as content
+            outside sink holds k1
+            let s1 = sink signature
+            let r1 = hash(a1, "b c")
+            let r2 = Log[l1] root
             ann forgets
             crash
         "#;
@@ -419,7 +479,7 @@ mod tests {
         assert_eq!(script.outside, ["sink"]);
         let lines: Vec<&Line> = script.lines.iter().map(|(_, line)| line).collect();
         assert_eq!(script.lines[0].0, 4, "lines are counted as they stand");
-        assert_eq!(lines.len(), 17);
+        assert_eq!(lines.len(), 21);
         let Line::Call(call) = lines[5] else { panic!("{:?}", lines[5]) };
         assert_eq!(
             Value::Object(call.params.clone()),
@@ -433,6 +493,16 @@ mod tests {
             *lines[13],
             Line::Did { service: "sink".into(), body: json!({"record": "r1"}), times: 1 }
         );
+        let told = lines[16..19].iter().map(|line| match line {
+            Line::Let { told, .. } => told,
+            other => panic!("{other:?}"),
+        });
+        let log = Record { subject: "Log".into(), key: vec!["l1".into()] };
+        assert!(told.eq(&[
+            Told::Signature("sink".into()),
+            Told::Hash(vec!["a1".into(), "b c".into()]),
+            Told::Truth(log, "root".into()),
+        ]));
     }
 
     #[test]
@@ -444,6 +514,7 @@ mod tests {
             ("crash twice", "line 1: Name(\"twice\") is too much"),
             ("outside sink sleeps", "line 1: nothing outside `sleeps`"),
             ("ann: holder[renew] refused", "line 1: a name is missing"),
+            ("let s = sink secret", "line 1: `sink` tells no `secret`"),
         ] {
             assert_eq!(parse(text).unwrap_err(), told);
         }
