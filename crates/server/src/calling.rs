@@ -131,21 +131,24 @@ pub fn begin(
     }
 }
 
-/// Decides the call whose parameters and memory are a text of one flat object.
+/// Decides the call whose parameters and memory are a text of one flat object. The answer may be written
+/// into `room`, which need not be empty.
 pub fn begin_text(
     app: &Arc<App>,
     service: &Service,
     call: &Call,
     caller: &Caller,
     object: &[u8],
-    terms: Terms,
+    terms: &Terms,
+    mut room: Vec<u8>,
 ) -> Result<Begun, Problem> {
+    room.clear();
     if terms.are_plain()
-        && let Some(begun) = begin_plain(service, call, caller, object, terms.trace.as_ref())
+        && let Some(begun) = begin_plain(service, call, caller, object, terms.trace.as_ref(), room)
     {
         return begun;
     }
-    begin(app, service, call, caller, body::object(object)?, terms)
+    begin(app, service, call, caller, body::object(object)?, terms.clone())
 }
 
 /// The short way of what is asked for most: a step with plain parameters. None: it is not that, and
@@ -156,6 +159,7 @@ fn begin_plain(
     caller: &Caller,
     object: &[u8],
     trace: Option<&Trace>,
+    mut text: Vec<u8>,
 ) -> Option<Result<Begun, Problem>> {
     let started = Instant::now();
     let actor = &service.design().actors[service.operation(call).actor.index()].name;
@@ -167,7 +171,7 @@ fn begin_plain(
     let principal = &caller.principal;
     let (operation, viewer) = (call.id, viewer.as_ref());
     let asked = TextCall { operation, params: object, principal, viewer, trace };
-    let mut text = Vec::with_capacity(ANSWER_BYTES);
+    text.reserve(ANSWER_BYTES);
     let begun = service.runtime.begin_text(&asked, &mut text)?;
     Some(match begun {
         Ok((ticket, answer)) => Ok(Begun {

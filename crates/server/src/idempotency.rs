@@ -3,17 +3,18 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::HeaderMap;
+use axum::http::header::HeaderName;
 use rustc_hash::FxHashSet;
 
 use crate::kinds;
 use crate::problem::Problem;
 
-const HEADER: &str = "idempotency-key";
+pub const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 pub const KEY_BYTES_MAX: usize = 255;
 
 /// The key of a request; a structured field's quotes may be there or not.
 pub fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
-    let mut values = headers.get_all(HEADER).iter();
+    let mut values = headers.get_all(&HEADER).iter();
     let Some(value) = values.next() else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();
     let inner = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);

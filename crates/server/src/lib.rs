@@ -18,6 +18,7 @@ mod openapi;
 mod path;
 mod patience;
 mod problem;
+mod quick;
 mod routes;
 pub mod sample;
 mod service;

@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
-use crate::{routes, tls};
+use crate::{quick, routes, tls};
 
 /// Accepts until the server is told to stop, then waits for what is under way, but not for ever.
 pub async fn accept(
@@ -90,6 +90,7 @@ async fn serve<S>(stream: S, app: &Arc<App>, router: Router)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let Some(stream) = quick::serve(stream, app).await else { return };
     let limits = app.limits();
     let answer = |request| routes::answer(Arc::clone(app), router.clone(), request);
     let connection = http1::Builder::new()

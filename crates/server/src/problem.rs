@@ -70,6 +70,10 @@ impl Problem {
         self
     }
 
+    pub fn headers(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.more.headers
+    }
+
     pub fn malformed(detail: impl Into<String>) -> Problem {
         Problem::new(&kinds::MALFORMED, detail)
     }

@@ -6,10 +6,11 @@ use axum::http::{Method, Response};
 use telemetry::{Kind, Span, Spans, Trace};
 
 use crate::app::App;
+use crate::problem::Problem;
 use crate::service::{Call, Service};
 
-const PARENT: HeaderName = HeaderName::from_static("traceparent");
-const STATE: HeaderName = HeaderName::from_static("tracestate");
+pub const PARENT: HeaderName = HeaderName::from_static("traceparent");
+pub const STATE: HeaderName = HeaderName::from_static("tracestate");
 /// What a client is told: the trace, and the span of its request in it.
 const RESPONSE: HeaderName = HeaderName::from_static("traceresponse");
 
@@ -84,9 +85,22 @@ impl Traced {
 
     /// Tells the client where in which trace its request was.
     pub fn tell<B>(&self, response: &mut Response<B>) {
-        let told = self.trace().and_then(|trace| HeaderValue::from_str(&trace.parent()).ok());
-        if let Some(value) = told {
-            response.headers_mut().insert(RESPONSE, value);
+        if let Some((name, value)) = self.response() {
+            response.headers_mut().insert(name, value);
+        }
+    }
+
+    /// The header that does so.
+    pub fn response(&self) -> Option<(HeaderName, HeaderValue)> {
+        let value = HeaderValue::from_str(&self.trace()?.parent()).ok()?;
+        Some((RESPONSE, value))
+    }
+
+    /// The problem with the trace it belongs to.
+    pub fn named(&self, problem: Problem) -> Problem {
+        match self.trace() {
+            Some(trace) => problem.with("trace", trace.id_text()),
+            None => problem,
         }
     }
 }

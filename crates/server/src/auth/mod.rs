@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::HeaderMap;
-use axum::http::header::{AUTHORIZATION, HOST, HeaderValue, WWW_AUTHENTICATE};
+use axum::http::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use identity::{Act, Denied, Identity, Signed, now_s};
 use runtime::Viewer;
 use serde_json::json;
@@ -56,7 +56,7 @@ pub enum Roles {
 }
 
 /// The header by which a caller names itself where no token is asked for.
-pub const AS: &str = "steadfast-as";
+pub const AS: HeaderName = HeaderName::from_static("steadfast-as");
 const PRINCIPAL_BYTES_MAX: usize = 256;
 /// An open connection on which nothing happens is closed so long after its token was revoked.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
@@ -88,7 +88,7 @@ pub fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, Problem> {
         return Err(unauthenticated("a call presents a token").header(WWW_AUTHENTICATE, challenge));
     }
     local_host(headers)?;
-    let principal = match headers.get(AS) {
+    let principal = match headers.get(&AS) {
         None => "local",
         Some(value) => match value.to_str() {
             Ok(text) if (1..=PRINCIPAL_BYTES_MAX).contains(&text.len()) => text,

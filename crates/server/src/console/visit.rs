@@ -116,7 +116,7 @@ pub fn caller(app: &App, headers: &HeaderMap, token: Option<&str>) -> Result<Cal
         Some(token) => set(AUTHORIZATION, &format!("Bearer {token}")),
         None => {
             if let Some(name) = cookie(headers, AS).filter(|name| !name.is_empty()) {
-                set(HeaderName::from_static(auth::AS), &name);
+                set(auth::AS, &name);
             }
         }
     }

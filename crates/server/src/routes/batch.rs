@@ -130,7 +130,7 @@ pub fn begin(
         .ok_or_else(|| step::unknown(service, &step.actor, &step.operation))?;
     let idempotency_key = step.idempotency_key.as_deref().map(idempotency::checked).transpose()?;
     let terms = Terms { idempotency_key, trace, ..Terms::default() };
-    calling::begin_text(app, service, call, caller, step.params.0, terms)
+    calling::begin_text(app, service, call, caller, step.params.0, &terms, Vec::new())
 }
 
 /// Writes `"status":…,"body":…` once it may be told. Gives the problem, if it is one.

@@ -97,10 +97,8 @@ pub async fn answer(
     };
     let (mut response, problem) = match answer {
         Ok(response) => (response, None),
-        Err(mut problem) => {
-            if let Some(trace) = traced.trace() {
-                problem = problem.with("trace", trace.id_text());
-            }
+        Err(problem) => {
+            let problem = traced.named(problem);
             let kind = problem.kind.clone();
             (problem.into_response().map(Sent::Other), Some(kind))
         }

@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
-use axum::http::header::HeaderValue;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, IF_MATCH};
 use axum::http::{HeaderMap, Response};
 use bytes::Bytes;
 use hyper::body::Body;
 use telemetry::Trace;
 
 use crate::answer::Sent;
-use crate::app::App;
-use crate::calling::{self, Terms};
+use crate::app::{App, Place};
+use crate::auth::Caller;
+use crate::calling::{self, Said, Terms};
 use crate::patience::Patience;
 use crate::problem::Problem;
 use crate::service::{Call, Service};
-use crate::{answer, auth, body, etag, idempotency};
+use crate::{answer, auth, body, etag, idempotency, tracing};
 
 /// Says that this answer was given before, for the same idempotency key.
-const REPLAYED: &str = "idempotency-replayed";
+pub const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// The step that a path without anything unusual in it names. None: it is looked at more closely.
 pub fn named<'a>(app: &'a App, path: &str) -> Option<(&'a Arc<Service>, &'a Call)> {
@@ -35,10 +36,22 @@ pub fn named<'a>(app: &'a App, path: &str) -> Option<(&'a Arc<Service>, &'a Call
 /// Longer paths are measured against the limit first.
 const PLAIN_BYTES_MAX: usize = 256;
 
-pub async fn post<'a, B>(
-    app: &'a Arc<App>,
-    mut service: &'a Service,
-    mut call: &'a Call,
+/// The headers that decide what becomes of a step. Nobody who reads a head need keep others.
+pub const LOOKED_AT: [HeaderName; 8] = [
+    CONTENT_TYPE,
+    HOST,
+    AUTHORIZATION,
+    auth::AS,
+    idempotency::HEADER,
+    IF_MATCH,
+    tracing::PARENT,
+    tracing::STATE,
+];
+
+pub async fn post<B>(
+    app: &Arc<App>,
+    service: &Service,
+    call: &Call,
     headers: &HeaderMap,
     sent: B,
     trace: Option<Trace>,
@@ -46,31 +59,59 @@ pub async fn post<'a, B>(
 where
     B: Body<Data = Bytes>,
 {
-    let _place = app.enter()?;
-    let caller = auth::caller(app, headers)?;
-    body::is_json(headers)?;
-    let idempotency_key = idempotency::key(headers)?;
-    let terms = Terms { idempotency_key, if_match: etag::expected(headers)?, trace };
+    let asked = Asked::read(app, headers, trace)?;
     let bytes = body::read(sent, app.limits()).await?;
-    let mut patience = Patience::default();
-    let begun = loop {
-        match calling::begin_text(app, service, call, &caller, &bytes, terms.clone()) {
-            Err(problem) if patience.with(&problem).await => {
-                let operation = service.operation(call);
-                let actor = &service.design().actors[operation.actor.index()].name;
-                service = app.service(&service.name)?;
-                let found = service.call(actor, &operation.name);
-                call = found.ok_or_else(|| unknown(service, actor, &operation.name))?;
-            }
-            begun => break begun?,
-        }
-    };
-    let said = begun.finish(service).await?;
+    let said = asked.answered(app, service, call, &bytes, Vec::new()).await?;
     let mut response = answer::json_text(said.text);
     if said.replayed {
         response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
     }
     Ok(response)
+}
+
+/// Who asks, and on which terms.
+pub struct Asked {
+    _place: Place,
+    caller: Caller,
+    terms: Terms,
+}
+
+impl Asked {
+    pub fn read(app: &App, headers: &HeaderMap, trace: Option<Trace>) -> Result<Asked, Problem> {
+        let place = app.enter()?;
+        let caller = auth::caller(app, headers)?;
+        body::is_json(headers)?;
+        let idempotency_key = idempotency::key(headers)?;
+        let terms = Terms { idempotency_key, if_match: etag::expected(headers)?, trace };
+        Ok(Asked { _place: place, caller, terms })
+    }
+
+    /// Decides the step with this body, and waits until that may be told. The answer is made in `room`
+    /// if there is any.
+    pub async fn answered(
+        self,
+        app: &Arc<App>,
+        mut service: &Service,
+        mut call: &Call,
+        body: &[u8],
+        mut room: Vec<u8>,
+    ) -> Result<Said, Problem> {
+        let mut patience = Patience::default();
+        let begun = loop {
+            let room = std::mem::take(&mut room);
+            match calling::begin_text(app, service, call, &self.caller, body, &self.terms, room) {
+                Err(problem) if patience.with(&problem).await => {
+                    let operation = service.operation(call);
+                    let actor = &service.design().actors[operation.actor.index()].name;
+                    service = app.service(&service.name)?;
+                    let found = service.call(actor, &operation.name);
+                    call = found.ok_or_else(|| unknown(service, actor, &operation.name))?;
+                }
+                begun => break begun?,
+            }
+        };
+        begun.finish(service).await
+    }
 }
 
 /// Names what there is instead.

@@ -12,3 +12,4 @@ mod security;
 mod steps;
 mod support;
 mod views;
+mod ways;
