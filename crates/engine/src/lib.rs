@@ -23,6 +23,7 @@ mod outcome;
 mod overlay;
 mod program;
 mod refuses;
+pub mod retention;
 mod scratch;
 mod step;
 pub mod token;

@@ -266,6 +266,15 @@ impl Machine {
             }
             Move::Cut { .. } => named(&mut step, StepKind::Fault, "partition"),
             Move::Heal => named(&mut step, StepKind::Delivery, "partition heals"),
+            Move::Forget { start } => {
+                named(&mut step, StepKind::World, "forget");
+                if let SlotName::Log { subject, key, log, .. } = self.plan.names[start as usize] {
+                    let declared = &self.design.subjects[subject.index()];
+                    step.name = format!("forget {}", declared.states[log.index()].name);
+                    let shown = self.show_key(subject, Word::from(key));
+                    step.params = vec![(declared.name.to_lowercase(), shown)];
+                }
+            }
             Move::Put { blob, .. } => {
                 let name = format!("put {}", self.design.blobs[blob.index()].name);
                 named(&mut step, StepKind::World, &name);

@@ -69,6 +69,9 @@ const PLANTED: &[(&str, &[Shows])] = &[
     ("cache_two_copies", &[Breaks("shut_is_shut", 3)]),
     ("cache_crash", &[Breaks("limited", 3)]),
     ("log_skipped", &[Breaks("none_skipped", 3)]),
+    // Two are written, the first is forgotten, the second is handled.
+    ("log_aged", &[Breaks("none_skipped", 4)]),
+    ("log_aged_told", &[Holds, LoadBearing("forgotten unread", 4)]),
     ("clock_ahead_repair", &[Breaks("no_early_end", 3)]),
     // Paid in, looked, reported; looked at what was before, reported.
     ("older_read", &[Holds, LoadBearing("an answer from before", 5)]),

@@ -10,6 +10,7 @@ use design::model::{Design, OperationId};
 pub struct Counters {
     operations: Vec<Operation>,
     conflicts: AtomicU64,
+    forgotten: AtomicU64,
     trouble: Mutex<Option<String>>,
 }
 
@@ -31,7 +32,8 @@ impl Counters {
                 refused: Mutex::default(),
             })
             .collect();
-        Counters { operations, conflicts: AtomicU64::new(0), trouble: Mutex::default() }
+        let (conflicts, forgotten) = (AtomicU64::new(0), AtomicU64::new(0));
+        Counters { operations, conflicts, forgotten, trouble: Mutex::default() }
     }
 
     pub(crate) fn done(&self, operation: OperationId) {
@@ -61,6 +63,15 @@ impl Counters {
     /// the store keeps its state in this process.
     pub fn conflicts(&self) -> u64 {
         self.conflicts.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn forgot(&self, entries: usize) {
+        self.forgotten.fetch_add(entries as u64, Ordering::Relaxed);
+    }
+
+    /// How many entries of logs were forgotten because of their age.
+    pub fn forgotten(&self) -> u64 {
+        self.forgotten.load(Ordering::Relaxed)
     }
 
     pub(crate) fn in_trouble(&self, trouble: Option<String>) {

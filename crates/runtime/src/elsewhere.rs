@@ -60,9 +60,10 @@ fn follows(value: &Expr) -> bool {
     let mut found = false;
     each(value, &mut |part| {
         found |= match &part.kind {
-            ExprKind::Attr { base, .. } | ExprKind::Exists { base, .. } => {
-                !matches!(base.kind, ExprKind::Local(_))
-            }
+            ExprKind::Attr { base, .. }
+            | ExprKind::Exists { base, .. }
+            | ExprKind::LogStart { base, .. }
+            | ExprKind::LogEnd { base, .. } => !matches!(base.kind, ExprKind::Local(_)),
             _ => false,
         };
     });

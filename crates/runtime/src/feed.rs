@@ -14,7 +14,7 @@ use crate::perform::put_params;
 use crate::pool::Pool;
 use crate::schema::Schema;
 use crate::sight::{Eye, Looked, Mask};
-use crate::{codec, json as values, keys, record, time};
+use crate::{codec, forget, json as values, keys, record, time};
 
 const FORM: u8 = 1;
 /// The same, and which request caused it.
@@ -94,6 +94,9 @@ pub fn event(out: &mut Vec<u8>, schema: &Schema, event: EventId, words: &[Word],
 /// What was asked: parameters, memory, and of an effect the answer. With it a history can be
 /// walked again.
 fn put_asked(out: &mut Vec<u8>, schema: &Schema, command: &Command<'_>, pool: &Pool) {
+    if forget::log_of(command.operation).is_some() {
+        return;
+    }
     let operation = &schema.design.operations[command.operation.index()];
     put_params(out, schema, command.operation, command.params, pool);
     for (used, word) in operation.memory.iter().zip(command.memory) {
@@ -126,8 +129,12 @@ pub fn take_asked(schema: &Schema, bytes: &[u8], pool: &mut Pool) -> Result<Aske
     let mut reader = Reader::new(bytes);
     take_form(&mut reader)?;
     let id = OperationId(u32::try_from(reader.number()?).map_err(|_| Damaged)?);
-    let operation = schema.design.operations.get(id.index()).ok_or(Damaged)?;
     let now = reader.signed()?;
+    if forget::log_of(id).is_some() {
+        let (params, memory) = (Vec::new(), Vec::new());
+        return Ok(Asked { operation: id, now, principal: None, params, memory, answer: None });
+    }
+    let operation = schema.design.operations.get(id.index()).ok_or(Damaged)?;
     let principal = reader.bytes()?;
     let mut asked = Reader::new(reader.bytes()?);
     let mut params = Vec::new();
@@ -247,10 +254,14 @@ pub fn read(
     let mut reader = Reader::new(bytes);
     let trace = take_form(&mut reader)?;
     let id = OperationId(u32::try_from(reader.number()?).map_err(|_| Damaged)?);
-    let operation = design.operations.get(id.index()).ok_or(Damaged)?;
+    let forgets = forget::log_of(id);
+    let operation = match forgets {
+        Some(_) => None,
+        None => Some(design.operations.get(id.index()).ok_or(Damaged)?),
+    };
     let at = reader.signed()?;
     let principal = String::from_utf8_lossy(reader.bytes()?).into_owned();
-    let called = matches!(operation.kind, OperationKind::Step { .. });
+    let called = operation.is_some_and(|it| matches!(it.kind, OperationKind::Step { .. }));
     let own = eye.is_none_or(|eye| called && eye.is(&principal));
     reader.bytes()?;
     let mut changes = Vec::new();
@@ -279,9 +290,18 @@ pub fn read(
     if !own && changes.is_empty() && events.is_empty() {
         return Ok(None);
     }
+    let (actor, operation) = match (operation, forgets, masks.first()) {
+        (Some(operation), _, _) => {
+            (design.actors[operation.actor.index()].name.clone(), operation.name.clone())
+        }
+        (None, Some(log), Some((subject, _))) => {
+            (forget::ACTOR.into(), forget::name(design, *subject, log)?)
+        }
+        _ => return Err(Damaged),
+    };
     Ok(Some(Transition {
-        actor: design.actors[operation.actor.index()].name.clone(),
-        operation: operation.name.clone(),
+        actor,
+        operation,
         // who acted is no truth that anybody reads: it is told to whoever it was
         principal: if own { principal } else { String::new() },
         at,

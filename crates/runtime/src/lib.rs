@@ -11,6 +11,7 @@ mod elsewhere;
 mod ephemeral;
 mod feed;
 mod follower;
+mod forget;
 mod gate;
 mod ground;
 mod hot;

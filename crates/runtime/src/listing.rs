@@ -16,7 +16,7 @@ use crate::reply::CallError;
 use crate::runtime::Runtime;
 use crate::sight::{Eye, Looked, Mask};
 use crate::viewer::Viewer;
-use crate::{feed, record};
+use crate::{feed, forget, record};
 
 /// A repair that will run, or runs now.
 #[derive(Clone, PartialEq, Debug)]
@@ -160,10 +160,13 @@ impl Runtime {
             let mut reader = Reader::new(tail);
             let subject = reader.take(2)?;
             let subject = SubjectId(u32::from(u16::from_be_bytes([subject[0], subject[1]])));
-            let operation = design.operations.get(repair.index()).ok_or(Damaged)?;
             let declared = design.subjects.get(subject.index()).ok_or(Damaged)?;
+            let repair = match forget::log_of(repair) {
+                Some(log) => forget::name(design, subject, log)?,
+                None => design.operations.get(repair.index()).ok_or(Damaged)?.name.clone(),
+            };
             list.push(DueRepair {
-                repair: operation.name.clone(),
+                repair,
                 subject: declared.name.clone(),
                 key: self.key_of(subject, reader.rest())?,
                 at,

@@ -88,6 +88,10 @@ impl<'s> Loaded<'s> {
         self.held.entries.push(Entry { subject, key, stored_key, version, head, words });
     }
 
+    pub fn set_head(&mut self, at: usize, head: Head) {
+        self.held.entries[at].head = head;
+    }
+
     /// From now on the record reads like this.
     pub fn replace(&mut self, at: usize, words: Option<&[Word]>) {
         self.held.entries[at].words = words.map(|words| self.keep(words));

@@ -19,7 +19,7 @@ use crate::pool::Pool;
 use crate::record::{self, Head};
 use crate::schema::Schema;
 use crate::seen::{Records, Seen};
-use crate::{codec, feed};
+use crate::{codec, feed, forget};
 
 /// Room that is used again from call to call.
 #[derive(Default)]
@@ -214,7 +214,7 @@ fn commit_plan(
     let Done { plan, changed, memory, soft, now } = done;
     let now = *now;
     put_feed(schema, command, loaded, room, now, changed, &mut plan.feed)?;
-    appends(schema, loaded, room, plan);
+    appends(schema, loaded, room, now, plan);
     forgotten_entries(schema, loaded, room, plan);
     if !sends(schema, loaded, room, source, (now, number), plan)? {
         return Ok(false);
@@ -273,7 +273,7 @@ fn put_feed(
     Ok(())
 }
 
-fn appends(schema: &Schema, loaded: &Loaded<'_>, room: &Room, plan: &mut Plan) {
+fn appends(schema: &Schema, loaded: &Loaded<'_>, room: &Room, now: Word, plan: &mut Plan) {
     let pool = loaded.pool.borrow();
     for append in room.scratch.appends() {
         let subject = &schema.design.subjects[append.subject.index()];
@@ -289,6 +289,7 @@ fn appends(schema: &Schema, loaded: &Loaded<'_>, room: &Room, plan: &mut Plan) {
         let mut key = Vec::new();
         keys::log_entry(&mut key, &record_key, append.log, append.offset);
         let mut value = Vec::new();
+        crate::bytes::put_signed(&mut value, now);
         for (attr, field) in &schema.program.state(append.subject, append.log).fields {
             let ty = &subject.attributes[attr.index()].ty;
             codec::put(&mut value, &schema.design, ty, &append.words[field.range()], &pool);
@@ -402,7 +403,7 @@ pub fn put_params(
 }
 
 /// A record, its due times and their places in the index.
-fn put_record(
+pub fn put_record(
     schema: &Schema,
     operation: OperationId,
     loaded: &mut Loaded<'_>,
@@ -415,7 +416,8 @@ fn put_record(
     let Some(at) = loaded.find(record.subject, record.key) else { return Err(Damaged) };
     let before = loaded.entry(at).head.clone();
     let mut head = Head { written_at: now, due: Vec::new() };
-    if record.words.is_some() {
+    if let Some(words) = record.words {
+        head.due.extend(forget::dues(schema, record.subject, words, &before, now));
         for repair in &schema.subjects[record.subject.index()].repairs {
             let due = loop {
                 let scratch = &mut room.due_scratch;

@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use design::model::{Design, OperationKind, Type};
+use design::model::{Design, OperationKind, StateKind, Type};
 use store::{Decision, KeyRange, LocalStore, Store, Transaction};
 
 use crate::bytes::{Damaged, Reader, put_bytes, put_number};
@@ -293,6 +293,11 @@ pub fn describe(design: &Design) -> String {
             let state = &subject.states[attribute.state.index()].name;
             let ty = type_text(design, &attribute.ty);
             lines.push(format!("  {state}.{}: {ty}", attribute.name));
+        }
+        for state in &subject.states {
+            if matches!(state.kind, StateKind::Log { .. }) {
+                lines.push(format!("  {}: entries, each with its time", state.name));
+            }
         }
         for _ in &subject.counters {
             lines.push("  a counter over children".to_string());

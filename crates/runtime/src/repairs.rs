@@ -9,6 +9,7 @@ use telemetry::Trace;
 
 use crate::bytes::{Damaged, Reader};
 use crate::elsewhere::again;
+use crate::forget::{self, Forgotten};
 use crate::keys::{self, Space};
 use crate::loaded::Loaded;
 use crate::perform::{Performed, fetch, perform, reindex};
@@ -58,9 +59,10 @@ impl Runtime {
         let mut fired = None;
         let mut mistaken = None;
         let mut wake = None;
+        let mut forgotten = 0;
         let ticket = self.transact(&mut |transaction| {
             desk.pool.borrow_mut().reset();
-            (fired, mistaken, wake) = (None, None, None);
+            (fired, mistaken, wake, forgotten) = (None, None, None, 0);
             let first = first_due(transaction, &self.schema, Space::RepairDue, &mut |_| true);
             let Some(key) = first else {
                 outcome = Ok(Fired::Idle(None));
@@ -75,6 +77,8 @@ impl Runtime {
                     outcome = Ok(result);
                     match plan {
                         Some(plan) => {
+                            let log = Space::LogEntry as u8;
+                            forgotten = plan.writes().filter(|w| w.0[2] == log).count();
                             apply(&plan, transaction);
                             wake = plan.wake;
                             Decision::Commit
@@ -90,8 +94,9 @@ impl Runtime {
         });
         self.give_back(desk);
         ticket?;
-        if let Some(repair) = fired {
-            self.counters.done(repair);
+        match fired {
+            Some(repair) if forget::log_of(repair).is_none() => self.counters.done(repair),
+            _ => self.counters.forgot(forgotten),
         }
         if let Some((repair, reason)) = mistaken {
             self.counters.refused(repair, reason);
@@ -130,6 +135,18 @@ impl Runtime {
             return Ok((Fired::Idle(Some(at)), None));
         }
         let (subject, record) = record_of(schema, tail, desk)?;
+        if let Some(log) = forget::log_of(repair) {
+            let source = Newest(transaction, schema.number);
+            let (pool, room) = (&desk.pool, &mut desk.room);
+            return match forget::forget(schema, (subject, record), log, now, pool, &source, room)? {
+                Forgotten::Done(plan) => Ok((Fired::Done, Some(plan))),
+                Forgotten::Nothing(next) => {
+                    let mut plan = Plan::default();
+                    reschedule(schema, tail, repair, next, transaction, &mut plan)?;
+                    Ok((Fired::Moved, Some(plan)))
+                }
+            };
+        }
         let params = [record];
         let command = Command {
             operation: repair,

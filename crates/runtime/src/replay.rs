@@ -3,14 +3,15 @@
 
 use std::cell::RefCell;
 
-use design::model::Design;
-use engine::{Command, NULL};
+use design::model::{Design, StateId};
+use engine::{Command, NULL, Word};
 use rustc_hash::FxHashMap;
 
-use crate::bytes::Damaged;
+use crate::bytes::{Damaged, Reader};
+use crate::forget::{self, Forgotten};
 use crate::keys::DesignNumber;
 use crate::perform::{Performed, Room, perform};
-use crate::plan::{Got, Source};
+use crate::plan::{Got, Plan, Source};
 use crate::pool::Pool;
 use crate::schema::Schema;
 use crate::{feed, keys};
@@ -50,6 +51,41 @@ impl Source for Walked {
     }
 }
 
+impl Walked {
+    fn take(&mut self, plan: &Plan) {
+        for (key, value) in plan.writes() {
+            if key.get(2) == Some(&(keys::Space::Outbox as u8)) {
+                continue;
+            }
+            match value {
+                Some(value) => self.values.insert(key.to_vec(), value.to_vec()),
+                None => self.values.remove(key),
+            };
+        }
+    }
+}
+
+/// What becomes of the log that a transition forgot entries of, and its name; no plan: nothing does.
+fn forgotten(
+    schema: &Schema,
+    recorded: &[u8],
+    (log, now): (StateId, Word),
+    pool: &RefCell<Pool>,
+    walked: &Walked,
+    room: &mut Room,
+) -> Result<(String, Option<Plan>), Damaged> {
+    let changes = feed::changes(recorded)?;
+    let change = changes.first().ok_or(Damaged)?;
+    let name = forget::name(&schema.design, change.subject, log)?;
+    let mut parts = Reader::new(change.key);
+    let key =
+        keys::read_key_parts(&mut parts, &schema.design, change.subject, &mut pool.borrow_mut())?;
+    match forget::forget(schema, (change.subject, key), log, now, pool, walked, room)? {
+        Forgotten::Done(plan) => Ok((name, Some(plan))),
+        Forgotten::Nothing(_) => Ok((name, None)),
+    }
+}
+
 /// Walks a history from its beginning: the entries of one design, in the order of the feed. Gives
 /// how many transitions it has.
 pub fn replay<'e>(
@@ -74,6 +110,20 @@ pub fn replay<'e>(
         pool.borrow_mut().reset();
         let damaged = |_: Damaged| departure(count, "", "an entry that cannot be read");
         let asked = feed::take_asked(&schema, recorded, &mut pool.borrow_mut()).map_err(damaged)?;
+        if let Some(log) = forget::log_of(asked.operation) {
+            let (name, plan) =
+                forgotten(&schema, recorded, (log, asked.now), &pool, &walked, &mut room)
+                    .map_err(damaged)?;
+            let Some(plan) = plan else {
+                return Err(departure(count, &name, "nothing is old enough to be forgotten"));
+            };
+            if plan.feed.get(2..) != Some(recorded) {
+                return Err(departure(count, &name, "the design leaves another truth"));
+            }
+            walked.take(&plan);
+            count += 1;
+            continue;
+        }
         let name = schema.design.operations[asked.operation.index()].name.clone();
         let me = match &asked.principal {
             Some(principal) => pool.borrow_mut().text(principal),
@@ -95,15 +145,7 @@ pub fn replay<'e>(
         if done.plan.feed.get(2..) != Some(recorded) {
             return Err(departure(count, &name, "the design leaves another truth"));
         }
-        for (key, value) in done.plan.writes() {
-            if key.get(2) == Some(&(keys::Space::Outbox as u8)) {
-                continue;
-            }
-            match value {
-                Some(value) => walked.values.insert(key.to_vec(), value.to_vec()),
-                None => walked.values.remove(key),
-            };
-        }
+        walked.take(&done.plan);
         room.reuse(done);
         count += 1;
     }

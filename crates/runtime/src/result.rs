@@ -125,6 +125,7 @@ fn entries(
     let mut list = Vec::new();
     for (offset, bytes) in found {
         let mut reader = Reader::new(&bytes);
+        reader.signed()?;
         let mut entry = Map::new();
         entry.insert("offset".into(), json!(offset));
         for (attr, _) in &schema.program.state(subject, log).fields {

@@ -7,6 +7,7 @@ use engine::{Field, Program};
 use rustc_hash::FxHashMap;
 
 use crate::elsewhere::Elsewhere;
+use crate::forget::{Aged, OPERATIONS_MAX};
 use crate::keys::{DesignNumber, MAX_PARTS};
 use crate::sight::Sight;
 use crate::views;
@@ -39,6 +40,8 @@ pub struct SubjectSchema {
     pub counters: std::ops::Range<usize>,
     /// (state, word of the start); the end follows it
     pub logs: Vec<(StateId, usize)>,
+    /// those of them that keep entries for a time
+    pub aged: Vec<Aged>,
     /// repairs that bind a record of this subject
     pub repairs: Vec<OperationId>,
     pub width: usize,
@@ -68,9 +71,8 @@ impl Schema {
                 ));
             }
         }
-        let too_many = design.subjects.len().max(design.operations.len()) > usize::from(u16::MAX);
-        if too_many {
-            return Err(format!("at most {} subjects and operations are stored", u16::MAX));
+        if design.subjects.len().max(design.operations.len()) > OPERATIONS_MAX {
+            return Err(format!("at most {OPERATIONS_MAX} subjects and operations are stored"));
         }
         // views are evaluated by the same program, as reads of one record
         let mut extended = design.clone();
@@ -169,6 +171,7 @@ fn subject_schema(design: &Design, program: &Program, id: SubjectId) -> SubjectS
         attributes,
         counters: first..first + subject.counters.len(),
         logs,
+        aged: Aged::all(design, id, layout),
         repairs,
         width: layout.width as usize,
     }

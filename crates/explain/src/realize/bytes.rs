@@ -38,7 +38,7 @@ impl Size {
 }
 
 /// A number of either sign takes one byte for each seven bits.
-const NUMBER: Size = Size { min: 1, max: 10, open: false };
+pub const NUMBER: Size = Size { min: 1, max: 10, open: false };
 
 pub fn of_type(design: &Design, ty: &Type) -> Size {
     let many =

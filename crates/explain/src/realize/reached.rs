@@ -115,7 +115,8 @@ pub fn place(unit: &Unit<'_>, facts: &Facts<'_>, at: usize, form: &mut CommitFor
     });
     for (_, log) in logged {
         let fields = subject.states[log.index()].attributes.iter();
-        let size = fields.fold(Size::NOTHING, |sum, attr| {
+        // when it was appended stands before what it says
+        let size = fields.fold(bytes::NUMBER, |sum, attr| {
             sum.and(bytes::of_type(design, &subject.attributes[attr.index()].ty))
         });
         form.writes.push(WriteForm {
@@ -146,13 +147,36 @@ pub fn place(unit: &Unit<'_>, facts: &Facts<'_>, at: usize, form: &mut CommitFor
         size: if deleted {
             Size::NOTHING
         } else {
-            bytes::of_record(design, place.subject, repairs.len())
+            bytes::of_record(design, place.subject, repairs.len() + aged(subject).count())
         },
         times,
     });
     for (id, repair) in repairs {
-        due_entries(form, &name, &key, (id, repair), kind, times);
+        due_entries(form, &name, &key, (id, &repair.name), kind, times);
     }
+    for log in aged(subject) {
+        // the first entry is forgotten first: it is the one that stands there
+        let appended = facts.appends.iter().any(|(place, known)| *place == at && *known == log);
+        let kind = match (kind, appended) {
+            (WriteKind::Remove, _) => WriteKind::Remove,
+            (_, true) => WriteKind::Create,
+            (_, false) => continue,
+        };
+        let forget = format!("forget {}", subject.states[log.index()].name);
+        due_entries(form, &name, &key, (forgetting(log), &forget), kind, times);
+    }
+}
+
+/// The logs that keep their entries for a time.
+fn aged(subject: &Subject) -> impl Iterator<Item = StateId> {
+    let aged = |kind: StateKind| matches!(kind, StateKind::Log { retain: Retention::Age(_) });
+    let logs = subject.states.iter().enumerate().filter(move |(_, state)| aged(state.kind));
+    logs.map(|(at, _)| StateId::of(at))
+}
+
+/// The number under which the forgetting of a log stands in the index by time.
+fn forgetting(log: StateId) -> OperationId {
+    OperationId(0xff00 | log.0)
 }
 
 /// The places of a record in the index by time, one for each of its repairs.
@@ -160,15 +184,15 @@ fn due_entries(
     form: &mut CommitForm,
     name: &str,
     record: &KeyForm,
-    (id, repair): (OperationId, &Operation),
+    (id, repair): (OperationId, &str),
     kind: WriteKind,
     times: u64,
 ) {
     let mut entry = |suffix: &str, at: &str, kind: WriteKind, when: String| {
         form.writes.push(WriteForm {
-            name: format!("{name}_{}_{suffix}", plain(&repair.name)),
+            name: format!("{name}_{}_{suffix}", plain(repair)),
             what: "due-time index".into(),
-            key: KeyForm::due('t', &format!("{name}.{}.{at}", repair.name), id, record.tail()),
+            key: KeyForm::due('t', &format!("{name}.{}.{at}", plain(repair)), id, record.tail()),
             kind,
             when: Some(when),
             size: Size::NOTHING,
@@ -180,11 +204,11 @@ fn due_entries(
             "was_due",
             "due_before",
             WriteKind::Delete,
-            format!("{} was due at another time", repair.name),
+            format!("{repair} was due at another time"),
         );
     }
     if kind != WriteKind::Remove {
-        entry("due", "due", WriteKind::Put, format!("{} can become due", repair.name));
+        entry("due", "due", WriteKind::Put, format!("{repair} can become due"));
     }
 }
 
@@ -240,10 +264,14 @@ pub fn parent(unit: &Unit<'_>, facts: &Facts<'_>, at: usize, form: &mut CommitFo
         key: key.clone(),
         kind: WriteKind::Update,
         when: Some("a counter under it changes".into()),
-        size: bytes::of_record(design, parent, repairs.len()),
+        size: bytes::of_record(
+            design,
+            parent,
+            repairs.len() + aged(&design.subjects[parent.index()]).count(),
+        ),
         times: 1,
     });
     for (id, repair) in repairs {
-        due_entries(form, &name, &key, (id, repair), WriteKind::Update, 1);
+        due_entries(form, &name, &key, (id, &repair.name), WriteKind::Update, 1);
     }
 }

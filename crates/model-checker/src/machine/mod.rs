@@ -5,6 +5,7 @@ mod apply;
 mod calls;
 mod effects;
 mod faults;
+mod forgetting;
 mod instances;
 mod memo;
 mod messages;
@@ -57,6 +58,8 @@ pub(crate) struct Machine {
     pub(crate) terms: Terms,
     /// the slots that hold digests with times in them
     aging: Vec<u32>,
+    /// the slots with the start of logs that forget by age, where the design looks at it
+    forgetful: Vec<u32>,
     /// for each slot: do invariants see it?
     pub(crate) visible: Vec<bool>,
 }
@@ -149,6 +152,7 @@ impl Machine {
         instances::locate(design, &universe, &plan, &places, &mut instances);
         let ranks = Ranks::of(design, &universe, &plan, &instances);
         let visible = plan.names.iter().map(view::is_visible).collect();
+        let forgetful = forgetting::starts(design, &plan);
         let aging = if time::is_hashed(design) { plan.slots.digests() } else { Vec::new() };
         let mut machine = Machine {
             design: design.clone(),
@@ -166,6 +170,7 @@ impl Machine {
             memo: None,
             terms: Terms::new(),
             aging,
+            forgetful,
             visible,
         };
         if symmetric && options.symmetry && !design.world.symmetry_off {
@@ -265,6 +270,7 @@ impl Machine {
             self.faults(worker, sink);
         }
         self.repairs(worker, sink, recovery);
+        self.forgettings(worker, sink);
         self.outside(worker, sink);
         self.landings(worker, sink);
         self.deliveries(worker, sink, recovery);

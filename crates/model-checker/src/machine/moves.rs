@@ -77,6 +77,10 @@ pub(crate) enum Move {
         side: u32,
     },
     Heal,
+    /// the first entry of a log that keeps its entries for a time is forgotten: the slot of its start
+    Forget {
+        start: u32,
+    },
     /// content is put into the store
     Put {
         blob: BlobId,

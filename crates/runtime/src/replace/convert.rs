@@ -329,6 +329,7 @@ impl<'s> Conversion<'s> {
             return Ok(Carried::Nothing);
         }
         let mut entry = Reader::new(value);
+        let appended_at = entry.signed()?;
         let mut fields = Vec::new();
         for (attr, _) in &old.program.state(id, log).fields {
             let start = entry.rest();
@@ -338,6 +339,7 @@ impl<'s> Conversion<'s> {
             fields.push((*attr, &start[..start.len() - entry.rest().len()]));
         }
         let mut out = Vec::new();
+        crate::bytes::put_signed(&mut out, appended_at);
         for (attr, _) in &new.program.state(new_id, new_log).fields {
             let attribute = &after.attributes[attr.index()];
             let found = fields

@@ -9,6 +9,7 @@ use store::{Key, KeyRange, Transaction};
 
 use crate::bytes::{Damaged, Reader};
 use crate::elsewhere::again;
+use crate::forget;
 use crate::keys::{self, Space};
 use crate::loaded::Loaded;
 use crate::perform::{fetch, reindex};
@@ -62,8 +63,9 @@ impl<'s> Dues<'s> {
         let mut reader = Reader::new(&key[3..]);
         let subject = reader.take(2)?;
         let subject = SubjectId(u32::from(u16::from_be_bytes([subject[0], subject[1]])));
-        let repairs = &schema.subjects.get(subject.index()).ok_or(Damaged)?.repairs;
-        if repairs.is_empty() {
+        let known = schema.subjects.get(subject.index()).ok_or(Damaged)?;
+        let repairs = &known.repairs;
+        if repairs.is_empty() && known.aged.is_empty() {
             return Ok(());
         }
         let mut plan = Plan::default();
@@ -80,7 +82,10 @@ impl<'s> Dues<'s> {
             let mut words = Vec::new();
             let own = [Need::Record { subject, key: record }];
             fetch(schema, &mut loaded, &own, &source, &mut words)?;
-            let mut due = Vec::new();
+            let mut due = match loaded.find(subject, record).and_then(|at| loaded.words(at)) {
+                Some(words) => forget::dues_anew(schema, subject, words, key, &source)?,
+                None => Vec::new(),
+            };
             for repair in repairs {
                 let at = loop {
                     let scratch = &mut self.scratch;

@@ -13,7 +13,7 @@ mod types;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use design::model::{Design, OperationKind, SubjectId};
+use design::model::{Design, OperationKind, StateKind, SubjectId};
 use engine::outbox::EntryState;
 use serde_json::Value;
 use store::{Decision, Key, KeyRange, Transaction};
@@ -237,12 +237,13 @@ fn refuse(conversion: &mut Conversion<'_>) -> Result<(), ReplaceError> {
     if found.is_empty() { Ok(()) } else { Err(ReplaceError::Unsafe(Obstacles::list(found))) }
 }
 
-/// Nothing that is stored depends on what differs: neither the layout nor when repairs are due.
+/// Nothing that is stored depends on what differs: neither the layout nor when something is due.
 pub fn stored_alike(old: &Design, new: &Design) -> bool {
     registry::describe(old) == registry::describe(new) && essence(old) == essence(new)
 }
 
-/// The repairs of a design and what counters count, without the places in its text.
+/// The repairs of a design, what counters count and how long entries are kept, without the places in
+/// its text.
 fn essence(design: &Design) -> Value {
     let repairs = design.operations.iter().map(|operation| match operation.kind {
         OperationKind::Repair { .. } => serde_json::to_value(operation).unwrap_or_default(),
@@ -250,7 +251,11 @@ fn essence(design: &Design) -> Value {
     });
     let counters = design.subjects.iter().map(|s| serde_json::to_value(&s.counters));
     let counters = counters.map(Result::unwrap_or_default);
-    let mut all = Value::Array(repairs.chain(counters).collect());
+    let kinds = design.subjects.iter().flat_map(|s| &s.states).map(|state| match state.kind {
+        StateKind::Log { .. } => serde_json::to_value(state.kind).unwrap_or_default(),
+        _ => Value::Null,
+    });
+    let mut all = Value::Array(repairs.chain(counters).chain(kinds).collect());
     without_places(&mut all);
     all
 }

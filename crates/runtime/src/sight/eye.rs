@@ -8,6 +8,7 @@ use store::Decision;
 
 use super::{Answer, Mentions, Rule, Sight};
 use crate::bytes::Damaged;
+use crate::forget;
 use crate::loaded::Loaded;
 use crate::perform::fetch;
 use crate::plan::{Got, Source};
@@ -189,8 +190,12 @@ impl Eye<'_> {
         pool: &RefCell<Pool>,
     ) -> Result<Mask, Damaged> {
         let mask = self.mask(record, pool, None)?;
-        let mut written = self.sight.written[operation.index()].iter();
-        let told = written.any(|(of, state)| *of == record.subject && mask.shows(*state));
+        let told = match forget::log_of(operation) {
+            Some(log) => mask.shows(log),
+            None => self.sight.written[operation.index()]
+                .iter()
+                .any(|(of, state)| *of == record.subject && mask.shows(*state)),
+        };
         Ok(if told { mask } else { Mask::Nothing })
     }
 

@@ -75,6 +75,12 @@ fn text(app: &App) -> String {
         let trouble = u8::from(service.runtime.counters().trouble().is_some());
         let _ = writeln!(out, "steadfast_trouble{{design=\"{}\"}} {trouble}", label(&service.name));
     }
+    let name = "steadfast_log_entries_forgotten_total";
+    head(&mut out, name, "counter", "entries of logs that were forgotten because of their age");
+    for service in app.services() {
+        let forgotten = service.runtime.counters().forgotten();
+        let _ = writeln!(out, "{name}{{design=\"{}\"}} {forgotten}", label(&service.name));
+    }
     leaving(app, &mut out);
     if app.config.spans.is_recorded() {
         let name = "steadfast_spans_lost_total";

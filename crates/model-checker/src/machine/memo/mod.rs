@@ -108,6 +108,7 @@ impl Memo {
             && plan.effects.iter().all(Option::is_none)
             && plan.messages.is_empty()
             && plan.times.is_empty()
+            && machine.forgetful.is_empty()
             && plan.blobs.iter().all(Option::is_none)
             && plan.caches.is_empty();
         if !alone {

@@ -1,0 +1,211 @@
+//! Logs that keep their entries for a time. With each record stands when the first entry of its log
+//! is to be forgotten, and in the index of due times, too: an append adds nothing to it unless the
+//! log was empty, and nothing is scanned.
+//!
+//! Forgetting is a transition of its own, because the offset at which a log begins is truth: guards
+//! may look at it, and whoever follows the feed is told.
+
+use std::cell::RefCell;
+
+use design::model::{Design, OperationId, Retention, StateId, StateKind, SubjectId};
+use engine::retention::{self, Kept};
+use engine::{Command, Layout, NULL, Need, Word};
+
+use crate::bytes::{Damaged, Reader, put_number};
+use crate::loaded::Loaded;
+use crate::perform::{Room, fetch, put_record, reindex};
+use crate::plan::{Got, Plan, Source};
+use crate::pool::Pool;
+use crate::record::Head;
+use crate::schema::Schema;
+use crate::seen::Records;
+use crate::{feed, keys};
+
+/// Numbers from here on are no operations of the design: each is the forgetting of one log.
+pub const OPERATIONS_MAX: usize = 0xff00;
+
+/// Entries that one transition forgets at most; the rest follows in the next.
+const ENTRIES_MAX: Word = 100;
+
+/// The actor under which the feed tells of it.
+pub const ACTOR: &str = "clock";
+
+/// A log that keeps its entries for a time.
+#[derive(Debug)]
+pub struct Aged {
+    pub log: StateId,
+    /// the word of its start; the end follows it
+    pub start: usize,
+    /// milliseconds
+    pub age: Word,
+}
+
+impl Aged {
+    pub fn all(design: &Design, subject: SubjectId, layout: &Layout) -> Vec<Aged> {
+        let states = design.subjects[subject.index()].states.iter().enumerate();
+        let aged = states.filter_map(|(at, state)| match state.kind {
+            StateKind::Log { retain: Retention::Age(age) } => {
+                let log = StateId::of(at);
+                Some(Aged { log, start: layout.log_start(log)? as usize, age })
+            }
+            _ => None,
+        });
+        aged.collect()
+    }
+}
+
+/// The number under which the forgetting of a log stands in the index and in the feed.
+pub fn operation(log: StateId) -> OperationId {
+    OperationId(OPERATIONS_MAX as u32 | log.0)
+}
+
+/// The log that a number forgets; none: it is an operation of the design.
+pub fn log_of(operation: OperationId) -> Option<StateId> {
+    let log = (operation.index()).checked_sub(OPERATIONS_MAX)?;
+    (log <= usize::from(u8::MAX)).then(|| StateId::of(log))
+}
+
+/// The name under which it is told; no operation of a design has a space in it.
+pub fn name(design: &Design, subject: SubjectId, log: StateId) -> Result<String, Damaged> {
+    let subject = design.subjects.get(subject.index()).ok_or(Damaged)?;
+    Ok(format!("forget {}", subject.states.get(log.index()).ok_or(Damaged)?.name))
+}
+
+/// When the logs of a record that is written `now` forget their first entries: as it was known, or
+/// counted from now where the first entry is one of this step.
+pub fn dues(
+    schema: &Schema,
+    subject: SubjectId,
+    words: &[Word],
+    before: &Head,
+    now: Word,
+) -> impl Iterator<Item = (OperationId, Word)> {
+    let filled = schema.subjects[subject.index()]
+        .aged
+        .iter()
+        .filter(|aged| words[aged.start] < words[aged.start + 1]);
+    filled.map(move |aged| {
+        let operation = operation(aged.log);
+        let known = before.due_of(operation);
+        (operation, known.unwrap_or_else(|| retention::due(now, aged.age)))
+    })
+}
+
+/// The same for a record of which nothing is known yet: the entries are asked.
+pub fn dues_anew(
+    schema: &Schema,
+    subject: SubjectId,
+    words: &[Word],
+    stored_key: &[u8],
+    source: &dyn Source,
+) -> Result<Vec<(OperationId, Word)>, Damaged> {
+    let mut due = Vec::new();
+    for aged in &schema.subjects[subject.index()].aged {
+        if words[aged.start] < words[aged.start + 1] {
+            let first = appended_at(stored_key, aged.log, words[aged.start], source)?;
+            // what is not there is found out when it is due
+            let at = first.map_or(0, |at| retention::due(at, aged.age));
+            due.push((operation(aged.log), at));
+        }
+    }
+    Ok(due)
+}
+
+fn appended_at(
+    stored_key: &[u8],
+    log: StateId,
+    offset: Word,
+    source: &dyn Source,
+) -> Result<Option<Word>, Damaged> {
+    let mut key = Vec::new();
+    keys::log_entry(&mut key, stored_key, log, offset);
+    match source.get(&key) {
+        Got::Present(_, bytes) => Reader::new(bytes).signed().map(Some),
+        Got::Absent => Ok(None),
+        Got::Later => Err(Damaged),
+    }
+}
+
+/// What came of it.
+pub enum Forgotten {
+    /// nothing is old enough; the log is to be looked at again then
+    Nothing(Option<Word>),
+    Done(Plan),
+}
+
+/// Forgets the entries of one log that are too old. An error also where something is not fetched yet.
+pub fn forget(
+    schema: &Schema,
+    (subject, record): (SubjectId, Word),
+    log: StateId,
+    now: Word,
+    pool: &RefCell<Pool>,
+    source: &dyn Source,
+    room: &mut Room,
+) -> Result<Forgotten, Damaged> {
+    let known = schema.subjects.get(subject.index()).ok_or(Damaged)?;
+    let aged = known.aged.iter().find(|aged| aged.log == log).ok_or(Damaged)?;
+    let mut loaded = Loaded::new(pool);
+    let need = [Need::Record { subject, key: record }];
+    if !fetch(schema, &mut loaded, &need, source, &mut Vec::new())? {
+        return Err(Damaged);
+    }
+    let at = loaded.find(subject, record).ok_or(Damaged)?;
+    let mut words = loaded.words(at).ok_or(Damaged)?.to_vec();
+    let stored_key = loaded.stored_key(at).to_vec();
+    let span = (words[aged.start], words[aged.start + 1]);
+    let kept = kept(aged, span, now, &stored_key, source)?;
+    if kept.start == span.0 {
+        return Ok(Forgotten::Nothing(kept.due));
+    }
+    words[aged.start] = kept.start;
+    let mut changed = Records::default();
+    changed.push(subject, record, Some(&words));
+    loaded.replace(at, Some(&words));
+    let mut plan = Plan::default();
+    for offset in span.0..kept.start {
+        let mut key = Vec::new();
+        keys::log_entry(&mut key, &stored_key, log, offset);
+        plan.delete(&key);
+    }
+    let operation = operation(log);
+    let before = loaded.entry(at).head.clone();
+    let mut after = before.clone();
+    after.due.retain(|(known, _)| *known != operation);
+    after.due.extend(kept.due.map(|at| (operation, at)));
+    reindex(schema, &before, &after, &stored_key[3..], None, &mut plan);
+    loaded.set_head(at, after);
+    let command =
+        Command { operation, params: &[record], memory: &[], me: NULL, now, answer: None };
+    let truth = {
+        let pool = pool.borrow();
+        feed::begin(&mut plan.feed, schema, &command, now, &pool, 1, None);
+        let key_parts = &stored_key[keys::RECORD_HEAD_BYTES..];
+        feed::change(&mut plan.feed, schema, subject, key_parts, Some(&words), &pool)
+    };
+    put_number(&mut plan.feed, 0);
+    room.trace = None;
+    let written = (changed.get(0), truth);
+    if !put_record(schema, operation, &mut loaded, written, source, now, room, &mut plan)? {
+        return Err(Damaged);
+    }
+    Ok(Forgotten::Done(plan))
+}
+
+fn kept(
+    aged: &Aged,
+    span: (Word, Word),
+    now: Word,
+    stored_key: &[u8],
+    source: &dyn Source,
+) -> Result<Kept, Damaged> {
+    let mut at = |offset: Word| appended_at(stored_key, aged.log, offset, source);
+    let kept = retention::keep(span, aged.age, now, ENTRIES_MAX, &mut at);
+    if kept.is_err() {
+        // they are fetched together, not one after the other
+        for offset in span.0..span.1.min(span.0.saturating_add(ENTRIES_MAX + 1)) {
+            let _ = at(offset);
+        }
+    }
+    kept
+}
