@@ -24,6 +24,11 @@ fn ownership_is_derived_and_agrees_with_every_header() {
     ] {
         assert_eq!(of(name).ownership.derived, [shape], "{name}");
     }
+    // by the number that an attempt was given, and by a key whose private half one must hold
+    for (name, shape) in [("I20", "attempt-scoped"), ("I21", "owner-only")] {
+        let found = designs().into_iter().find(|found| found.name == name).unwrap();
+        assert_eq!(sheet(&found.design).ownership.derived, [shape], "{name}");
+    }
     let text = changed(&design("I02").text, "ownership lease-backed", "ownership owner-only");
     assert_eq!(sheet(&compiled(&text)).ownership.agrees, Some(false));
 }

@@ -453,6 +453,8 @@ impl Compiler {
         if self.something_is_missing() {
             return; // perhaps what it gives a size to
         }
+        // often all of one step that is no longer there, so they share a message
+        let mut left_over: Option<Diagnostic> = None;
         for entry in entries.list.iter().filter(|entry| !entry.used) {
             let mut words: Vec<String> = SETTINGS.iter().map(|word| (*word).to_string()).collect();
             words.extend(["faults".to_string(), "symmetry".to_string()]);
@@ -469,22 +471,27 @@ impl Compiler {
                 let sizeless = format!("how many values `{meant}` has");
                 self.diagnostics.retain(|d| d.code != "E0701" || !d.message.ends_with(&sizeless));
             }
-            let mut problem = Diagnostic::error(
+            let problem = Diagnostic::error(
                 "E0702",
                 entry.span,
                 format!("nothing called `{word}` needs a size"),
             );
-            problem = match suggest::did_you_mean(&word, words.iter().map(String::as_str)) {
-                Some(hint) => problem.help(hint),
-                None => problem.help(
-                    "name a key part, an actor, a parameter, `State.attribute`, a duration, `faults`, \
-                     `horizon`, `unknowns`, `messages`, `calls`, `log` or `symmetry`",
-                ),
-            };
-            self.report(problem);
+            match suggest::did_you_mean(&word, words.iter().map(String::as_str)) {
+                Some(hint) => self.report(problem.help(hint)),
+                None => match &mut left_over {
+                    Some(first) => first
+                        .secondary
+                        .push(syntax::Label { span: entry.span, text: format!("nor `{word}`") }),
+                    None => left_over = Some(problem.help(NEEDS_A_SIZE)),
+                },
+            }
         }
+        self.diagnostics.extend(left_over);
     }
 }
+
+const NEEDS_A_SIZE: &str = "name a key part, an actor, a parameter, `State.attribute`, a duration, \
+                            `faults`, `horizon`, `unknowns`, `messages`, `calls`, `log` or `symmetry`";
 
 /// Milliseconds as one would write them: `10m`.
 fn written_as(ms: i64) -> String {

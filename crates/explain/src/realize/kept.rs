@@ -9,50 +9,89 @@ use crate::facts::{Facts, Unit};
 
 pub fn outbox(unit: &Unit<'_>, facts: &Facts<'_>, form: &mut CommitForm) {
     let scope = unit.scope();
+    let own = own_tail(unit);
+    let mut again = false;
     for (at, send) in facts.sends.iter().enumerate() {
         let sent = &unit.design.operations[send.operation.index()];
         let args: Vec<String> = send.args.iter().map(|arg| scope.text(arg)).collect();
         let effect = matches!(sent.kind, OperationKind::Effect(_));
         let tail = if effect { args.join(", ") } else { format!("commit, {at}") };
-        let size = sent.params.iter().fold(Size::between(6, 20), |sum, param| {
-            sum.and(bytes::of_type(unit.design, &param.ty))
-        });
+        if send.operation == unit.id && own.as_deref() == Some(tail.as_str()) {
+            again = true;
+            continue;
+        }
+        let size = opened(unit.design, sent);
         entry(form, &sent.name, send.operation, &tail, size, effect && !send.fresh);
     }
-    if unit.answer.is_some() {
-        let names: Vec<&str> = unit.operation.params.iter().map(|p| p.name.as_str()).collect();
-        let tail = names.join(", ");
-        let name = format!("outbox_{}", plain(&unit.operation.name));
-        let key = KeyForm::outbox(unit.id, &tail);
-        form.reads.push(Record {
-            name: name.clone(),
-            path: format!("outbox {}", unit.operation.name),
-            key: key.clone(),
-            round: 1,
-            expected: Expected::Version,
-            when: None,
-            written: true,
-            times: 1,
-        });
-        form.writes.push(WriteForm {
-            name: name.clone(),
-            what: "outbox entry, closed".into(),
-            key: key.clone(),
-            kind: WriteKind::Remove,
-            when: None,
-            size: Size::NOTHING,
-            times: 1,
-        });
-        form.writes.push(WriteForm {
-            name: format!("{name}_next"),
-            what: "outbox by time".into(),
-            key: KeyForm::due('p', &format!("{name}.next"), unit.id, &key.tail()[1..]),
-            kind: WriteKind::Delete,
-            when: Some("the entry is open, not dead".into()),
-            size: Size::NOTHING,
-            times: 1,
-        });
+    if let Some(tail) = own {
+        answered(form, unit, &tail, again);
     }
+}
+
+/// The key of the entry that this answers; none: it answers no effect.
+fn own_tail(unit: &Unit<'_>) -> Option<String> {
+    unit.answer.as_ref()?;
+    let names: Vec<&str> = unit.operation.params.iter().map(|p| p.name.as_str()).collect();
+    Some(names.join(", "))
+}
+
+/// The entry that is answered. It is closed, unless its answer sends it `again`: then the same entry
+/// is open as before, to be tried at another time.
+fn answered(form: &mut CommitForm, unit: &Unit<'_>, tail: &str, again: bool) {
+    let name = format!("outbox_{}", plain(&unit.operation.name));
+    let key = KeyForm::outbox(unit.id, tail);
+    form.reads.push(Record {
+        name: name.clone(),
+        path: format!("outbox {}", unit.operation.name),
+        key: key.clone(),
+        round: 1,
+        expected: Expected::Version,
+        when: None,
+        written: true,
+        times: 1,
+    });
+    let (what, kind) = match again {
+        false => ("outbox entry, closed", WriteKind::Remove),
+        true => ("outbox entry, open again", WriteKind::Update),
+    };
+    let size = match again {
+        false => Size::NOTHING,
+        true => opened(unit.design, unit.operation),
+    };
+    form.writes.push(WriteForm {
+        name: name.clone(),
+        what: what.into(),
+        key: key.clone(),
+        kind,
+        when: None,
+        size,
+        times: 1,
+    });
+    let mut by_time = |name: String, at: String, kind, when: Option<&str>| {
+        form.writes.push(WriteForm {
+            key: KeyForm::due('p', &at, unit.id, &key.tail()[1..]),
+            name,
+            what: "outbox by time".into(),
+            kind,
+            when: when.map(str::to_owned),
+            size: Size::NOTHING,
+            times: 1,
+        });
+    };
+    let open = Some("the entry is open, not dead");
+    by_time(format!("{name}_next"), format!("{name}.next"), WriteKind::Delete, open);
+    if again {
+        by_time(format!("{name}_again"), format!("{name}_again.next"), WriteKind::Put, None);
+    }
+}
+
+/// How much an open entry takes.
+fn opened(design: &Design, sent: &Operation) -> Size {
+    let size = sent
+        .params
+        .iter()
+        .fold(Size::between(6, 20), |sum, param| sum.and(bytes::of_type(design, &param.ty)));
+    Size { open: true, ..size }
 }
 
 /// An entry that is opened.
@@ -88,7 +127,7 @@ fn entry(
         key: key.clone(),
         kind: if again { WriteKind::Update } else { WriteKind::Create },
         when: when.clone(),
-        size: Size { open: true, ..size },
+        size,
         times: 1,
     });
     form.writes.push(WriteForm {

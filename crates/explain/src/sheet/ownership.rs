@@ -1,10 +1,10 @@
 //! How a subject is owned while someone works on it.
 
-use design::model::{Design, OperationKind, Type};
+use design::model::{AttrId, Design, Expr, ExprKind, OperationKind, SubjectId, Type, visit};
 use serde::Serialize;
 
 use crate::derive::units;
-use crate::facts::{Facts, TestKind};
+use crate::facts::{Facts, TestKind, Unit};
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Ownership {
@@ -21,6 +21,8 @@ pub fn of(design: &Design) -> Ownership {
     let mut leases = Vec::new();
     let mut attempts = Vec::new();
     let mut owners = Vec::new();
+    let mut numbered = Vec::new();
+    let given = given_with_the_work(design);
     for unit in units(design) {
         let facts = Facts::of(&unit);
         let name = unit.name();
@@ -31,7 +33,8 @@ pub fn of(design: &Design) -> Ownership {
             let timed = crate::derive::mentions_now(write.value);
             if *attribute.ty.required() == Type::Time
                 && timed
-                && expires(design, place.subject, write.attr)
+                && !of_a_key(design, &facts, write.place)
+                && expires(design, &given, place.subject, write.attr)
             {
                 leases.push(format!(
                     "`{name}` sets the deadline `{on}`, and what is over it may be taken"
@@ -57,11 +60,24 @@ pub fn of(design: &Design) -> Ownership {
                 TestKind::Memory(_) if names_an_attempt(attribute.ty.required()) => {
                     attempts.push(format!("`{name}` is refused to all but the attempt in `{on}`"));
                 }
+                TestKind::Memory(_)
+                    if given.contains(&(facts.places[test.place].subject, test.attr)) =>
+                {
+                    numbered.push(format!(
+                        "`{name}` is refused to all but the attempt whose number is in `{on}`"
+                    ));
+                }
                 _ => {}
             }
         }
     }
-    let found = [("lease-backed", leases), ("attempt-scoped", attempts), ("owner-only", owners)];
+    owners.extend(units(design).iter().flat_map(signed));
+    let found = [
+        ("lease-backed", leases),
+        ("attempt-scoped", attempts),
+        ("owner-only", owners),
+        ("attempt-scoped", numbered),
+    ];
     let first = found.into_iter().find(|(_, because)| !because.is_empty());
     let stated = design.header.ownership.clone();
     let (derived, mut because) = match first {
@@ -73,15 +89,26 @@ pub fn of(design: &Design) -> Ownership {
     Ownership { derived, because, stated, agrees }
 }
 
-/// Does some guard let others in once this time is over?
+/// Does some step that waits until this time is over let others in? One that only writes down which
+/// attempt has failed does not: the next attempt has the next number.
 fn expires(
     design: &Design,
-    subject: design::model::SubjectId,
-    attr: design::model::AttrId,
+    given: &[(SubjectId, AttrId)],
+    subject: SubjectId,
+    attr: AttrId,
 ) -> bool {
     units(design).iter().any(|unit| {
         let facts = Facts::of(unit);
+        let of_given = |value: &Expr| match &value.kind {
+            ExprKind::Attr { base, attr } => {
+                base.ty.subject().is_some_and(|of| given.contains(&(of, *attr)))
+            }
+            _ => false,
+        };
+        let notes =
+            !facts.writes.is_empty() && facts.writes.iter().all(|write| of_given(write.value));
         !matches!(unit.operation.kind, OperationKind::Read { .. })
+            && !notes
             && facts.tests.iter().any(|test| {
                 facts.places[test.place].subject == subject
                     && test.attr == attr
@@ -90,10 +117,54 @@ fn expires(
     })
 }
 
+/// Is a public key written along with it? How long a key is valid keeps nobody out.
+fn of_a_key(design: &Design, facts: &Facts<'_>, place: usize) -> bool {
+    facts.writes.iter().any(|write| {
+        let attribute = facts.attribute(design, write.place, write.attr);
+        write.place == place && *attribute.ty.required() == Type::PublicKey
+    })
+}
+
+/// The keys without whose private halves a step is refused.
+fn signed(unit: &Unit<'_>) -> Vec<String> {
+    let mut found = Vec::new();
+    for clause in &unit.operation.guard {
+        visit::each(&clause.body, &mut |part| {
+            if let ExprKind::Verified { key, .. } = &part.kind {
+                let key = unit.scope().text(key);
+                found.push(format!(
+                    "`{}` is refused to all but who holds the private half of `{key}`",
+                    unit.name()
+                ));
+            }
+        });
+    }
+    found
+}
+
+/// Numbers that a step hands to its caller while it writes the caller's name into the same record.
+fn given_with_the_work(design: &Design) -> Vec<(SubjectId, AttrId)> {
+    let mut given = Vec::new();
+    for unit in units(design) {
+        let facts = Facts::of(&unit);
+        for (place, attr) in facts.hands.iter().filter_map(|(_, from)| *from) {
+            let is_number = *facts.attribute(design, place, attr).ty.required() == Type::Int;
+            let takes = facts
+                .writes
+                .iter()
+                .any(|write| write.place == place && matches!(write.value.kind, ExprKind::Me));
+            if is_number && takes {
+                given.push((facts.places[place].subject, attr));
+            }
+        }
+    }
+    given
+}
+
 fn names_an_attempt(ty: &Type) -> bool {
     matches!(ty, Type::Ref(_) | Type::Text)
 }
 
-fn is_path(value: &design::model::Expr, path: &str, unit: &crate::facts::Unit<'_>) -> bool {
+fn is_path(value: &Expr, path: &str, unit: &Unit<'_>) -> bool {
     unit.scope().text(value) == path
 }

@@ -69,13 +69,24 @@ impl Parser<'_> {
             let span = self.since(first);
             statements.push(Stmt { kind, span });
             if self.lost {
-                self.resync(open, start, |p| p.piece(0).line_start && p.at(TokenKind::Word));
+                self.resync(open, start, |p| {
+                    p.piece(0).line_start && p.at(TokenKind::Word) && !p.at_line_of_list()
+                });
                 if self.lost {
                     break;
                 }
             }
         }
         self.close_body(open);
+    }
+
+    /// A line that ends with a comma is a part of a list that was not opened, and no statement.
+    fn at_line_of_list(&self) -> bool {
+        let mut ahead = 1;
+        while !self.piece(ahead).line_start && self.nth(ahead) != TokenKind::End {
+            ahead += 1;
+        }
+        self.nth(ahead - 1) == TokenKind::Comma
     }
 
     fn statement(&mut self) -> StmtKind {
