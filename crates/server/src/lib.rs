@@ -25,6 +25,7 @@ mod service;
 mod start;
 mod tls;
 mod tracing;
+mod websocket;
 
 pub use admin::{Admin, AdminError, AdminHandle, Told};
 pub use auth::Access;

@@ -186,9 +186,12 @@ impl Caller {
         app.identity.still_good(token, now_s()).is_ok()
     }
 
-    /// Ends when its token is no longer good.
+    /// Ends when its token is no longer good; who has none is not turned away.
     pub async fn turned_away(&self, app: &App) {
-        while self.token.is_none() || self.still_good(app) {
+        if self.token.is_none() {
+            return std::future::pending().await;
+        }
+        while self.still_good(app) {
             tokio::time::sleep(LOOK_AGAIN).await;
         }
     }

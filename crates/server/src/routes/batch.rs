@@ -83,7 +83,7 @@ where
     // all are decided before one of them is waited for
     for step in &steps {
         begun.push(loop {
-            match begin(app, service, &caller, step, trace.cloned()) {
+            match begin(app, service, &caller, step, trace.cloned(), Vec::new()) {
                 // this step and those after it are for the new version
                 Err(problem) if patience.with(&problem).await => {
                     service = app.service(&service.name)?;
@@ -93,10 +93,11 @@ where
         });
     }
     let mut text = Vec::with_capacity(320 * begun.len() + 16);
+    let mut rooms = Vec::with_capacity(begun.len());
     text.extend_from_slice(b"{\"answers\":[");
     for (at, begun) in begun.into_iter().enumerate() {
         text.extend_from_slice(if at > 0 { b",{" } else { b"{" });
-        tell(service, begun, &mut text).await;
+        tell(service, begun, &mut text, &mut rooms).await;
         text.push(b'}');
     }
     text.extend_from_slice(b"]}");
@@ -124,20 +125,23 @@ pub fn begin(
     caller: &Caller,
     step: &Step<'_>,
     trace: Option<Trace>,
+    room: Vec<u8>,
 ) -> Result<Begun, Problem> {
     let call = service
         .call(&step.actor, &step.operation)
         .ok_or_else(|| step::unknown(service, &step.actor, &step.operation))?;
     let idempotency_key = step.idempotency_key.as_deref().map(idempotency::checked).transpose()?;
     let terms = Terms { idempotency_key, trace, ..Terms::default() };
-    calling::begin_text(app, service, call, caller, step.params.0, &terms, Vec::new())
+    calling::begin_text(app, service, call, caller, step.params.0, &terms, room)
 }
 
-/// Writes `"status":…,"body":…` once it may be told. Gives the problem, if it is one.
+/// Writes `"status":…,"body":…` once it may be told. Gives the problem, if it is one. The room in which
+/// the answer was made goes to the others.
 pub async fn tell(
     service: &Service,
     begun: Result<Begun, Problem>,
     out: &mut Vec<u8>,
+    rooms: &mut Vec<Vec<u8>>,
 ) -> Option<Problem> {
     let outcome = match begun {
         Ok(begun) => begun.finish(service).await,
@@ -147,6 +151,7 @@ pub async fn tell(
         Ok(said) => {
             out.extend_from_slice(b"\"status\":200,\"body\":");
             out.extend_from_slice(&said.text);
+            rooms.push(said.text);
             None
         }
         Err(problem) => Some(tell_problem(problem, out)),

@@ -2,16 +2,21 @@
 //! came. Whatever has arrived is begun together and becomes durable together.
 
 use std::borrow::Cow;
+use std::future::poll_fn;
+use std::ops::Range;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use axum::body::Body;
-use axum::extract::State;
-use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
-use axum::http::{HeaderMap, Response};
+use axum::extract::{Request, State};
+use axum::http::Response;
 use axum::response::IntoResponse;
-use futures_util::{FutureExt, SinkExt};
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::batch::{self, Params, Step};
 use crate::app::{App, Place};
@@ -21,6 +26,7 @@ use crate::patience::Patience;
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::tracing::Traced;
+use crate::websocket::{self, Came, Frames};
 
 /// One message: a step, of which design, and a name under which its answer comes back.
 #[derive(Deserialize)]
@@ -45,84 +51,179 @@ struct Asked<'a> {
 
 /// A step whose answer is still to be told.
 struct Waiting {
-    /// the answer, as far as it is written: up to the identity
-    text: Vec<u8>,
+    /// where the identity stands that its answer comes back under
+    id: Range<usize>,
     begun: Result<(Arc<Service>, Begun, Place), Problem>,
     traced: Option<Traced>,
 }
 
-pub async fn get(
-    State(app): State<Arc<App>>,
-    headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
-) -> Response<Body> {
-    let opened = match auth::caller(&app, &headers) {
+pub async fn get(State(app): State<Arc<App>>, mut request: Request) -> Response<Body> {
+    let opened = match auth::caller(&app, request.headers()) {
         Err(problem) => problem.into_response(),
-        Ok(caller) => match upgrade {
-            Err(_) => Problem::malformed("this address takes a WebSocket").into_response(),
-            Ok(upgrade) => {
-                let most = app.limits().body_bytes_max;
-                let serving = Arc::clone(&app);
-                upgrade
-                    .max_message_size(most)
-                    .max_frame_size(most)
-                    .on_upgrade(move |socket| serve(serving, caller, socket))
+        Ok(caller) => {
+            let upgrade = request.extensions_mut().remove::<OnUpgrade>();
+            match (websocket::key(request.headers()), upgrade) {
+                (Some(key), Some(upgrade)) => {
+                    let app = Arc::clone(&app);
+                    tokio::spawn(async move {
+                        // a client that breaks off is no news
+                        let Ok(upgraded) = upgrade.await else { return };
+                        // the connection it came by is over as far as HTTP is concerned
+                        let Some(_place) = app.connect() else { return };
+                        Socket::new(app, caller, upgraded).serve().await;
+                    });
+                    websocket::accepted(key)
+                }
+                _ => Problem::malformed("this address takes a WebSocket").into_response(),
             }
-        },
+        }
     };
     app.requests.count("socket", opened.status().as_u16());
     opened
 }
 
-async fn serve(app: Arc<App>, caller: Caller, mut socket: WebSocket) {
-    // the connection it came by is over as far as HTTP is concerned
-    let Some(_place) = app.connect() else { return };
-    let pipeline_max = app.limits().pipeline_max;
-    let mut waiting = Vec::new();
-    loop {
-        let first = tokio::select! {
-            message = socket.recv() => message,
-            () = app.stopped() => break,
-            () = caller.turned_away(&app) => None,
-        };
-        if !caller.still_good(&app) {
-            let reason = "the token is no longer good".into();
-            let frame = CloseFrame { code: close_code::POLICY, reason };
-            let _ = socket.send(Message::Close(Some(frame))).await;
-            return;
-        }
-        let mut next = Some(first);
-        while let Some(message) = next {
-            match message {
-                Some(Ok(Message::Text(text))) => {
-                    waiting.push(begin(&app, &caller, text.as_str()).await);
-                }
-                Some(Ok(Message::Binary(_))) => {
-                    let begun = Err(Problem::malformed("a message is a text"));
-                    waiting.push(Waiting { text: named(None), begun, traced: None });
-                }
-                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-                Some(Ok(Message::Close(_)) | Err(_)) | None => {
-                    // what was begun is durable soon; nobody is there to be told
-                    return;
-                }
-            }
-            next = if waiting.len() < pipeline_max { socket.recv().now_or_never() } else { None };
-        }
-        for step in waiting.drain(..) {
-            if socket.feed(Message::Text(told(step).await.into())).await.is_err() {
-                return;
-            }
-        }
-        if socket.flush().await.is_err() {
-            return;
-        }
-    }
-    let frame = CloseFrame { code: close_code::AWAY, reason: "the server is stopping".into() };
-    let _ = socket.send(Message::Close(Some(frame))).await;
+/// Room for what comes at a time.
+const ROOM_BYTES: usize = 16 << 10;
+/// What is kept for later by a socket on which nothing happens.
+const KEPT_BYTES_MAX: usize = 64 << 10;
+const ROOMS_MAX: usize = 32;
+const GOING_AWAY: u16 = 1001;
+const POLICY: u16 = 1008;
+
+struct Socket {
+    app: Arc<App>,
+    caller: Caller,
+    stream: TokioIo<Upgraded>,
+    frames: Frames,
+    waiting: Vec<Waiting>,
+    ids: Vec<u8>,
+    /// where answers were made, for those to come
+    rooms: Vec<Vec<u8>>,
+    text: Vec<u8>,
+    /// what goes out next
+    out: Vec<u8>,
 }
 
-async fn begin(app: &Arc<App>, caller: &Caller, text: &str) -> Waiting {
+impl Socket {
+    fn new(app: Arc<App>, caller: Caller, upgraded: Upgraded) -> Socket {
+        let frames = Frames::new(app.limits().body_bytes_max);
+        Socket {
+            app,
+            caller,
+            stream: TokioIo::new(upgraded),
+            frames,
+            waiting: Vec::new(),
+            ids: Vec::new(),
+            rooms: Vec::new(),
+            text: Vec::new(),
+            out: Vec::new(),
+        }
+    }
+
+    async fn serve(mut self) {
+        let (app, caller) = (Arc::clone(&self.app), self.caller.clone());
+        let mut stopped = pin!(app.stopped());
+        let mut turned_away = pin!(caller.turned_away(&app));
+        loop {
+            if !caller.still_good(&app) {
+                return self.end(POLICY, "the token is no longer good").await;
+            }
+            let goes_on = self.begin_all().await;
+            let is_full = self.waiting.len() >= app.limits().pipeline_max;
+            self.tell_all().await;
+            let sent = self.stream.write_all(&self.out).await.is_ok();
+            if !goes_on || !sent || self.stream.flush().await.is_err() {
+                let _ = self.stream.shutdown().await;
+                return;
+            }
+            self.out.clear();
+            self.out.shrink_to(KEPT_BYTES_MAX);
+            self.rooms.truncate(ROOMS_MAX);
+            // then more of them may have come already
+            if is_full {
+                continue;
+            }
+            let Socket { stream, frames, .. } = &mut self;
+            frames.read.reserve(ROOM_BYTES);
+            let came = poll_fn(|context| {
+                if let Poll::Ready(count) = pin!(stream.read_buf(&mut frames.read)).poll(context) {
+                    return Poll::Ready(Ok(count.unwrap_or(0)));
+                }
+                if stopped.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(Err((GOING_AWAY, "the server is stopping")));
+                }
+                let turned_away = turned_away.as_mut().poll(context);
+                turned_away.map(|()| Err((POLICY, "the token is no longer good")))
+            });
+            match came.await {
+                Ok(0) => return,
+                Ok(_) => {}
+                Err((code, reason)) => return self.end(code, reason).await,
+            }
+        }
+    }
+
+    async fn end(mut self, code: u16, reason: &str) {
+        websocket::close(&mut self.out, Some((code, reason)));
+        // a client that breaks off is no news
+        let _ = self.stream.write_all(&self.out).await;
+        let _ = self.stream.shutdown().await;
+    }
+
+    /// Begins the steps that have come, up to the limit. False: the socket ends.
+    async fn begin_all(&mut self) -> bool {
+        let Socket { app, caller, frames, waiting, ids, rooms, out, .. } = self;
+        while waiting.len() < app.limits().pipeline_max {
+            match frames.next() {
+                Ok(None) => break,
+                Ok(Some(Came::Text(text))) => {
+                    let room = rooms.pop().unwrap_or_default();
+                    waiting.push(begin(app, caller, text, ids, room).await);
+                }
+                Ok(Some(Came::Binary)) => {
+                    let begun = Err(Problem::malformed("a message is a text"));
+                    waiting.push(Waiting { id: named(None, ids), begun, traced: None });
+                }
+                Ok(Some(Came::Ping(bytes))) => websocket::pong(out, bytes),
+                Ok(Some(Came::Pong)) => {}
+                Ok(Some(Came::Close(code))) => {
+                    // nobody is there to be told; what was begun is durable soon
+                    waiting.clear();
+                    websocket::close(out, code.map(|code| (code, "")));
+                    return false;
+                }
+                Err(wrong) => {
+                    waiting.clear();
+                    websocket::close(out, Some((wrong.code, wrong.reason)));
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    async fn tell_all(&mut self) {
+        let Socket { waiting, ids, rooms, text, out, .. } = self;
+        for step in waiting.drain(..) {
+            text.clear();
+            text.extend_from_slice(b"{\"id\":");
+            text.extend_from_slice(&ids[step.id.clone()]);
+            text.push(b',');
+            tell(step, text, rooms).await;
+            text.push(b'}');
+            websocket::text(out, text);
+        }
+        ids.clear();
+    }
+}
+
+async fn begin(
+    app: &Arc<App>,
+    caller: &Caller,
+    text: &str,
+    ids: &mut Vec<u8>,
+    mut room: Vec<u8>,
+) -> Waiting {
     let asked: Asked<'_> = match serde_json::from_str(text) {
         Ok(asked) => asked,
         Err(error) => {
@@ -130,18 +231,20 @@ async fn begin(app: &Arc<App>, caller: &Caller, text: &str) -> Waiting {
                 "a message is {{\"id\", \"design\", \"actor\", \"operation\", …}}: {error}"
             );
             let begun = Err(Problem::malformed(detail));
-            return Waiting { text: named(None), begun, traced: None };
+            return Waiting { id: named(None, ids), begun, traced: None };
         }
     };
     let Asked { id, design, actor, operation, params, idempotency_key, traceparent } = asked;
+    let id = named(id, ids);
     let mut traced = Traced::message(app, traceparent.as_deref());
     let step = Step { actor, operation, params, idempotency_key };
     let mut patience = Patience::default();
     loop {
+        let room = std::mem::take(&mut room);
         let begun = (|| {
             let place = app.enter()?;
             let service = Arc::clone(app.service(&design)?);
-            let begun = batch::begin(app, &service, caller, &step, traced.trace().cloned())?;
+            let begun = batch::begin(app, &service, caller, &step, traced.trace().cloned(), room)?;
             Ok((service, begun, place))
         })();
         match begun {
@@ -152,34 +255,27 @@ async fn begin(app: &Arc<App>, caller: &Caller, text: &str) -> Waiting {
                 {
                     traced.of_step("SOCKET", service, call);
                 }
-                return Waiting { text: named(id), begun, traced: Some(traced) };
+                return Waiting { id, begun, traced: Some(traced) };
             }
         }
     }
 }
 
-/// `{"id":…,`
-fn named(id: Option<&RawValue>) -> Vec<u8> {
-    let id = id.map_or("null", RawValue::get);
-    let mut text = Vec::with_capacity(448 + id.len());
-    text.extend_from_slice(b"{\"id\":");
-    text.extend_from_slice(id.as_bytes());
-    text.push(b',');
-    text
+/// Keeps an identity as it came.
+fn named(id: Option<&RawValue>, ids: &mut Vec<u8>) -> Range<usize> {
+    let start = ids.len();
+    ids.extend_from_slice(id.map_or("null", RawValue::get).as_bytes());
+    start..ids.len()
 }
 
-/// `{"id", "status", "body"}`
-async fn told(step: Waiting) -> String {
-    let mut text = step.text;
+/// `"status", "body"`
+async fn tell(step: Waiting, text: &mut Vec<u8>, rooms: &mut Vec<Vec<u8>>) {
     let problem = match step.begun {
-        Ok((service, begun, _place)) => batch::tell(&service, Ok(begun), &mut text).await,
-        Err(problem) => Some(batch::tell_problem(problem, &mut text)),
+        Ok((service, begun, _place)) => batch::tell(&service, Ok(begun), text, rooms).await,
+        Err(problem) => Some(batch::tell_problem(problem, text)),
     };
     if let Some(traced) = step.traced {
         let status = problem.as_ref().map_or(200, |problem| problem.status.as_u16());
         traced.end(status, problem.as_ref().map(|problem| &*problem.kind));
     }
-    text.push(b'}');
-    // made of texts
-    String::from_utf8(text).unwrap_or_default()
 }

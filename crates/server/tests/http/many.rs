@@ -76,6 +76,57 @@ fn a_socket_answers_in_order_under_the_id_that_was_given() {
 }
 
 #[test]
+fn a_socket_keeps_to_its_standard() {
+    let server = serve(vec![service("tickets", TICKETS)]);
+    let open = || {
+        let mut socket = Client::new(server.address());
+        socket.upgrade("/v1/socket");
+        socket
+    };
+    let mut step = add("F1");
+    step["design"] = json!("tickets");
+    let text = step.to_string().into_bytes();
+    let masked = |first: u8, payload: &[u8]| {
+        let length = u8::try_from(payload.len()).unwrap();
+        assert!(length < 126);
+        let mut frame = vec![first, 0x80 | length, 7, 7, 7, 7];
+        frame.extend(payload.iter().map(|byte| byte ^ 7));
+        frame
+    };
+    // in pieces, with a ping between them, and a step that has to wait for its end
+    let mut socket = open();
+    let (first, last) = text.split_at(20);
+    let mut bytes = masked(0x01, first);
+    bytes.extend(masked(0x89, b"still there?"));
+    bytes.extend(masked(0x80, last));
+    let (head, tail) = bytes.split_at(60);
+    socket.send(head);
+    assert_eq!(socket.frame(), (10, b"still there?".to_vec()));
+    socket.send(tail);
+    assert_eq!(socket.text_frame()["status"], 200);
+    // what is no text is told so, and the socket goes on
+    socket.send(&masked(0x82, b"bytes"));
+    assert_eq!(socket.text_frame()["status"], 400);
+    socket.send(&masked(0x88, &1000_u16.to_be_bytes()));
+    assert_eq!(socket.frame(), (8, 1000_u16.to_be_bytes().to_vec()));
+    assert!(socket.is_closed());
+    for (bytes, code) in
+        [(vec![0x81, 1, b'x'], 1002_u16), (masked(0x81, &[0xff]), 1007), (masked(0x80, b"x"), 1002)]
+    {
+        let mut socket = open();
+        socket.send(&bytes);
+        let (kind, why) = socket.frame();
+        assert_eq!((kind, &why[..2]), (8, &code.to_be_bytes()[..]));
+        assert!(socket.is_closed());
+    }
+    let mut socket = open();
+    // longer than a message may be
+    socket.send(&[0x81, 0xff, 0, 0, 0, 0, 1, 0, 0, 0]);
+    let (kind, why) = socket.frame();
+    assert_eq!((kind, &why[..2]), (8, &1009_u16.to_be_bytes()[..]));
+}
+
+#[test]
 fn nothing_is_answered_before_it_is_durable_by_whatever_door_it_came() {
     let (slow, gate) = lag();
     let server = server::start(config(), vec![service_on("tickets", TICKETS, slow)]).unwrap();
