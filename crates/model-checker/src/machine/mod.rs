@@ -6,6 +6,7 @@ mod calls;
 mod effects;
 mod faults;
 mod forgetting;
+mod glance;
 mod instances;
 mod memo;
 mod messages;
@@ -80,6 +81,9 @@ pub(crate) struct Worker {
     pub(crate) scratch: Scratch,
     /// values, reused
     words: Vec<Word>,
+    /// of permuted states, reused
+    least: Vec<u64>,
+    codes: Vec<u64>,
     recall: Recall,
     /// what is kept by rank stands as its rank in `before`, not as it was counted
     ranked: bool,
@@ -196,6 +200,8 @@ impl Machine {
             memory: Vec::new(),
             scratch: Scratch::new(),
             words: Vec::new(),
+            least: Vec::new(),
+            codes: Vec::new(),
             recall: Recall::default(),
             ranked: false,
         }

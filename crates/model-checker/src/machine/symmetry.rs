@@ -8,6 +8,7 @@ use engine::{HashPart, NULL, Word};
 use rustc_hash::FxHashMap;
 
 use super::calls::sort_blocks;
+use super::glance::{Glance, Seen};
 use super::{Machine, Worker};
 use crate::world::flow::PlaceOf;
 use crate::world::plan::SlotName;
@@ -34,11 +35,11 @@ impl Alike {
 }
 
 /// One way to exchange them, worked out for every slot.
-struct Permutation {
+pub(super) struct Permutation {
     /// where the value of each slot goes
     to: Vec<u32>,
-    /// what each value of a sort becomes
-    values: FxHashMap<u32, Vec<Word>>,
+    /// what each value of a sort becomes; empty: what it is
+    values: Vec<Vec<Word>>,
     principals: Vec<Word>,
     keys: Vec<Vec<Word>>,
     signatures: Vec<Word>,
@@ -49,6 +50,7 @@ struct Permutation {
 
 pub(crate) struct Symmetry {
     permutations: Vec<Permutation>,
+    glance: Glance,
 }
 
 impl Symmetry {
@@ -91,10 +93,12 @@ impl Symmetry {
                 permutations.push(Permutation::of(machine, &chosen, &order, &numbers));
             }
         }
-        (Some(Symmetry { permutations }), notes)
+        let glance = Glance::of(machine, &permutations);
+        (Some(Symmetry { permutations, glance }), notes)
     }
 
-    /// The least packed form among all permutations; `best` holds that of `words` already.
+    /// The least form among all permutations, packed; `best` holds that of `words` already. Least is
+    /// what is least at a glance, and of those that look the same, the least packed form.
     pub(super) fn least(
         &self,
         machine: &Machine,
@@ -104,15 +108,27 @@ impl Symmetry {
         worker: &mut Worker,
     ) {
         let mut moved = std::mem::take(&mut worker.words);
-        for permutation in &self.permutations {
+        let mut least = std::mem::take(&mut worker.least);
+        let mut codes = std::mem::take(&mut worker.codes);
+        self.glance.own(machine, words, &mut least);
+        for of in self.permutations.iter().enumerate() {
+            let seen = self.glance.look(machine, of, words, &least, &mut codes);
+            if seen == Seen::Larger {
+                continue;
+            }
             moved.clear();
             moved.resize(words.len(), 0);
-            permutation.apply(machine, words, &mut moved);
-            if machine.plan.slots.pack(&moved, packed).is_ok() && *packed < *best {
+            of.1.apply(machine, words, &mut moved);
+            if machine.plan.slots.pack(&moved, packed).is_ok()
+                && (seen == Seen::Smaller || *packed < *best)
+            {
                 best.copy_from_slice(packed);
+                std::mem::swap(&mut least, &mut codes);
             }
         }
         worker.words = moved;
+        worker.least = least;
+        worker.codes = codes;
     }
 }
 
@@ -187,7 +203,7 @@ impl Permutation {
         let universe = &machine.universe;
         let mut permutation = Permutation {
             to: (0..machine.plan.names.len() as u32).collect(),
-            values: FxHashMap::default(),
+            values: vec![Vec::new(); universe.sorts.list.len()],
             principals: (0..universe.principals.len() as Word).collect(),
             keys: vec![Vec::new(); machine.design.subjects.len()],
             signatures: Vec::new(),
@@ -197,8 +213,7 @@ impl Permutation {
         for (alike, way) in chosen.iter().zip(order) {
             match alike {
                 Alike::Values { sort, .. } => {
-                    let way = way.iter().map(|to| *to as Word).collect();
-                    permutation.values.insert(*sort as u32, way);
+                    permutation.values[*sort] = way.iter().map(|to| *to as Word).collect();
                 }
                 Alike::Principals { first, .. } => {
                     for (at, to) in way.iter().enumerate() {
@@ -237,8 +252,13 @@ impl Permutation {
         permutation
     }
 
+    /// Where the value of a slot goes.
+    pub(super) fn target(&self, slot: usize) -> usize {
+        self.to[slot] as usize
+    }
+
     /// One word of a certain kind.
-    fn word(&self, machine: &Machine, kind: Kind, word: Word) -> Word {
+    pub(super) fn word(&self, machine: &Machine, kind: Kind, word: Word) -> Word {
         if word == NULL {
             return word;
         }
@@ -250,8 +270,7 @@ impl Permutation {
             }
             Kind::Opaque(sort) => {
                 let first = machine.universe.sorts.list[sort as usize].opaque_first;
-                let way = self.values.get(&sort);
-                let to = way.and_then(|way| way.get(word.wrapping_sub(first) as usize));
+                let to = self.values[sort as usize].get(word.wrapping_sub(first) as usize);
                 to.map_or(word, |to| first + to)
             }
             Kind::Digest => self.digest(machine, word),

@@ -214,10 +214,19 @@ impl Slot {
         }
     }
 
+    #[inline]
     fn code_of(&self, word: Word, words: &[Word]) -> Option<u64> {
-        if !self.in_use(words) {
-            return Some(0);
-        }
+        if self.in_use(words) { self.used_code(word) } else { Some(0) }
+    }
+
+    /// The code of a word that is in use; what has none comes last.
+    #[inline]
+    pub(crate) fn code(&self, word: Word) -> u64 {
+        self.used_code(word).unwrap_or(u64::MAX)
+    }
+
+    #[inline]
+    fn used_code(&self, word: Word) -> Option<u64> {
         if self.nullable {
             return if word == NULL { Some(0) } else { self.codec.code(word).map(|code| code + 1) };
         }
