@@ -40,9 +40,9 @@ fn a_guard_asks_whether_content_is_stored_and_what_nobody_refers_to_is_collected
     bench.call(publish(&used)).unwrap();
     assert_eq!(store::block_on(runtime.get_blob(&used)).unwrap(), Some(content));
     // within the grace nothing goes, afterwards only what nobody refers to
-    assert_eq!(store::block_on(runtime.collect_blobs(60_000)).unwrap(), 0);
+    assert_eq!(store::block_on(runtime.collect_blobs(60_000)).unwrap().taken, 0);
     bench.clock.advance(60_000);
-    assert_eq!(store::block_on(runtime.collect_blobs(60_000)).unwrap(), 1);
+    assert_eq!(store::block_on(runtime.collect_blobs(60_000)).unwrap().taken, 1);
     assert_eq!(store::block_on(runtime.get_blob(&unused)).unwrap(), None);
     assert!(store::block_on(runtime.get_blob(&used)).unwrap().is_some());
     assert_eq!(bench.refused_by(publish(&unused)), "uploaded");

@@ -8,6 +8,7 @@ use tokio::sync::watch;
 
 use crate::admin::Told;
 use crate::auth::Auditor;
+use crate::collecting::Collections;
 use crate::config::{Config, Limits};
 use crate::idempotency::UnderWay;
 use crate::metrics::Requests;
@@ -22,6 +23,7 @@ pub struct App {
     /// idempotency keys whose first request is not answered yet
     pub under_way: Arc<UnderWay>,
     pub requests: Requests,
+    pub collections: Collections,
     /// requests that are being answered
     in_flight: Arc<AtomicUsize>,
     connections: Arc<AtomicUsize>,
@@ -44,6 +46,7 @@ impl App {
             services: services.into_iter().map(Slot::new).collect(),
             under_way: Arc::default(),
             requests: Requests::default(),
+            collections: Collections::default(),
             in_flight: Arc::default(),
             connections: Arc::default(),
             followers: Arc::default(),

@@ -7,6 +7,7 @@ use telemetry::Spans;
 
 use crate::admin::AdminHandle;
 use crate::auth::Access;
+use crate::collecting::Collecting;
 
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -19,6 +20,8 @@ pub struct Config {
     pub access: Access,
     /// where spans go; by default nowhere
     pub spans: Spans,
+    /// none: content that nothing mentions stays
+    pub collecting: Option<Collecting>,
 }
 
 impl Default for Config {
@@ -30,6 +33,7 @@ impl Default for Config {
             tls: None,
             access: Access::default(),
             spans: Spans::default(),
+            collecting: Some(Collecting::default()),
         }
     }
 }

@@ -7,6 +7,7 @@ mod app;
 pub mod auth;
 mod body;
 mod calling;
+mod collecting;
 mod config;
 mod console;
 mod etag;
@@ -29,6 +30,7 @@ mod websocket;
 
 pub use admin::{Admin, AdminError, AdminHandle, Told};
 pub use auth::Access;
+pub use collecting::Collecting;
 pub use config::{Config, Limits};
 pub use service::Service;
 pub use start::{Running, StartError, start};

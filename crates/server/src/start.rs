@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::auth::{self, Auditor};
 use crate::config::Config;
 use crate::service::Service;
-use crate::{console, listen, routes, tls};
+use crate::{collecting, console, listen, routes, tls};
 
 /// So many connections wait to be accepted.
 const BACKLOG: u32 = 4_096;
@@ -97,6 +97,7 @@ pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartErr
     let app = Arc::new(App::new(config, services, identity, auditor));
     let router = routes::router(Arc::clone(&app));
     threads.spawn(console::watch(Arc::clone(&app)));
+    threads.spawn(collecting::run(Arc::clone(&app)));
     let accepting = threads.spawn(listen::accept(listener, tls, Arc::clone(&app), router));
     Ok(Running { address, app, accepting: Some(accepting), threads: Some(threads) })
 }

@@ -81,6 +81,7 @@ fn text(app: &App) -> String {
         let forgotten = service.runtime.counters().forgotten();
         let _ = writeln!(out, "{name}{{design=\"{}\"}} {forgotten}", label(&service.name));
     }
+    contents(app, &mut out);
     leaving(app, &mut out);
     if app.config.spans.is_recorded() {
         let name = "steadfast_spans_lost_total";
@@ -88,6 +89,22 @@ fn text(app: &App) -> String {
         let _ = writeln!(out, "{name} {}", app.config.spans.lost());
     }
     out
+}
+
+/// Content that truth refers to, of the designs that have any.
+fn contents(app: &App, out: &mut String) {
+    for (name, kind, help, value) in [
+        ("steadfast_blobs", "gauge", "contents that are kept, as of the last collection", 0),
+        ("steadfast_blobs_collected_total", "counter", "contents that nothing mentioned", 1),
+        ("steadfast_blobs_failed_total", "counter", "collections that came to nothing", 2),
+    ] {
+        head(out, name, kind, help);
+        for service in app.services().filter(|service| !service.design().blobs.is_empty()) {
+            let sums = app.collections.of(&service.name);
+            let value = [sums.kept, sums.taken, sums.failed][value];
+            let _ = writeln!(out, "{name}{{design=\"{}\"}} {value}", label(&service.name));
+        }
+    }
 }
 
 /// What is on its way to the world outside.

@@ -1,7 +1,10 @@
 //! Content over HTTP, and steps that only messages call.
 
-use crate::support::{Client, TICKETS, serve, service};
+use std::time::{Duration, Instant};
+
+use crate::support::{Client, TICKETS, config, serve, service};
 use serde_json::json;
+use server::{Collecting, Config};
 
 const GALLERY: &str = "\
 design Gallery
@@ -58,4 +61,57 @@ fn what_messages_call_is_not_called_from_outside() {
     let document = client.get("/openapi.json").json();
     assert!(document["paths"]["/v1/gallery/porter/carry"].is_null());
     assert!(document["paths"]["/v1/gallery/painter/hang"].is_object());
+}
+
+fn upload(client: &mut Client, content: &str) -> String {
+    let stored = client.request("POST", "/v1/gallery/blobs", &CONTENT, content);
+    assert_eq!(stored.status, 200, "{stored:?}");
+    stored.json()["digest"].as_str().unwrap().to_string()
+}
+
+#[test]
+fn content_that_nothing_mentions_goes_after_its_grace() {
+    let grace_ms = 1_500;
+    let collecting = Some(Collecting { every_ms: 50, grace_ms });
+    let services = vec![service("gallery", GALLERY), service("tickets", TICKETS)];
+    let server = server::start(Config { collecting, ..config() }, services).unwrap();
+    let mut client = Client::new(server.address());
+    let status = |client: &mut Client, digest: &str| {
+        client.get(&format!("/v1/gallery/blobs/{digest}")).status
+    };
+    let begun = Instant::now();
+    let shown = upload(&mut client, "shown");
+    let hang = json!({ "frame": "f", "picture": shown, "room": ["r", "h"] });
+    assert_eq!(client.post("/v1/gallery/painter/hang", &hang).status, 200);
+    let loose = upload(&mut client, "loose");
+    let wanted = upload(&mut client, "wanted");
+    // a second upload of what lies there unused: it has begun, and takes its time
+    let mut slow = Client::new(server.address());
+    slow.send(
+        b"POST /v1/gallery/blobs HTTP/1.1\r\nhost: localhost\r\n\
+          content-type: application/octet-stream\r\ncontent-length: 6\r\n\r\nwan",
+    );
+    assert_eq!(status(&mut client, &loose), 200, "it is not taken at once");
+    while status(&mut client, &loose) != 404 || status(&mut client, &wanted) != 404 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "it is never taken");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(begun.elapsed() >= Duration::from_millis(grace_ms), "it was taken too early");
+    slow.send(b"ted");
+    assert_eq!(slow.answer(false).json()["digest"], wanted.as_str());
+    assert_eq!(status(&mut client, &wanted), 200, "what was just stored is there");
+    let hang = json!({ "frame": "g", "picture": wanted, "room": ["r", "h"] });
+    assert_eq!(client.post("/v1/gallery/painter/hang", &hang).status, 200);
+    // many collections later
+    std::thread::sleep(Duration::from_millis(2 * grace_ms));
+    assert_eq!((status(&mut client, &shown), status(&mut client, &wanted)), (200, 200));
+    let metrics = client.get("/metrics").text();
+    for line in [
+        "steadfast_blobs_collected_total{design=\"gallery\"} 2",
+        "steadfast_blobs{design=\"gallery\"} 2",
+        "steadfast_blobs_failed_total{design=\"gallery\"} 0",
+    ] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+    assert!(!metrics.contains("steadfast_blobs{design=\"tickets\"}"), "it has none");
 }

@@ -10,7 +10,7 @@ use identity::Identity;
 use outgoing::Exporter;
 use runtime::{Runtime, Settings};
 use serde_json::{Map, Value};
-use server::{Access, Admin, AdminHandle, Config, Limits, Running, Service, sample};
+use server::{Access, Admin, AdminHandle, Collecting, Config, Limits, Running, Service, sample};
 use telemetry::{Resource, Spans};
 
 use super::Answer;
@@ -62,6 +62,12 @@ pub struct Serve {
     /// Record so many of a thousand traces that begin here; others are recorded as they say
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(0..=1_000))]
     otlp_share: u32,
+    /// How often content is taken away that nothing refers to; `0s`: never
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = milliseconds)]
+    collect_blobs_every: u64,
+    /// Content is left alone for so long after it was stored, so that a step can refer to it
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = milliseconds)]
+    collect_blobs_grace: u64,
     /// Nobody is let in without a token; always so where others than this machine can listen in
     #[arg(long)]
     tokens: bool,
@@ -117,6 +123,10 @@ impl Serve {
             access,
             admin: Some(AdminHandle(Arc::clone(&host) as Arc<dyn Admin>)),
             spans,
+            collecting: (self.collect_blobs_every > 0).then_some(Collecting {
+                every_ms: self.collect_blobs_every,
+                grace_ms: self.collect_blobs_grace,
+            }),
         };
         let running = server::start(config, services)
             .map_err(|error| Problem::new(error.to_string()).help("`--listen` takes another"))?;
@@ -153,6 +163,13 @@ impl Serve {
         })?;
         Ok(Access { identity: Some(Arc::new(identity)), tokens })
     }
+}
+
+/// `10m`, `90s`, `1500ms`.
+fn milliseconds(text: &str) -> Result<u64, String> {
+    let read = runtime::time::read_duration(&Value::String(text.into()));
+    read.and_then(|ms| u64::try_from(ms).ok())
+        .ok_or_else(|| format!("`{text}` is no time such as `10m`, `90s` or `1500ms`"))
 }
 
 /// Whoever tells spans to a collector.
