@@ -63,6 +63,32 @@ fn no_byte_changes_unseen() {
     assert_eq!(walk(&path).unwrap().entries, 3);
 }
 
+/// Whoever can write the file can also compute hashes: a line that was made anew is sound by itself.
+#[test]
+fn a_line_that_was_made_anew_does_not_fit_its_neighbours() {
+    let (folder, elsewhere) = (Folder::make(), Folder::make());
+    let (_, path) = log(&folder, 3);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let (other, other_path) = log(&elsewhere, 0);
+    other.append(Act::KeyMade, "eve", json!({})).unwrap();
+    other.append(Act::TokenIssued, "eve", json!({ "token": "t1" })).unwrap();
+    let foreign = std::fs::read_to_string(&other_path).unwrap();
+    let foreign = foreign.split_inclusive('\n').nth(1).unwrap();
+    std::fs::write(&path, [lines[0], foreign].concat()).unwrap();
+    let broken = walk(&path).unwrap_err();
+    assert_eq!((broken.line, broken.why), (2, "it does not follow the line before it"));
+    // one that follows the first: then the third does not follow it
+    std::fs::write(&other_path, lines[0]).unwrap();
+    let other = Audit::open(&other_path);
+    other.append(Act::TokenIssued, "eve", json!({ "token": "t1" })).unwrap();
+    let changed = std::fs::read_to_string(&other_path).unwrap();
+    assert_eq!(walk(&other_path).unwrap().entries, 2);
+    std::fs::write(&path, [changed.as_str(), lines[2]].concat()).unwrap();
+    let broken = walk(&path).unwrap_err();
+    assert_eq!((broken.line, broken.why), (3, "it does not follow the line before it"));
+}
+
 #[test]
 fn an_unfinished_line_is_cut_off_and_that_is_said() {
     let folder = Folder::make();

@@ -192,11 +192,16 @@ fn a_quiet_feed_gives_a_sign_of_life_and_a_stalled_reader_is_let_go() {
     let server = server::start(config, vec![service("tickets", TICKETS)]).unwrap();
     let address = server.address();
     let mut source = EventSource::new(address, "/v1/tickets/feed");
-    let client = source.open();
     for _ in 0..3 {
-        let event = client.event().unwrap();
-        assert!(event.iter().any(|(field, _)| field == "id" || field == "retry"), "{event:?}");
+        let event = source.open().event().unwrap();
+        let id = event.iter().find(|(field, _)| field == "id");
+        source.last_id = Some(id.unwrap_or_else(|| panic!("{event:?}")).1.clone());
     }
+    source.lose_connection();
+    // who comes back to where a sign of life said it was misses nothing
+    let seat = json!({ "seat": "A", "section": "s" });
+    Client::new(address).post("/v1/tickets/organizer/add_seat", &seat);
+    assert_eq!(source.next()["changes"][0]["key"], json!(["A"]));
     source.lose_connection();
     let mut stalled = EventSource::new(address, "/v1/tickets/feed?from=start");
     stalled.open();

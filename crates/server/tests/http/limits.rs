@@ -116,13 +116,18 @@ fn a_server_that_stops_finishes_what_it_has_accepted() {
     let mut accepted = Client::new(address);
     let body = json!({ "seat": "A1", "section": "s" }).to_string();
     accepted.send(format!("{HEAD}content-length: {}\r\n\r\n{body}", body.len()).as_bytes());
+    // a body in pieces goes the long way
+    let mut in_pieces = Client::new(address);
+    let body = json!({ "seat": "A2", "section": "s" }).to_string();
+    let pieces = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    in_pieces.send(format!("{HEAD}transfer-encoding: chunked\r\n\r\n{pieces}").as_bytes());
     let mut socket = Client::new(address);
     socket.upgrade("/v1/socket");
     let mut follower = Client::new(address);
     follower.send(b"GET /v1/tickets/feed HTTP/1.1\r\nhost: x\r\n\r\n");
     assert_eq!(follower.head().0, 200);
     let mut client = Client::new(address);
-    while !client.get("/metrics").text().contains("steadfast_http_in_flight 1\n") {
+    while !client.get("/metrics").text().contains("steadfast_http_in_flight 2\n") {
         thread::sleep(Duration::from_millis(5));
     }
     let stopping = thread::spawn(move || server.stop());
@@ -132,8 +137,10 @@ fn a_server_that_stops_finishes_what_it_has_accepted() {
     while follower.event().is_some() {}
     assert!(client.is_closed(), "an idle connection is closed");
     gate.open();
-    let answer = accepted.answer(false);
-    assert_eq!(answer.status, 200, "{answer:?}");
+    for client in [&mut accepted, &mut in_pieces] {
+        let answer = client.answer(false);
+        assert_eq!(answer.status, 200, "{answer:?}");
+    }
     let started = Instant::now();
     stopping.join().unwrap();
     assert!(started.elapsed() < Duration::from_secs(5), "nothing was left to wait for");
