@@ -77,6 +77,9 @@ on a store in a directory, and carry out the script over HTTP, line by line.
 | `pass 1100ms` | nothing is done for so long |
 | `outside sink` | a service that the design calls; `loses its answers`, `refuses`, `is down`, `answers`; `did { … } once`: how often it acted |
 | `upload \"…\" as content` | content is stored; `$content` is its digest |
+| `outside keystore holds k1` | the service has the private half of a key, `$k1` is the public one; it signs what it is asked to, or `signs something else` |
+| `let s1 = keystore signature` | `$s1` is the latest signature that it made; `digest`: what it was asked to sign |
+| `let root = Authority[a1] root` | `$root` is an attribute, as it is now; `hash(a1)`: the digest of texts |
 | `ann forgets` | Ann loses what she was told to remember |
 | `protocol main` | what follows walks through this protocol: each of its paths must be seen, in order |
 
