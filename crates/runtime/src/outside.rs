@@ -303,16 +303,17 @@ impl Runtime {
                 }
                 let trouble = trouble.clone();
                 let moved = OutboxEntry { entry: next, trouble, ..entry.clone() };
-                // a handler may have sent it again, under the same key
-                if plan.pending(&key).is_none() {
-                    move_entry(schema, picked, &entry, &moved, &mut plan);
+                match plan.pending(&key) {
+                    None => move_entry(schema, picked, &entry, &moved, &mut plan),
+                    Some(_) => sent_again(schema, picked, &entry, &mut plan),
                 }
                 return Ok(Some(plan));
             }
         };
         let mut plan = self.answer(picked, &entry, (kind, answer), now, transaction, desk, done)?;
-        if plan.pending(&key).is_none() {
-            close(schema, picked.effect, &picked.tail, &entry, &mut plan);
+        match plan.pending(&key) {
+            None => close(schema, picked.effect, &picked.tail, &entry, &mut plan),
+            Some(_) => sent_again(schema, picked, &entry, &mut plan),
         }
         Ok(Some(plan))
     }
@@ -555,6 +556,15 @@ fn close(schema: &Schema, effect: OperationId, tail: &[u8], entry: &OutboxEntry,
     plan.delete(&outbox_key(schema, effect, tail));
     if entry.entry.state == EntryState::Open {
         plan.delete(&due_key(schema, effect, tail, entry.entry.next_at));
+    }
+}
+
+/// A handler has sent the entry again, under the same key: the time that it had until now would
+/// lead to an entry that is no longer there once this one is closed.
+fn sent_again(schema: &Schema, picked: &Picked, before: &OutboxEntry, plan: &mut Plan) {
+    let due = due_key(schema, picked.effect, &picked.tail, before.entry.next_at);
+    if before.entry.state == EntryState::Open && plan.pending(&due).is_none() {
+        plan.delete(&due);
     }
 }
 

@@ -115,6 +115,51 @@ fn what_is_unknown_is_tried_again_under_the_same_key_and_never_ends_silently() {
     assert_eq!(bench.runtime.fire_due().unwrap().0, 0);
 }
 
+/// A design may ask again by itself, under the same key. When that is answered, it is over, and what
+/// waits behind it is delivered.
+#[test]
+fn what_a_handler_sends_again_does_not_stand_in_the_way_afterwards() {
+    let text = r#"
+design Seals
+actor clerk
+actor keystore
+subject Letter(letter: text) { truth LetterState { sealed: bool = false, turned_down: int = 0 } }
+step clerk[post(letter: Letter)] { send keystore.seal(letter) }
+effect keystore[seal(letter: Letter)] {
+    call POST "{keystore.url}/seal" key letter
+    on ok { LetterState.sealed := true }
+    on refused {
+        LetterState.turned_down += 1
+        send keystore.seal(letter)
+    }
+    on unknown { send keystore.seal(letter) }
+}
+check { letter: 1  LetterState.turned_down: 0..1 }
+"#;
+    for answered in [vec![unknown("lost"); 8], vec![Delivered::Refused(Value::Null)]] {
+        let bench = bench(support::compile("seals", text));
+        let post = |letter: &str| {
+            bench.call(ask("clerk", "post", "ann").with("letter", letter)).unwrap();
+        };
+        post("a");
+        let outside = Scripted::new(answered);
+        while !outside.answers.lock().unwrap().is_empty() {
+            bench.clock.advance(61_000);
+            assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Tried);
+        }
+        outside.answers.lock().unwrap().extend([const { Delivered::Ok(Value::Null) }; 2]);
+        post("b");
+        for _ in 0..2 {
+            assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Tried);
+        }
+        assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Idle(None));
+        for letter in ["a", "b"] {
+            assert_eq!(bench.truth("Letter", letter)["LetterState"]["sealed"], true, "{letter}");
+        }
+        assert!(bench.runtime.outbox(10).unwrap().is_empty());
+    }
+}
+
 #[test]
 fn a_person_can_retry_a_dead_letter() {
     let bench = paying();
