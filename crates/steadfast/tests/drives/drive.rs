@@ -239,7 +239,9 @@ impl<'a> Drive<'a> {
             }
             None => {
                 let seen = spelled(&self.followed.all()[from..]);
-                Err(format!("it does not happen; what happened: {seen}"))
+                let ended = self.followed.ended().map(|why| format!("; the feed ended: {why}"));
+                let ended = ended.unwrap_or_default();
+                Err(format!("it does not happen; what happened: {seen}{ended}"))
             }
         }
     }

@@ -26,6 +26,8 @@ struct Shared {
     seen: Vec<Seen>,
     /// where the feed goes on
     position: Option<String>,
+    /// why it does not, if it has ended
+    ended: Option<String>,
 }
 
 /// Follows the feed of one server after the other.
@@ -41,12 +43,17 @@ impl Followed {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        let from = lock(&self.shared).position.clone().unwrap_or_else(|| "start".into());
+        let from = {
+            let mut shared = lock(&self.shared);
+            shared.ended = None;
+            shared.position.clone().unwrap_or_else(|| "start".into())
+        };
         let url = format!("{url}/feed?from={from}");
         let shared = Arc::clone(&self.shared);
         self.thread = Some(std::thread::spawn(move || {
             // it ends when its server does
-            let _ = read(&url, &shared);
+            let why = read(&url, &shared).err().unwrap_or_else(|| "the server ended it".into());
+            lock(&shared).ended = Some(why);
         }));
     }
 
@@ -57,6 +64,11 @@ impl Followed {
 
     pub fn all(&self) -> Vec<Seen> {
         lock(&self.shared).seen.clone()
+    }
+
+    /// Why nothing more is seen, if the feed has ended.
+    pub fn ended(&self) -> Option<String> {
+        lock(&self.shared).ended.clone()
     }
 
     /// Waits until something is seen, at `from` or later, and gives its place.
@@ -84,18 +96,19 @@ fn lock(shared: &(Mutex<Shared>, Condvar)) -> MutexGuard<'_, Shared> {
     shared.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn read(url: &str, shared: &(Mutex<Shared>, Condvar)) -> Option<()> {
-    let answer = agent().get(url).call().ok()?;
+fn read(url: &str, shared: &(Mutex<Shared>, Condvar)) -> Result<(), String> {
+    let answer = agent().get(url).call().map_err(|error| error.to_string())?;
     let mut id = String::new();
     for line in BufReader::new(answer.into_body().into_reader()).lines() {
-        let line = line.ok()?;
+        let line = line.map_err(|error| error.to_string())?;
         if let Some(position) = line.strip_prefix("id: ") {
             id = position.to_string();
         }
         let Some(data) = line.strip_prefix("data: ") else { continue };
-        let told: Value = serde_json::from_str(data).ok()?;
+        let told: Value = serde_json::from_str(data).map_err(|error| format!("{error}: {data}"))?;
         let word = |name: &str| told[name].as_str().unwrap_or_default().to_string();
-        let changed = told["changes"].as_array()?.iter().map(|change| Record {
+        let changes = told["changes"].as_array().ok_or(format!("no changes: {data}"))?;
+        let changed = changes.iter().map(|change| Record {
             subject: change["subject"].as_str().unwrap_or_default().to_string(),
             key: change["key"].as_array().cloned().unwrap_or_default(),
         });
@@ -111,5 +124,5 @@ fn read(url: &str, shared: &(Mutex<Shared>, Condvar)) -> Option<()> {
         drop(held);
         shared.1.notify_all();
     }
-    Some(())
+    Ok(())
 }
