@@ -305,16 +305,13 @@ impl Runtime {
                 let moved = OutboxEntry { entry: next, trouble, ..entry.clone() };
                 match plan.pending(&key) {
                     None => move_entry(schema, picked, &entry, &moved, &mut plan),
-                    Some(_) => sent_again(schema, picked, &entry, &mut plan),
+                    Some(_) => close(schema, picked.effect, &picked.tail, &entry, &mut plan),
                 }
                 return Ok(Some(plan));
             }
         };
         let mut plan = self.answer(picked, &entry, (kind, answer), now, transaction, desk, done)?;
-        match plan.pending(&key) {
-            None => close(schema, picked.effect, &picked.tail, &entry, &mut plan),
-            Some(_) => sent_again(schema, picked, &entry, &mut plan),
-        }
+        close(schema, picked.effect, &picked.tail, &entry, &mut plan);
         Ok(Some(plan))
     }
 
@@ -551,20 +548,15 @@ fn due_key(schema: &Schema, effect: OperationId, tail: &[u8], at: Word) -> Vec<u
     key
 }
 
-/// An entry that is closed is as good as one that was never there.
+/// An entry that is closed is as good as one that was never there. A handler may have sent it again,
+/// under the same key: then it stays, and only the time that it had before goes.
 fn close(schema: &Schema, effect: OperationId, tail: &[u8], entry: &OutboxEntry, plan: &mut Plan) {
-    plan.delete(&outbox_key(schema, effect, tail));
-    if entry.entry.state == EntryState::Open {
-        plan.delete(&due_key(schema, effect, tail, entry.entry.next_at));
-    }
-}
-
-/// A handler has sent the entry again, under the same key: the time that it had until now would
-/// lead to an entry that is no longer there once this one is closed.
-fn sent_again(schema: &Schema, picked: &Picked, before: &OutboxEntry, plan: &mut Plan) {
-    let due = due_key(schema, picked.effect, &picked.tail, before.entry.next_at);
-    if before.entry.state == EntryState::Open && plan.pending(&due).is_none() {
-        plan.delete(&due);
+    let open = entry.entry.state == EntryState::Open;
+    let due = open.then(|| due_key(schema, effect, tail, entry.entry.next_at));
+    for key in due.into_iter().chain([outbox_key(schema, effect, tail)]) {
+        if plan.pending(&key).is_none() {
+            plan.delete(&key);
+        }
     }
 }
 
