@@ -53,6 +53,8 @@ struct Edges<'a> {
     /// (id of the state after, action)
     out: Vec<(u32, u32)>,
     enabled: Vec<u32>,
+    /// the first state
+    initial: Vec<Word>,
     /// a state that was not reached: the exploration was cut short
     missing: bool,
 }
@@ -62,13 +64,28 @@ impl Edges<'_> {
         let next = self.actions.len() as u32;
         *self.actions.entry(action).or_insert(next)
     }
+
+    /// A repair is looked for among the records that something has changed: of those that are there
+    /// from the start and as they were then, there is no end. On such a one it may run, for it may
+    /// have come back to what it was, but nothing says that it does.
+    fn is_owed(&self, machine: &Machine, instance: u32, words: &[Word]) -> bool {
+        let repair = &machine.instances[instance as usize];
+        let operation = &machine.design.operations[repair.operation.index()];
+        let subject = operation.params.first().and_then(|param| param.ty.subject());
+        let (Some(subject), Some(key)) = (subject, repair.params.first()) else { return true };
+        let record = &machine.plan.records[subject.index()];
+        let held = record.words(*key as usize);
+        record.present(*key as usize).is_some() || words[held.clone()] != self.initial[held]
+    }
 }
 
 impl Sink for Edges<'_> {
     fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
         let words = step.before;
         let action = match step.what {
-            Move::Repair { instance, .. } => Some(Action::Repair(instance)),
+            Move::Repair { instance, .. } => {
+                self.is_owed(machine, instance, words).then_some(Action::Repair(instance))
+            }
             Move::Attempt { effect, key } | Move::Again { effect, key } => {
                 Some(Action::Attempt(effect, key))
             }
@@ -200,8 +217,13 @@ fn graph(
     let mut graph = Graph { states, ..Graph::default() };
     let mut actions = FxHashMap::default();
     let mut worker = machine.worker();
+    let mut initial = Vec::new();
+    let first = machine.pack(&mut worker, &machine.initial());
+    let first = first.map_err(|_| "a first state that is beyond the bounds")?;
+    machine.plan.slots.unpack(&first, &mut initial);
     let mut edges = Edges {
         explored,
+        initial,
         actions: &mut actions,
         out: Vec::new(),
         enabled: Vec::new(),

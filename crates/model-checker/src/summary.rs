@@ -124,7 +124,7 @@ pub(crate) fn summary(machine: &Machine, beyond: &[u32], barred: &[usize]) -> Wo
 fn fairness(machine: &Machine) -> Vec<String> {
     let mut list = vec!["every client is silent, and no more faults strike".to_string()];
     if machine.instances.iter().any(|i| i.kind == crate::machine::InstanceKind::Repair) {
-        list.push("each repair that stays due runs eventually".into());
+        list.push("each repair that stays due on a record that was changed runs eventually".into());
     }
     if machine.plan.effects.iter().any(Option::is_some) {
         list.push("each open outbox entry is attempted eventually, and its answer arrives".into());

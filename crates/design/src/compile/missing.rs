@@ -13,7 +13,7 @@ const PLACES_MAX: usize = 4;
 /// What is said of a design that lacks something: a child of what, a value for what, a clause of
 /// what, a size for what.
 const SEEMS_WRONG: &[&str] =
-    &["E0305", "E0406", "E0407", "E0424", "E0502", "E0604", "E0606", "E0701", "E0702"];
+    &["E0305", "E0406", "E0407", "E0409", "E0424", "E0502", "E0604", "E0606", "E0701", "E0702"];
 
 /// What is known to be missing.
 #[derive(Default)]
@@ -48,6 +48,20 @@ impl Compiler {
         }
         self.missing.words.insert(word.to_string(), self.diagnostics.len());
         self.report(problem);
+    }
+
+    /// What is wrong in many places for one reason is said at the first of them, which shows others.
+    pub(super) fn report_once(&mut self, problem: Diagnostic) {
+        let same =
+            |held: &&mut Diagnostic| held.code == problem.code && held.message == problem.message;
+        match self.diagnostics.iter_mut().find(same) {
+            Some(first) if first.secondary.len() < PLACES_MAX => {
+                let span = problem.primary.span;
+                first.secondary.push(syntax::Label { span, text: "and here".into() });
+            }
+            Some(_) => {}
+            None => self.report(problem),
+        }
     }
 
     /// A value is taken for one that may be missing. Of an attribute that is said once: what it

@@ -56,14 +56,15 @@ impl Compiler {
                         let subject = *subject;
                         if !self.made.contains(&subject) {
                             let name = self.design.subjects[subject.index()].name.clone();
-                            self.report(
-                                Diagnostic::error(
-                                    "E0409",
-                                    span,
-                                    format!("every `{name}` is there from the start, so none can be deleted"),
-                                )
-                                .help(format!("let a step make it: `x: new {name}`")),
+                            let problem = Diagnostic::error(
+                                "E0409",
+                                span,
+                                format!(
+                                    "every `{name}` is there from the start, so none can be deleted"
+                                ),
                             );
+                            let help = format!("let a step make it: `x: new {name}`");
+                            self.report_once(problem.help(help));
                         }
                         StmtKind::Delete { target }
                     }

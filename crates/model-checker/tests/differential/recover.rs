@@ -10,6 +10,9 @@ use super::{Naive, State, Value};
 /// A repair of one record (operation, key), or the tick.
 type Action = Option<(usize, usize)>;
 
+/// A repair that may run, and need not: on a record that is there from the start, as it was then.
+const NOT_OWED: Action = Some((usize::MAX, usize::MAX));
+
 /// What can happen from one state: each action, and the state after it.
 type Ways = Vec<(Action, usize)>;
 
@@ -34,12 +37,16 @@ fn ways(naive: &Naive<'_>, state: &State, numbers: &HashMap<&State, usize>) -> W
             continue;
         }
         let subject = operation.params[0].ty.subject().expect("a repair binds a record").index();
+        let defaults = naive.defaults(subject);
+        let implicit = naive.design.subjects[subject].implicit;
         let root = naive.root(operation.actor.index());
         let me = naive.principals.iter().position(|held| *held == root).expect("there is one");
         for key in 0..naive.keys[subject].len() {
             let next = naive.step(state, operation, me, &[Value::Ref(key)]);
             if let Some(next) = next.and_then(|next| naive.settle(&next, 0)) {
-                list.push((Some((at, key)), numbers[&next]));
+                let untouched = implicit && state.records[&(subject, key)] == defaults;
+                let action = if untouched { NOT_OWED } else { Some((at, key)) };
+                list.push((action, numbers[&next]));
             }
         }
     }
@@ -97,7 +104,7 @@ fn fair(ways: &[Ways], part: &[usize]) -> bool {
     let inside: BTreeSet<usize> = part.iter().copied().collect();
     let actions: BTreeSet<Action> =
         part.iter().flat_map(|at| ways[*at].iter().map(|way| way.0)).collect();
-    actions.into_iter().all(|action| {
+    actions.into_iter().filter(|action| *action != NOT_OWED).all(|action| {
         let of = |at: &usize| ways[*at].iter().filter(|way| way.0 == action).collect::<Vec<_>>();
         part.iter().any(|at| of(at).is_empty())
             || part.iter().any(|at| of(at).iter().any(|way| inside.contains(&way.1)))
