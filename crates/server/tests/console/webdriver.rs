@@ -260,7 +260,22 @@ impl Drop for Browser {
         }
         let _ = self.driver.kill();
         let _ = self.driver.wait();
+        end_with_profile(&self.profile);
         let _ = std::fs::remove_dir_all(&self.profile);
+    }
+}
+
+/// A driver that was asked to end its browser does not always wait for it. The profile is ours alone,
+/// and so is whatever runs on it.
+fn end_with_profile(profile: &Path) {
+    let profile = profile.as_os_str().as_encoded_bytes();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    for process in processes {
+        let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+        if line.windows(profile.len()).any(|part| part == profile) {
+            let number = process.file_name();
+            let _ = Command::new("kill").arg("-9").arg(number).output();
+        }
     }
 }
 

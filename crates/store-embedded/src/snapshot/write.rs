@@ -17,12 +17,13 @@ use crate::shared::Shared;
 const RECORDS_AT_ONCE: usize = 128;
 const BYTES_AT_ONCE: usize = 32 << 10;
 /// A block is written when it has grown to this.
-const BLOCK_BYTES: usize = 128 << 10;
-/// The file is synced every so many bytes, so that a sync of the log never waits for much.
-const SYNC_BYTES: u64 = 1 << 20;
+const BLOCK_BYTES: usize = 16 << 10;
+/// The file is synced every so many bytes: a sync of the log waits for one that is under way, which
+/// is what a snapshot costs those who wait for an answer.
+const SYNC_BYTES: u64 = 32 << 10;
 /// After each sync it rests this many times as long as the sync took, and leaves the disk to the
 /// log.
-const REST: u32 = 1;
+const REST: u32 = 4;
 const REST_MAX: Duration = Duration::from_millis(50);
 
 /// A snapshot that is durable.
