@@ -5,6 +5,21 @@ mod support;
 use explain::{drawings, machines, together};
 use support::{changed, compiled, design, designs};
 
+/// However long it is: `checkpoint_coordinator` was cut where its box ended.
+#[test]
+fn every_actor_and_state_has_its_whole_name_in_the_map() {
+    for found in designs() {
+        let map =
+            drawings(&found.design).into_iter().find(|drawing| drawing.name == "map").unwrap();
+        let acting = found.design.operations.iter().map(|operation| operation.actor.index());
+        let actors = acting.map(|actor| &found.design.actors[actor].name);
+        let states = found.design.subjects.iter().flat_map(|subject| &subject.states);
+        for name in actors.chain(states.map(|state| &state.name)) {
+            assert!(map.svg.contains(&format!(">{name}<")), "{}: {name}", found.name);
+        }
+    }
+}
+
 #[test]
 fn no_two_labels_meet() {
     let mut labels = 0;

@@ -98,12 +98,17 @@ fn measured(pictures: &[(String, Vec<Drawing>)], dark: bool, folder: &Path) -> u
 
 fn picture(name: &str, drawings: &[Drawing], dark: bool, folder: &Path, kept: &Path) {
     let svg = folder.join(format!("{name}.svg"));
-    std::fs::write(&svg, together(drawings)).unwrap();
+    let drawn = together(drawings);
+    std::fs::write(&svg, &drawn).unwrap();
     let word = if dark { "dark" } else { "light" };
     let png: PathBuf = kept.join(format!("{name}-{word}.png"));
     let _ = std::fs::remove_file(&png);
-    let width = drawings.iter().map(|d| d.width).fold(0.0, f64::max).ceil() as u32;
-    let height = drawings.iter().map(|d| d.height + 24.0).sum::<f64>().ceil() as u32;
+    // small ones stand side by side, so the whole says how large it is
+    let size = |word: &str| -> u32 {
+        let (_, rest) = drawn.split_once(&format!(" {word}=\"")).unwrap();
+        rest.split_once('"').unwrap().0.parse::<f64>().unwrap().ceil() as u32
+    };
+    let (width, height) = (size("width"), size("height"));
     let status = browser(dark, folder)
         .arg(format!("--window-size={width},{height}"))
         .arg(format!("--screenshot={}", png.display()))

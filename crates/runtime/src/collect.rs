@@ -205,16 +205,13 @@ mod tests {
     fn a_digest_is_found_wherever_it_stands() {
         let digest = Hash::of(b"x").to_string().into_bytes();
         let other = Hash::of(b"y").to_string().into_bytes();
-        for (before, after, mentioned) in [
-            (&b""[..], &b""[..], true),
-            (b"\x40", b"\x00\x01", true),
-            (b"a", b"0", true),
-            (b"..", b"zz", true),
-        ] {
+        for (before, after) in
+            [(&b""[..], &b""[..]), (b"\x40", b"\x00\x01"), (b"a", b"0"), (b"..", b"zz")]
+        {
             let mut unused: FxHashSet<Vec<u8>> =
                 [digest.clone(), other.clone()].into_iter().collect();
             strike_out(&[before, &digest, after].concat(), &mut unused);
-            assert_eq!(unused.contains(&digest), !mentioned);
+            assert!(!unused.contains(&digest), "{before:?} {after:?}");
             assert!(unused.contains(&other));
             strike_out(&other[1..], &mut unused);
             assert!(unused.contains(&other), "a part of it is not it");

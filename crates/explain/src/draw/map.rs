@@ -58,9 +58,7 @@ pub fn draw(design: &Design, address: &dyn Fn(&str, &str) -> Option<String>) -> 
     for (name, from, to) in actors {
         let middle = f64::midpoint(from, to);
         canvas.rect("box", ACTOR_X, middle - 17.0, ACTOR_WIDTH, 34.0);
-        let lines = NAME.wrap(&name, ACTOR_WIDTH - 12.0);
-        let shown = lines.first().cloned().unwrap_or_default();
-        canvas.text(NAME, Anchor::Middle, ACTOR_X + ACTOR_WIDTH / 2.0, middle - 8.0, &shown);
+        named(&mut canvas, &name, ACTOR_X, middle - 8.0, ACTOR_WIDTH);
         let mut y = from;
         for one in operations.iter().filter(|one| one.actor == name) {
             let height = step_height(one);
@@ -87,6 +85,15 @@ pub fn draw(design: &Design, address: &dyn Fn(&str, &str) -> Option<String>) -> 
         }
     }
     finish("map".into(), canvas)
+}
+
+/// A name in the middle of its box, in small letters where it would not fit.
+fn named(canvas: &mut Canvas, name: &str, x: f64, y: f64, width: f64) {
+    let room = width - 12.0;
+    let fits = NAME.wrap(name, room).len() == 1;
+    let (font, y) = if fits { (NAME, y) } else { (SMALL, y + 1.0) };
+    let shown = font.wrap(name, room).into_iter().next().unwrap_or_default();
+    canvas.text(font, Anchor::Middle, x + width / 2.0, y, &shown);
 }
 
 fn short(one: &Derivation) -> &str {
@@ -128,8 +135,7 @@ fn states(design: &Design, canvas: &mut Canvas, top: f64) -> Vec<(String, f64)> 
         let mut at = y + SMALL.line() + 10.0;
         for name in names {
             canvas.rect(class, STATE_X, at, STATE_WIDTH, 30.0);
-            let shown = NAME.wrap(&name, STATE_WIDTH - 12.0).swap_remove(0);
-            canvas.text(NAME, Anchor::Middle, STATE_X + STATE_WIDTH / 2.0, at + 7.0, &shown);
+            named(canvas, &name, STATE_X, at + 7.0, STATE_WIDTH);
             found.push((name, at + 15.0));
             at += 36.0;
         }
