@@ -237,7 +237,7 @@ impl Compiler {
                     Type::Actor => Values::Principals,
                     Type::Error => Values::Irrelevant,
                     ty => match entries.find(&[&subject.name, &key.name]) {
-                        Some(entry) => self.values(entry, ty),
+                        Some(entry) => self.values(entry, ty, key.range),
                         None => {
                             self.no_domain(
                                 world.span,
@@ -317,7 +317,7 @@ impl Compiler {
                 let is_looked = looked.contains(&site);
                 let entry = entries.find(&[&operation.name, &param.name]);
                 world.params[at][place] = self.domain_of(
-                    &param.ty,
+                    (&param.ty, param.range),
                     &param.name,
                     param.span,
                     entry,
@@ -347,7 +347,7 @@ impl Compiler {
             let is_looked = looked.contains(&Site::Local(OperationId::of(at), local));
             let entry = entries.find(&[&operation.name, &known.name]);
             world.answers[at] = Some(self.domain_of(
-                &known.ty,
+                (&known.ty, effect.on_ok.range),
                 &known.name,
                 operation.head,
                 entry,
@@ -376,6 +376,7 @@ impl Compiler {
             let Some(attr) = attr else { continue };
             entry.used = true;
             let ty = owner.attributes[attr.index()].ty.required().clone();
+            let range = owner.attributes[attr.index()].range;
             let span = entry.span;
             if !matches!(ty, Type::Int | Type::Decimal) {
                 let name = self.type_name(&ty);
@@ -392,6 +393,7 @@ impl Compiler {
                             self.wrong_value(span, "the smaller number first");
                             continue;
                         }
+                        self.values_within(&Values::Range(low, high), &ty, range, span);
                         world.bounds.push(Bound { subject, attr, low, high });
                     }
                 }
@@ -437,8 +439,8 @@ impl Compiler {
                         span,
                         format!(
                             "`{}` would take {before} ticks and `{}` only {ticks}",
-                            written_as(shorter),
-                            written_as(ms)
+                            duration_text(shorter),
+                            duration_text(ms)
                         ),
                     )
                     .help("a longer duration takes at least as many ticks as a shorter one"),
@@ -492,14 +494,6 @@ impl Compiler {
 
 const NEEDS_A_SIZE: &str = "name a key part, an actor, a parameter, `State.attribute`, a duration, \
                             `faults`, `horizon`, `unknowns`, `messages`, `calls`, `log` or `symmetry`";
-
-/// Milliseconds as one would write them: `10m`.
-fn written_as(ms: i64) -> String {
-    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")];
-    let fits = |(size, _): &&(i64, &str)| ms % size == 0 && ms.abs() >= *size;
-    let (size, unit) = units.iter().find(fits).unwrap_or(&(1, "ms"));
-    format!("{}{unit}", ms / size)
-}
 
 impl Entries {
     /// The entry for a thing: `owner.name` if there is one, else `name`.
