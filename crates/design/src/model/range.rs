@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Type;
+use super::{Design, SubjectId, Type};
 
 /// `int 1..64`: both ends included, as the engine keeps them (a `decimal` in millionths, a
 /// `duration` in milliseconds). Null is no value, and lies in every range.
@@ -25,6 +25,15 @@ impl Range {
     /// As it is written for something of this type: `1..64`, `1s..10m`.
     pub fn text(self, ty: &Type) -> String {
         format!("{}..{}", quantity_text(ty, self.low), quantity_text(ty, self.high))
+    }
+}
+
+impl Design {
+    /// Has a part of this key a range, or one of a record that it refers to?
+    pub fn has_key_ranges(&self, subject: SubjectId) -> bool {
+        self.subjects[subject.index()].keys.iter().any(|key| {
+            key.range.is_some() || key.ty.subject().is_some_and(|other| self.has_key_ranges(other))
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the arguments of an operation must be, and which of their records are looked at.
 
 use design::model::{
-    Design, Expr, ExprKind, LocalId, Operation, OperationId, Param, Range, Span, SubjectId, Type, visit,
+    Expr, ExprKind, LocalId, Operation, OperationId, Param, Range, Span, SubjectId, Type, visit,
 };
 
 use super::lower::Lower;
@@ -101,7 +101,7 @@ impl Lower<'_> {
         for (index, param) in operation.params.iter().enumerate() {
             let field = self.params[id.index()].fields[index];
             let mut add = |ty: &Type, first: u32, stride: u32| {
-                if let Some(subject) = ty.subject().filter(|id| has_key_ranges(self.design, *id)) {
+                if let Some(subject) = ty.subject().filter(|id| self.design.has_key_ranges(*id)) {
                     rules.push(KeyRule { field, subject, first, stride });
                 }
             };
@@ -144,13 +144,6 @@ impl Lower<'_> {
             _ => Check::Any,
         }
     }
-}
-
-/// Has a part of the key a range, or one of a record that it refers to?
-pub(super) fn has_key_ranges(design: &Design, subject: SubjectId) -> bool {
-    design.subjects[subject.index()].keys.iter().any(|key| {
-        key.range.is_some() || key.ty.subject().is_some_and(|other| has_key_ranges(design, other))
-    })
 }
 
 fn mentions(expr: &Expr, local: LocalId) -> bool {

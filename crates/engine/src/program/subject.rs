@@ -5,7 +5,6 @@ use design::model::{AttrId, Attribute, CounterId, Range, StateId, Subject, Subje
 use super::Expression;
 use super::lower::Lower;
 use super::lower_expr::is_block;
-use super::params::has_key_ranges;
 use crate::{Layout, NULL, StateLayout, Word};
 
 #[derive(Debug)]
@@ -81,7 +80,7 @@ pub(super) fn subject_rules(lower: &mut Lower<'_>, id: SubjectId) -> SubjectRule
     let parts = subject.keys.iter().enumerate();
     let key_ranges = parts.filter_map(|(part, key)| {
         let part = part as u32;
-        let refers = key.ty.subject().filter(|other| has_key_ranges(design, *other));
+        let refers = key.ty.subject().filter(|other| design.has_key_ranges(*other));
         let range = key.range.map(|range| KeyPartRule::Range(part, range));
         range.or(refers.map(|other| KeyPartRule::Refers(part, other)))
     });
