@@ -140,10 +140,7 @@ fn apart_from_whom_makes_sense() {
         ("actor c apart from c", &["E0506"]),
         ("actor c continues a apart from a", &["E0506"]),
         ("actor c continues a\nactor d continues a apart from c", &["E0506"]),
-        (
-            "actor c apart from a\nstep c[go(s: S) { apart: T.n > 1 }] { T.n := 1 }",
-            &["E0213"],
-        ),
+        ("actor c apart from a\nstep c[go(s: S) { apart: T.n > 1 }] { T.n := 1 }", &["E0213"]),
         ("step a[go(s: S) { apart: T.n > 1 }] { T.n := 1 }", &[]),
     ] {
         check(items, expected);

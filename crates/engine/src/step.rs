@@ -10,8 +10,8 @@ use crate::fault::Fault;
 use crate::legality;
 use crate::program::node::Run;
 use crate::program::operation::{Kind, Op};
-use crate::scratch::Scratch;
 use crate::ranges;
+use crate::scratch::Scratch;
 use crate::{AnswerKind, Command, NULL, Outcome, Outside, Program, Reason, Refusal, Truth};
 
 /// Evaluates one call: the guard (`exists`, `fresh`, then the clauses in order), then the

@@ -132,8 +132,11 @@ fn a_step_leaves_no_value_outside_its_range_behind() {
     assert_eq!(bench.outside("add", &[1, 4]), Outside { place: bench.attr("m"), value: 4 });
     assert_eq!(bench.outside("add", &[1, -4]), Outside { place: bench.attr("n"), value: 0 });
     // the clauses come first
-    bench.truth = MapTruth { single: bench.truth.single.clone(), ..MapTruth::default() }
-        .with(0, 1, &[5, 4, 0, NULL, NULL, 0, 0]);
+    bench.truth = MapTruth { single: bench.truth.single.clone(), ..MapTruth::default() }.with(
+        0,
+        1,
+        &[5, 4, 0, NULL, NULL, 0, 0],
+    );
     assert_eq!(outcome(bench.ask("add", &[1, 100])), "clause");
     // on its way a value may be anything
     bench.done("pass", &[1]);

@@ -4,9 +4,7 @@
 
 use std::fmt;
 
-use design::model::{
-    Design, Key, Operation, OperationId, OperationKind, Param, SubjectId, Type,
-};
+use design::model::{Design, Key, Operation, OperationId, OperationKind, Param, SubjectId, Type};
 use engine::{NULL, Word};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use store::Ticket;
@@ -175,7 +173,8 @@ impl<'de> DeserializeSeed<'de> for Plain<'_> {
             | Type::Actor
             | Type::Digest(_) => value.deserialize_str(self),
             Type::Ref(subject) => {
-                let key = only_part(self.design, *subject).ok_or_else(|| D::Error::custom("key"))?;
+                let key =
+                    only_part(self.design, *subject).ok_or_else(|| D::Error::custom("key"))?;
                 let part = Part { design: self.design, ty: &key.ty, pool: &mut *self.pool };
                 let word = part.deserialize(value)?;
                 if within(&key.ty, key.range, word).is_err() {

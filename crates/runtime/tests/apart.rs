@@ -136,7 +136,8 @@ fn it_is_remembered_across_restarts_and_replacements() {
 #[test]
 fn of_two_at_the_same_time_one_is_first() {
     const PEOPLE: usize = 40;
-    let store: Arc<dyn Store> = Arc::new(Distant::new(7, Faults { delay_us_max: 300, ..Faults::default() }));
+    let store: Arc<dyn Store> =
+        Arc::new(Distant::new(7, Faults { delay_us_max: 300, ..Faults::default() }));
     let open = || {
         let conflicts = store::Retry { attempts_max: 500, ..store::Retry::default() };
         let settings = Settings { conflicts, ..Settings::default() };
@@ -153,7 +154,8 @@ fn of_two_at_the_same_time_one_is_first() {
                 scope.spawn(move || {
                     let each = (0..PEOPLE).map(|person| {
                         // another paper for each, so that nothing else tells them apart
-                        let paper = if actor == "approver" { "p".into() } else { format!("{person}") };
+                        let paper =
+                            if actor == "approver" { "p".into() } else { format!("{person}") };
                         let who = format!("person-{person}");
                         let asked = ask(actor, operation, &who).with("paper", paper);
                         match runtime.call(&asked) {

@@ -3,7 +3,8 @@
 mod support;
 
 use runtime::{
-    CallError, Delivered, Delivery, Fired, Outside, ReplaceError, Request, Runtime, TextCall, Worked,
+    CallError, Delivered, Delivery, Fired, Outside, ReplaceError, Request, Runtime, TextCall,
+    Worked,
 };
 use serde_json::{Value, json};
 use support::{Bench, ask, bench, compile};
@@ -58,7 +59,11 @@ fn an_argument_outside_its_range_is_told_with_its_field() {
         (resize(0), "/params/slots", "expected a value in 1..64, found 0"),
         (resize(65), "/params/slots", "expected a value in 1..64, found 65"),
         (resize(1).with("lease", "11m"), "/params/lease", "expected a value in 1s..10m, found 11m"),
-        (resize(1).with("price", "9.51"), "/params/price", "expected a value in 0..9.5, found 9.51"),
+        (
+            resize(1).with("price", "9.51"),
+            "/params/price",
+            "expected a value in 0..9.5, found 9.51",
+        ),
         (
             ask("owner", "put", "ann").with("shelf", 10),
             "/params/shelf",

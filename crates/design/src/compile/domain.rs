@@ -81,12 +81,7 @@ impl Compiler {
     }
 
     /// The values that an entry gives to something of this type; all of them lie in the range.
-    pub(super) fn values(
-        &mut self,
-        entry: &mut Entry,
-        ty: &Type,
-        range: Option<Range>,
-    ) -> Values {
+    pub(super) fn values(&mut self, entry: &mut Entry, ty: &Type, range: Option<Range>) -> Values {
         let span = entry.span;
         let values = self.values_said(entry, ty, range);
         self.values_within(&values, ty, range, span);

@@ -13,9 +13,7 @@ use design::model::OperationId;
 
 use crate::env::{Clock, StepEnv};
 use crate::eval::{Eval, Stop};
-use crate::{
-    Command, NULL, Outcome, Program, Reason, Refusal, Scratch, Truth, Word, guard, step,
-};
+use crate::{Command, NULL, Outcome, Program, Reason, Refusal, Scratch, Truth, Word, guard, step};
 use turns::Turns;
 
 /// Exact or early, never late: as long as nothing happens to the records it reads, the guard does

@@ -124,7 +124,8 @@ impl Anything<'_> {
                 written: true,
             }];
             if index == 1 {
-                let on_ok = Answer { param: None, range: None, body: vec![self.stmt(1)], written: true };
+                let on_ok =
+                    Answer { param: None, range: None, body: vec![self.stmt(1)], written: true };
                 operation.kind = OperationKind::Effect(Box::new(Effect {
                     method: String::new(),
                     url: String::new(),

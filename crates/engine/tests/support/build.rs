@@ -53,7 +53,12 @@ pub fn subject(
         name: name.into(),
         keys: keys
             .iter()
-            .map(|(name, ty)| Key { name: (*name).into(), ty: ty.clone(), range: None, span: span() })
+            .map(|(name, ty)| Key {
+                name: (*name).into(),
+                ty: ty.clone(),
+                range: None,
+                span: span(),
+            })
             .collect(),
         parent: keys[0].1.subject(),
         place: None,

@@ -217,8 +217,7 @@ impl<'s> Conversion<'s> {
             return Ok(None);
         }
         let design = &self.old.design;
-        let handle =
-            keys::read_key_parts(&mut Reader::new(parts), design, id, &mut self.pools.0)?;
+        let handle = keys::read_key_parts(&mut Reader::new(parts), design, id, &mut self.pools.0)?;
         let mut leaves = Vec::new();
         values::write_key(design, id, handle, &self.pools.0, &mut leaves);
         let read =

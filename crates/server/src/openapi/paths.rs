@@ -225,7 +225,8 @@ fn truth_schema(design: &Design, id: SubjectId) -> Value {
             Map::from_iter([("start".into(), offset()), ("end".into(), offset())])
         } else {
             let attributes = state.attributes.iter().map(|at| &subject.attributes[at.index()]);
-            let told = |a: &Attribute| schema::ranged(schema::answered(design, &a.ty), &a.ty, a.range);
+            let told =
+                |a: &Attribute| schema::ranged(schema::answered(design, &a.ty), &a.ty, a.range);
             attributes.map(|a| (a.name.clone(), told(a))).collect()
         };
         states.insert(state.name.clone(), json!({ "type": "object", "properties": fields }));

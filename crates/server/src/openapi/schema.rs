@@ -105,7 +105,8 @@ pub fn ranged(mut schema: Value, ty: &Type, range: Option<Range>) -> Value {
     if *quantity != Type::Int {
         let said = schema["description"].as_str().map(|said| format!("{said}; "));
         let said = said.unwrap_or_default();
-        schema["description"] = json!(format!("{said}from {}", range.text(ty).replace("..", " to ")));
+        schema["description"] =
+            json!(format!("{said}from {}", range.text(ty).replace("..", " to ")));
     }
     schema
 }

@@ -3,8 +3,8 @@
 use super::builder::Builder;
 use super::list::List;
 use crate::tree::{
-    DefenceItem, FailureItem, FailureProof, FailureProofKind, HeaderValue, HotspotItem, WithoutKind,
-    WithoutTarget,
+    DefenceItem, FailureItem, FailureProof, FailureProofKind, HeaderValue, HotspotItem,
+    WithoutKind, WithoutTarget,
 };
 use crate::{Span, TokenKind};
 

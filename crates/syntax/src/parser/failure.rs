@@ -3,8 +3,8 @@
 use super::Parser;
 use super::suggest::nearest;
 use crate::tree::{
-    DefenceItem, ExprKind, FailureItem, FailureProof, FailureProofKind, HotspotItem, ItemKind, Name,
-    WithoutKind, WithoutTarget,
+    DefenceItem, ExprKind, FailureItem, FailureProof, FailureProofKind, HotspotItem, ItemKind,
+    Name, WithoutKind, WithoutTarget,
 };
 use crate::{Diagnostic, TokenKind};
 

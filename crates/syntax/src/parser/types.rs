@@ -43,10 +43,9 @@ impl Parser<'_> {
     fn at_range(&self) -> bool {
         let number = match self.kind() {
             TokenKind::Int | TokenKind::Decimal | TokenKind::Duration => true,
-            TokenKind::Minus => matches!(
-                self.nth(1),
-                TokenKind::Int | TokenKind::Decimal | TokenKind::Duration
-            ),
+            TokenKind::Minus => {
+                matches!(self.nth(1), TokenKind::Int | TokenKind::Decimal | TokenKind::Duration)
+            }
             _ => false,
         };
         number && !self.lost && !self.piece(0).line_start
