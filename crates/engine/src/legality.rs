@@ -7,7 +7,7 @@ use crate::eval::{Eval, Stop};
 use crate::overlay::Status;
 use crate::program::operation::{Check, Look, Op, ValueRule};
 use crate::step::Ended;
-use crate::{NULL, Reason, Truth, Word};
+use crate::{NULL, Outside, Place, Reason, Truth, Word};
 
 /// Are the arguments values of their types?
 #[inline]
@@ -33,6 +33,11 @@ fn check(rule: &ValueRule, words: &[Word]) -> Result<(), Reason> {
     let fits = match rule.check {
         Check::Any => true,
         Check::Below(end) => (0..end).contains(&first),
+        Check::Within(range) if !range.contains(first) => {
+            let place = Place::Param(rule.param);
+            return Err(Reason::Range(Outside { place, value: first }));
+        }
+        Check::Within(_) => true,
         Check::List => fits(words, 1) && !elements(words, 1).contains(&NULL),
         Check::Set => fits(words, 1) && sorted(elements(words, 1), 1),
         Check::Map => fits(words, 2) && sorted(elements(words, 2), 2),

@@ -22,6 +22,7 @@ pub mod outbox;
 mod outcome;
 mod overlay;
 mod program;
+mod ranges;
 mod refuses;
 pub mod retention;
 mod scratch;
@@ -36,7 +37,7 @@ pub use hash_part::HashPart;
 pub use holds::holds;
 pub use layout::{Field, Layout, ParamsLayout, StateLayout, width_of};
 pub use legal::{LegalStep, legal_steps};
-pub use outcome::{Outcome, Reason, Refusal};
+pub use outcome::{Outcome, Outside, Place, Reason, Refusal};
 pub use program::{Program, Shape};
 pub use refuses::refuses;
 pub use scratch::{

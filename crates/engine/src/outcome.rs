@@ -1,6 +1,8 @@
 //! What a step answers.
 
-use design::model::{ClauseRef, Span};
+use design::model::{AttrId, ClauseRef, OperationId, Span, SubjectId};
+
+use crate::Word;
 
 /// The details are in the [`crate::Scratch`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,11 +50,33 @@ pub enum Reason {
     CollectionFull,
     /// an argument is not a value of its type
     OutOfRange,
+    /// a value lies outside the range that the design gives it
+    Range(Outside),
     /// an answer came for an outbox entry that is not open
     EntryClosed,
     /// the form is not evaluated here (a scan in a guard, a read of an ephemeral); a design that
     /// compiled has none
     Unsupported,
+}
+
+/// A value that lies outside its range, and where it would stand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Outside {
+    pub place: Place,
+    pub value: Word,
+}
+
+/// What has a range.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Place {
+    /// of the operation that was called
+    Param(u32),
+    /// of a record that an argument refers to, or that would be made
+    Key { subject: SubjectId, part: u32 },
+    /// of truth, a log, a cache or an ephemeral
+    Attribute { subject: SubjectId, attr: AttrId },
+    /// of an effect that would be sent
+    Sent { operation: OperationId, param: u32 },
 }
 
 impl Reason {
@@ -72,6 +96,7 @@ impl Reason {
             Reason::DivisionByZero => "division_by_zero",
             Reason::CollectionFull => "collection_full",
             Reason::OutOfRange => "out_of_range",
+            Reason::Range(_) => "range",
             Reason::EntryClosed => "entry_closed",
             Reason::Unsupported => "unsupported",
         }

@@ -6,6 +6,7 @@ use crate::eval::{Env, Eval, Stop};
 use crate::fault::Fault;
 use crate::legality;
 use crate::program::operation::Op;
+use crate::ranges;
 use crate::{Command, Fetch, HashPart, NULL, Program, Reason, Refusal, Scratch, Truth, Word};
 
 /// The refusal that [`crate::step`] would give, found without keeping what was read; for callers
@@ -21,6 +22,11 @@ pub fn refuses<T: Truth>(
 ) -> Option<Refusal> {
     let op = program.operations.get(command.operation.index())?;
     legality::check_params(op, command.params).ok()?;
+    if !op.key_values.is_empty()
+        && ranges::outside_key(program, truth, op, command.params).is_some()
+    {
+        return None;
+    }
     scratch.stack.clear();
     scratch.frame.clear();
     scratch.frame.extend_from_slice(command.params);

@@ -10,14 +10,18 @@ use crate::fault::Fault;
 use crate::legality;
 use crate::program::node::Run;
 use crate::program::operation::{Kind, Op};
+use crate::ranges;
 use crate::scratch::Scratch;
-use crate::{AnswerKind, Command, NULL, Outcome, Program, Reason, Refusal, Truth};
+use crate::{AnswerKind, Command, NULL, Outcome, Outside, Program, Reason, Refusal, Truth};
 
 /// Evaluates one call: the guard (`exists`, `fresh`, then the clauses in order), then the
 /// statements in order over an overlay. For a read, its answer too; for an effect, the handler
 /// that `command.answer` selects (whether the entry is open is the outbox machine's decision).
 ///
 /// The record of a `new` parameter is made, with its defaults, before the first statement.
+///
+/// A value outside its range is a refusal by `range`: of an argument before the guard, of anything
+/// that the step would leave behind after all statements.
 ///
 /// `now` is the largest of `command.now` and the stored time of every record read.
 pub fn step<T: Truth>(
@@ -76,6 +80,8 @@ pub(crate) enum Ended {
     Unmet(Reason, ClauseRef, Span),
     /// in this clause, or in the body
     Stopped(Stop, Option<ClauseRef>),
+    /// an argument, or what it would leave behind
+    Outside(Outside),
 }
 
 impl From<Stop> for Ended {
@@ -110,6 +116,10 @@ fn evaluate<T: Truth>(
         match ended {
             Ended::Unmet(reason, clause, at) => {
                 return Outcome::Refused(Refusal { reason, clause: Some(clause), at });
+            }
+            Ended::Outside(outside) => {
+                let reason = Reason::Range(outside);
+                return Outcome::Refused(Refusal { reason, clause: None, at: op.span });
             }
             Ended::Stopped(Stop::NEED, _) => return Outcome::Need,
             Ended::Stopped(Stop::AGAIN, _) => {
@@ -167,9 +177,20 @@ fn attempt<T: Truth>(
     if extent == Extent::Call {
         return Ok(render(&mut execute, op, command)?);
     }
+    if !op.key_values.is_empty()
+        && extent != Extent::FilledGuard
+        && let Some(outside) = ranges::outside_key(program, truth, op, command.params)
+    {
+        return Err(Ended::Outside(outside));
+    }
     legality::guard(&mut execute.eval, op)?;
     if extent == Extent::Whole {
         run(&mut execute, op, command)?;
+        if program.ranged
+            && let Some(outside) = ranges::outside(&execute)
+        {
+            return Err(Ended::Outside(outside));
+        }
     }
     Ok(())
 }
@@ -209,7 +230,8 @@ fn run<T: Truth>(
                 AnswerKind::Unknown => op.answers[2],
             };
             if let Some(offset) = answer.param {
-                execute.eval.set_local(offset, word);
+                let within = answer.range.is_none_or(|range| range.contains(word));
+                execute.eval.set_local(offset, if within { word } else { NULL });
             }
             body = answer.body;
         }

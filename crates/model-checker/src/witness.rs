@@ -119,6 +119,11 @@ impl Watch {
             }
             watch.refused.push(refused);
         }
+        for held in &design.defences {
+            let operation = &design.operations[held.operation.index()];
+            let clause = clause_name(operation, held.clause);
+            watch.defended.push(format!("{}.{clause} refuses", operation.name));
+        }
         for (fault, budget) in &machine.settings.faults {
             if *budget != Some(0) {
                 let number = watch.add(WitnessKind::Fault, format!("{} strikes", fault.name()));

@@ -4,7 +4,7 @@
 //! text such as `"10m"` (a number of milliseconds is taken, too), an enumeration its constant, a
 //! record its key: one value, or a list of them where the key has several parts.
 
-use design::model::{Design, SubjectId, Type};
+use design::model::{Design, Range, SubjectId, Type, quantity_text};
 use engine::{NULL, Word, width_of};
 use serde_json::{Map, Value, json};
 
@@ -135,8 +135,20 @@ pub fn read_key(
             return Err(BadValue::new("", message));
         }
         *part = scalar(design, &key.ty, value, pool)?;
+        within(&key.ty, key.range, *part)?;
     }
     Ok(pool.key(subject, &parts[..declared.keys.len()]))
+}
+
+/// Does a word lie in the range that the design gives it? Null does.
+pub fn within(ty: &Type, range: Option<Range>, word: Word) -> Result<(), BadValue> {
+    match range {
+        Some(range) if word != NULL && !range.contains(word) => {
+            let (range, found) = (range.text(ty), quantity_text(ty, word));
+            Err(BadValue::new("", format!("expected a value in {range}, found {found}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn scalar(design: &Design, ty: &Type, value: &Value, pool: &mut Pool) -> Result<Word, BadValue> {

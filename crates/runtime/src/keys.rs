@@ -29,6 +29,8 @@ pub enum Space {
     IdempotencyDue = b'j',
     /// digests whose content is stored
     Blob = b'b',
+    /// what each principal has acted as, of the actors that are apart from others
+    Apart = b'a',
     /// how far each follower of the feed is
     Follower = b'f',
     /// what the runtime keeps of the design itself

@@ -2,6 +2,7 @@
 //! committed, and only then is it answered.
 
 mod alarm;
+mod apart;
 mod blobs;
 mod bytes;
 mod clock;

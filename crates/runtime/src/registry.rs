@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use design::model::{Design, OperationKind, StateKind, Type};
+use design::model::{Design, OperationKind, Range, StateKind, Type, visit};
 use store::{Decision, KeyRange, LocalStore, Store, Transaction};
 
 use crate::bytes::{Damaged, Reader, put_bytes, put_number};
@@ -286,13 +286,18 @@ fn write_entries(transaction: &mut dyn Transaction, entries: &[Entry]) {
 pub fn describe(design: &Design) -> String {
     let mut lines = vec!["layout 2".to_string()];
     let typed = |name: &str, ty: &Type| format!("{name}: {}", type_text(design, ty));
+    let ranged = |name: &str, ty: &Type, range: Option<Range>| {
+        typed(name, ty) + &range.map_or_else(String::new, |range| format!(" {}", range.text(ty)))
+    };
+    let sent_to = visit::message_targets(design);
     for subject in &design.subjects {
-        let keys: Vec<String> = subject.keys.iter().map(|key| typed(&key.name, &key.ty)).collect();
+        let keys = subject.keys.iter().map(|key| ranged(&key.name, &key.ty, key.range));
+        let keys: Vec<String> = keys.collect();
         lines.push(format!("subject {}({})", subject.name, keys.join(", ")));
         for attribute in &subject.attributes {
             let state = &subject.states[attribute.state.index()].name;
-            let ty = type_text(design, &attribute.ty);
-            lines.push(format!("  {state}.{}: {ty}", attribute.name));
+            let attribute = ranged(&attribute.name, &attribute.ty, attribute.range);
+            lines.push(format!("  {state}.{attribute}"));
         }
         for state in &subject.states {
             if matches!(state.kind, StateKind::Log { .. }) {
@@ -307,7 +312,9 @@ pub fn describe(design: &Design) -> String {
         let fields: Vec<String> = event.fields.iter().map(|(name, ty)| typed(name, ty)).collect();
         lines.push(format!("event {}({})", event.name, fields.join(", ")));
     }
-    for operation in &design.operations {
+    for (at, operation) in design.operations.iter().enumerate() {
+        // what waits in the outbox lies in the ranges of its parameters
+        let waits = sent_to[at] || matches!(operation.kind, OperationKind::Effect(_));
         let kind = match operation.kind {
             OperationKind::Step { .. } => "step",
             OperationKind::Repair { .. } => "repair",
@@ -315,8 +322,10 @@ pub fn describe(design: &Design) -> String {
             OperationKind::Read { .. } => "read",
         };
         let actor = &design.actors[operation.actor.index()].name;
-        let mut params: Vec<String> =
-            operation.params.iter().map(|param| typed(&param.name, &param.ty)).collect();
+        let params = operation.params.iter();
+        let mut params: Vec<String> = params
+            .map(|param| ranged(&param.name, &param.ty, param.range.filter(|_| waits)))
+            .collect();
         for used in &operation.memory {
             let field = &design.actors[used.actor.index()].memory[used.field.index()];
             params.push(typed(&field.name, &field.ty));

@@ -48,6 +48,9 @@ pub enum OperationKind {
 pub struct Param {
     pub name: String,
     pub ty: Type,
+    /// a call with an argument outside it is never taken
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
     pub new: bool,
     pub default: Option<Const>,
     pub local: LocalId,
@@ -99,6 +102,9 @@ pub struct Sign {
 pub struct Answer {
     /// where the world's answer is bound
     pub param: Option<LocalId>,
+    /// an answer outside it is bound as null, like one of another type
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
     pub body: Vec<Stmt>,
     /// was it written, or is it empty because it was left out?
     pub written: bool,

@@ -1,7 +1,7 @@
 //! What the arguments of an operation must be, and which of their records are looked at.
 
 use design::model::{
-    Expr, ExprKind, LocalId, Operation, OperationId, Span, SubjectId, Type, visit,
+    Expr, ExprKind, LocalId, Operation, OperationId, Param, Range, Span, SubjectId, Type, visit,
 };
 
 use super::lower::Lower;
@@ -17,6 +17,17 @@ pub(crate) struct ValueRule {
     pub required: bool,
 }
 
+/// Where the words of an argument refer to records whose keys have ranges.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyRule {
+    pub field: Field,
+    pub subject: SubjectId,
+    /// the first of them, within the field
+    pub first: u32,
+    /// from one to the next; 0: there is one
+    pub stride: u32,
+}
+
 /// A parameter whose record is looked at: is it there?
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
@@ -30,6 +41,7 @@ pub(crate) struct Look {
 pub(crate) struct ParamRule {
     pub name: String,
     pub ty: Type,
+    pub range: Option<Range>,
     /// what it refers to
     pub subject: Option<SubjectId>,
     pub new: bool,
@@ -45,6 +57,7 @@ pub(crate) enum Check {
     Any,
     /// 0 up to this, without it
     Below(Word),
+    Within(Range),
     Set,
     List,
     Map,
@@ -59,6 +72,7 @@ impl Lower<'_> {
             rules.push(ParamRule {
                 name: param.name.clone(),
                 ty: param.ty.clone(),
+                range: param.range,
                 subject,
                 new: param.new,
                 default: param.default.as_ref().map(|value| self.texts.sized(value, width)),
@@ -71,14 +85,36 @@ impl Lower<'_> {
 
     pub(super) fn values(&self, id: OperationId, operation: &Operation) -> Vec<ValueRule> {
         let fields = &self.params[id.index()].fields;
-        let rule = |(index, param): (usize, &design::model::Param)| ValueRule {
+        let rule = |(index, param): (usize, &Param)| ValueRule {
             param: index as u32,
             field: fields[index],
-            check: self.check_of(&param.ty),
+            check: param.range.map_or_else(|| self.check_of(&param.ty), Check::Within),
             required: !param.ty.is_optional(),
         };
         let idle = |rule: &ValueRule| !rule.required && matches!(rule.check, Check::Any);
         operation.params.iter().enumerate().map(rule).filter(|rule| !idle(rule)).collect()
+    }
+
+    /// Arguments that refer to records whose keys have ranges.
+    pub(super) fn key_values(&self, id: OperationId, operation: &Operation) -> Vec<KeyRule> {
+        let mut rules = Vec::new();
+        for (index, param) in operation.params.iter().enumerate() {
+            let field = self.params[id.index()].fields[index];
+            let mut add = |ty: &Type, first: u32, stride: u32| {
+                if let Some(subject) = ty.subject().filter(|id| self.design.has_key_ranges(*id)) {
+                    rules.push(KeyRule { field, subject, first, stride });
+                }
+            };
+            match param.ty.required() {
+                Type::List { of, .. } | Type::Set { of, .. } => add(of, 1, 1),
+                Type::Map { key, value, .. } => {
+                    add(key, 1, 2);
+                    add(value, 2, 2);
+                }
+                ty => add(ty, 0, 0),
+            }
+        }
+        rules
     }
 
     pub(super) fn looks(&self, id: OperationId, operation: &Operation, fresh: bool) -> Vec<Look> {

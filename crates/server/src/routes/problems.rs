@@ -93,7 +93,7 @@ fn means(operation: &design::model::Operation, clause: &str) -> Option<String> {
 }
 
 /// What else than a clause may stand in the way, as the engine names it.
-const REASONS: [(&str, &str); 14] = [
+const REASONS: [(&str, &str); 16] = [
     ("exists", "a record that a parameter refers to is not there"),
     ("fresh", "the record that it would make is there already"),
     ("no_such_record", "a record that it reads or changes is not there"),
@@ -106,6 +106,8 @@ const REASONS: [(&str, &str); 14] = [
     ("division_by_zero", "a number would be divided by zero"),
     ("collection_full", "a list, a set or a map is full"),
     ("out_of_range", "a parameter is not a value of its type"),
+    ("range", "a value would lie outside the range that the design gives it; `detail` names it"),
+    ("apart", "whoever calls has acted as somebody who is never the same person"),
     ("entry_closed", "the call that was answered is no longer waited for"),
     ("unsupported", "it asks for something that is not evaluated here"),
 ];
@@ -201,6 +203,7 @@ mod tests {
             DivisionByZero,
             CollectionFull,
             OutOfRange,
+            Range(engine::Outside { place: engine::Place::Param(0), value: 0 }),
             EntryClosed,
             Unsupported,
         ] {

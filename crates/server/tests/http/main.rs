@@ -1,6 +1,7 @@
 //! The server as its clients see it: in this process, over real connections.
 
 mod blobs;
+mod bounded;
 mod clients;
 mod feed;
 mod limits;
