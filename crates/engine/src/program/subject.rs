@@ -1,6 +1,6 @@
 //! What is known of a subject when its records are evaluated.
 
-use design::model::{AttrId, Attribute, CounterId, StateId, Subject, SubjectId};
+use design::model::{AttrId, Attribute, CounterId, StateId, Subject, SubjectId, Type};
 
 use super::Expression;
 use super::lower::Lower;
@@ -18,8 +18,20 @@ pub(crate) struct SubjectRules {
     /// counters of the parent over this subject
     pub counted: Vec<CountedBy>,
     pub parent: Option<SubjectId>,
+    /// a parent that a step makes: it is there while this record is
+    pub explicit_parent: Option<SubjectId>,
+    /// of each part of the key, from 0
+    pub key_parts: Vec<KeyPart>,
     /// how many counters it keeps
     pub counters: u32,
+}
+
+/// What a part of a key may hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum KeyPart {
+    Text,
+    Record(SubjectId),
+    Other,
 }
 
 #[derive(Debug)]
@@ -76,7 +88,17 @@ pub(super) fn subject_rules(lower: &mut Lower<'_>, id: SubjectId) -> SubjectRule
         states,
         counted,
         parent: subject.parent,
+        explicit_parent: design.explicit_parent(id),
+        key_parts: subject.keys.iter().map(|key| key_part(&key.ty)).collect(),
         counters: subject.counters.len() as u32,
+    }
+}
+
+fn key_part(ty: &Type) -> KeyPart {
+    match ty {
+        Type::Text => KeyPart::Text,
+        Type::Ref(subject) => KeyPart::Record(*subject),
+        _ => KeyPart::Other,
     }
 }
 
