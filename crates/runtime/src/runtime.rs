@@ -415,7 +415,7 @@ impl Runtime {
         };
         let pool = RefCell::new(Pool::new(schema.program.texts()));
         let handle = values::read_key(&schema.design, id, &mut key.iter(), &mut pool.borrow_mut())
-            .map_err(CallError::Bad)?;
+            .map_err(|bad| CallError::Bad(bad.under("key")))?;
         let mut record = Vec::new();
         keys::key_parts(&mut record, &schema.design, id, handle, &pool.borrow());
         if let Some(eye) = self.eye(viewer)

@@ -13,7 +13,7 @@ pub fn sent(design: &Design, ty: &Type) -> Value {
     match ty {
         Type::Int => json!({
             "type": ["integer", "string"], "format": "int64",
-            "minimum": LEAST, "maximum": i64::MAX, "pattern": "^[+-]?[0-9]{1,18}$",
+            "minimum": LEAST, "maximum": i64::MAX, "pattern": "^(0|-?[1-9][0-9]{0,17})$",
         }),
         Type::Bool => json!({ "enum": [true, false, "true", "false"] }),
         Type::Decimal => json!({
@@ -118,8 +118,13 @@ pub fn parts(design: &Design, subject: SubjectId) -> Vec<(String, Type)> {
 
 /// One part of a key as it may be sent.
 pub fn part(design: &Design, ty: &Type) -> Value {
-    let mut schema = sent(design, ty);
+    bounded(sent(design, ty))
+}
+
+/// A text that is a part of a key is neither empty nor too long.
+fn bounded(mut schema: Value) -> Value {
     if schema["type"] == "string" && schema.get("enum").is_none() {
+        schema["minLength"] = json!(1);
         schema["maxLength"] = json!(KEY_CHARACTERS_MAX);
     }
     schema
@@ -130,17 +135,13 @@ fn key(design: &Design, subject: SubjectId, form: fn(&Design, &Type) -> Value) -
     let name = &design.subjects[subject.index()].name;
     let parts = parts(design, subject);
     let mut schema = match parts.as_slice() {
-        [(_, ty)] => {
-            let mut schema = form(design, ty);
-            if schema["type"] == "string" && schema.get("enum").is_none() {
-                schema["maxLength"] = json!(KEY_CHARACTERS_MAX);
-            }
-            schema
-        }
+        [(_, ty)] => bounded(form(design, ty)),
         parts => json!({
             "type": "array",
             // `prefixItems` would say which part is which; too many clients and tools do not know it
-            "items": { "anyOf": parts.iter().map(|(_, ty)| form(design, ty)).collect::<Vec<_>>() },
+            "items": {
+                "anyOf": parts.iter().map(|(_, ty)| bounded(form(design, ty))).collect::<Vec<_>>(),
+            },
             "minItems": parts.len(), "maxItems": parts.len(),
         }),
     };

@@ -3,6 +3,7 @@
 mod blobs;
 mod clients;
 mod feed;
+mod keys;
 mod limits;
 mod many;
 mod pages;
