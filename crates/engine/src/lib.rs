@@ -4,6 +4,7 @@
 //! same functions, for the step and for the small machines around it.
 
 mod assign;
+mod children;
 mod collection;
 mod command;
 mod counters;

@@ -29,7 +29,7 @@ pub struct Refusal {
 pub enum Reason {
     /// this clause of the guard does not hold
     Clause(u32),
-    /// the record that this parameter refers to is not there
+    /// the record that this parameter refers to is not there; of a `new` parameter, its parent
     Exists(u32),
     /// the record that this `new` parameter would make is there already
     Fresh(u32),
@@ -39,6 +39,10 @@ pub enum Reason {
     Deleted,
     /// `new` of a record that is there already
     AlreadyExists,
+    /// `new` of a record whose parent is not there: part of `exists`
+    NoParent,
+    /// `new` of a record whose key has a part that is empty
+    EmptyKey,
     /// a counted parent cannot be deleted while children are counted
     HasChildren,
     /// a reference to nothing was followed
@@ -89,6 +93,8 @@ impl Reason {
             Reason::NoSuchRecord => "no_such_record",
             Reason::Deleted => "deleted",
             Reason::AlreadyExists => "already_exists",
+            Reason::NoParent => "no_parent",
+            Reason::EmptyKey => "empty_key",
             Reason::HasChildren => "has_children",
             Reason::Nothing => "nothing",
             Reason::NullValue => "null_value",

@@ -2,6 +2,7 @@
 
 use design::model::{ClauseRef, Span};
 
+use crate::children;
 use crate::counters::{self, NOWHERE};
 use crate::env::{Clock, StepEnv};
 use crate::eval::{Eval, Stop};
@@ -130,6 +131,10 @@ fn evaluate<T: Truth>(
             }
             Ended::Stopped(stop, clause) => {
                 let (fault, node) = stop.refusal().unwrap_or((Fault::Unsupported, NOWHERE));
+                let clause = match fault {
+                    Fault::NoParent => Some(ClauseRef::Exists),
+                    _ => clause,
+                };
                 let at = if node == NOWHERE { op.span } else { program.span(node) };
                 return Outcome::Refused(Refusal { reason: fault.into(), clause, at });
             }
@@ -162,6 +167,7 @@ fn attempt<T: Truth>(
         clock: &mut scratch.clock,
         memory: &mut scratch.memory,
         me: command.me,
+        exists: op.exists,
     };
     let eval = Eval {
         program,
@@ -206,6 +212,9 @@ fn run<T: Truth>(
             if let (true, Some(subject)) = (rule.new, rule.subject) {
                 let key = execute.eval.local(field.offset);
                 if key != NULL {
+                    if children::has_empty_part(&execute.eval, subject, key) {
+                        return Err(Stop::refuse(Fault::EmptyKey, NOWHERE));
+                    }
                     execute.make(subject, key)?;
                 }
             }
@@ -247,6 +256,7 @@ fn run<T: Truth>(
     }
     if execute.eval.env.overlay.made {
         check_made(execute, op)?;
+        children::check_parents(&execute.eval)?;
     }
     Ok(())
 }

@@ -230,6 +230,8 @@ fn every_reason_has_a_name_of_its_own() {
         Reason::NoSuchRecord,
         Reason::Deleted,
         Reason::AlreadyExists,
+        Reason::NoParent,
+        Reason::EmptyKey,
         Reason::HasChildren,
         Reason::Nothing,
         Reason::NullValue,

@@ -115,6 +115,17 @@ pub fn key_parts(out: &mut Vec<u8>, design: &Design, subject: SubjectId, key: Wo
     }
 }
 
+/// Is a part of this key, or of a key in it, an empty text?
+pub fn has_empty_part(design: &Design, subject: SubjectId, key: Word, pool: &Pool) -> bool {
+    let declared = &design.subjects[subject.index()].keys;
+    pool.parts(key).iter().zip(declared).any(|(part, declared)| match declared.ty {
+        Type::Ref(other) => has_empty_part(design, other, *part, pool),
+        Type::Text => pool.content(*part).is_empty(),
+        // a principal is whoever the server says that it is
+        _ => false,
+    })
+}
+
 /// Takes the parts of a key off the front and gives its handle.
 pub fn read_key_parts(
     reader: &mut Reader<'_>,

@@ -221,8 +221,8 @@ impl Visitor<'_> for Part<'_> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Word, E> {
-        if text.len() > MAX_KEY_TEXT {
-            return Err(E::custom("too long"));
+        if text.is_empty() || text.len() > MAX_KEY_TEXT {
+            return Err(E::custom("empty, or too long"));
         }
         Ok(self.pool.text(text.as_bytes()))
     }

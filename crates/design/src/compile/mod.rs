@@ -23,6 +23,7 @@ mod memory;
 mod missing;
 mod names;
 mod operation;
+mod orphans;
 mod path;
 mod proofs;
 mod protocol;

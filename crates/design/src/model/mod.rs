@@ -7,6 +7,7 @@
 mod expr;
 mod ids;
 mod operation;
+mod presence;
 mod proof;
 mod range;
 mod stmt;

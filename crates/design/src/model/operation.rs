@@ -14,7 +14,8 @@ pub struct Operation {
     /// parameters first, in order
     pub locals: Vec<Local>,
     /// tried in order, after the implicit `exists` (every parameter that refers to a record that
-    /// is not `new`, unless its subject is implicit) and `fresh` (every `new` parameter)
+    /// is not `new`, and the parent of every `new` one, unless its subject is implicit) and `fresh`
+    /// (every `new` parameter)
     pub guard: Vec<Clause>,
     /// of a step or a repair; of a read, the memory it hands out; of an effect, nothing
     pub body: Vec<Stmt>,

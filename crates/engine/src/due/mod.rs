@@ -150,6 +150,7 @@ fn find_turns<T: Truth>(
             clock: &mut scratch.clock,
             memory: &mut scratch.memory,
             me: command.me,
+            exists: op.exists,
         };
         let eval = Eval {
             program,

@@ -23,7 +23,7 @@ use node::{Leaf, Loop, Node, NodeId, Placed, Slot, StmtNode};
 use operation::Op;
 pub use shape::Shape;
 use subject::subject_rules;
-pub(crate) use subject::{CountedBy, KeyPartRule, RangeRule, SubjectRules};
+pub(crate) use subject::{CountedBy, KeyPart, KeyPartRule, RangeRule, SubjectRules};
 
 use crate::{HashPart, Layout, ParamsLayout, StateLayout, Word};
 
@@ -44,6 +44,8 @@ pub struct Program {
     recoveries: Vec<GoalRule>,
     events: Vec<Shape>,
     texts: Vec<String>,
+    /// the handle of the empty text, which is no part of a key
+    pub(crate) empty_text: Word,
 }
 
 /// Everything that is referred to by number.
@@ -110,6 +112,7 @@ impl Program {
                 Shape::Record(event.fields.iter().map(field).collect())
             })
             .collect();
+        let empty_text = lower.texts.handle("");
         let timed = timed::timed(&lower.lists, &lower.loops);
         Program {
             timed,
@@ -123,10 +126,12 @@ impl Program {
             recoveries,
             events,
             texts: lower.texts.list,
+            empty_text,
         }
     }
 
-    /// The texts written in the design: the caller's pool starts with them, handles 0, 1, ….
+    /// The texts written in the design, and the empty one: the caller's pool starts with them,
+    /// handles 0, 1, ….
     pub fn texts(&self) -> &[String] {
         &self.texts
     }

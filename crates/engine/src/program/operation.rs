@@ -8,7 +8,7 @@ use design::model::{
 use super::Shape;
 use super::lower::Lower;
 use super::node::{NodeId, Run, Slot};
-pub(crate) use super::params::{Check, KeyRule, Look, ParamRule, ValueRule};
+pub(crate) use super::params::{Check, KeyRule, Look, ParamRule, ValueRule, Wanted};
 use crate::layout::width_of;
 use crate::{Field, ParamsLayout};
 
@@ -26,7 +26,7 @@ pub(crate) struct Op {
     /// records that must be there, then records that must not
     pub looks: Vec<Look>,
     pub frame_width: u32,
-    /// is an absent record a refusal?
+    /// is an absent record, or an absent parent of a new one, a refusal?
     pub exists: bool,
     pub has_new: bool,
     /// so a record that is made may lack a value
@@ -160,16 +160,17 @@ impl<'d> Lower<'d> {
         };
         let sign = sign.map(|sign| (self.expr(&sign.digest), self.expr(&sign.key)));
         let fresh = !gone.contains(&ClauseRef::Fresh);
+        let exists = !gone.contains(&ClauseRef::Exists);
         Op {
             kind,
             values: self.values(id, operation),
             key_values: self.key_values(id, operation),
-            looks: self.looks(id, operation, fresh),
+            looks: self.looks(id, operation, (exists, fresh)),
             actor: root_of(self.design, operation.actor),
             params: self.params[id.index()].clone(),
             param_rules: self.param_rules(operation),
             frame_width: self.frame_width,
-            exists: !gone.contains(&ClauseRef::Exists),
+            exists,
             statements_removed: !self.removed.is_empty(),
             has_new: operation.params.iter().any(|param| param.new),
             clauses,

@@ -28,13 +28,25 @@ pub(crate) struct KeyRule {
     pub stride: u32,
 }
 
-/// A parameter whose record is looked at: is it there?
+/// A parameter whose record, or whose record's parent, is looked at: is it there?
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
     pub param: u32,
     pub offset: u32,
+    /// of the record that is looked at
     pub subject: SubjectId,
-    pub new: bool,
+    pub wanted: Wanted,
+}
+
+/// In the order in which they are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wanted {
+    /// `exists`: the record that the parameter refers to
+    Present,
+    /// `exists`: the parent of the record of this subject that a `new` parameter makes
+    Parent { of: SubjectId },
+    /// `fresh`
+    Absent,
 }
 
 #[derive(Debug)]
@@ -117,17 +129,38 @@ impl Lower<'_> {
         rules
     }
 
-    pub(super) fn looks(&self, id: OperationId, operation: &Operation, fresh: bool) -> Vec<Look> {
+    pub(super) fn looks(
+        &self,
+        id: OperationId,
+        operation: &Operation,
+        (exists, fresh): (bool, bool),
+    ) -> Vec<Look> {
         let mut looks = Vec::new();
         for (index, param) in operation.params.iter().enumerate() {
             let Some(subject) = param.ty.subject() else { continue };
-            let implicit = self.design.subjects[subject.index()].implicit;
-            if if param.new { fresh } else { !implicit } {
-                let offset = self.params[id.index()].fields[index].offset;
-                looks.push(Look { param: index as u32, offset, subject, new: param.new });
+            let offset = self.params[id.index()].fields[index].offset;
+            let mut look = |subject, wanted| {
+                looks.push(Look { param: index as u32, offset, subject, wanted });
+            };
+            let declared = &self.design.subjects[subject.index()];
+            if param.new {
+                if let Some(parent) = self.design.explicit_parent(subject)
+                    && exists
+                {
+                    look(parent, Wanted::Parent { of: subject });
+                }
+                if fresh {
+                    look(subject, Wanted::Absent);
+                }
+            } else if !declared.implicit {
+                look(subject, Wanted::Present);
             }
         }
-        looks.sort_by_key(|look| look.new);
+        looks.sort_by_key(|look| match look.wanted {
+            Wanted::Present => 0,
+            Wanted::Parent { .. } => 1,
+            Wanted::Absent => 2,
+        });
         looks
     }
 

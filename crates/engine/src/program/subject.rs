@@ -1,6 +1,6 @@
 //! What is known of a subject when its records are evaluated.
 
-use design::model::{AttrId, Attribute, CounterId, Range, StateId, Subject, SubjectId};
+use design::model::{AttrId, Attribute, CounterId, Range, StateId, Subject, SubjectId, Type};
 
 use super::Expression;
 use super::lower::Lower;
@@ -18,6 +18,10 @@ pub(crate) struct SubjectRules {
     /// counters of the parent over this subject
     pub counted: Vec<CountedBy>,
     pub parent: Option<SubjectId>,
+    /// a parent that a step makes: it is there while this record is
+    pub explicit_parent: Option<SubjectId>,
+    /// of each part of the key, from 0
+    pub key_parts: Vec<KeyPart>,
     /// how many counters it keeps
     pub counters: u32,
     /// of truth, in the order of declaration
@@ -38,6 +42,14 @@ pub(crate) struct RangeRule {
 pub(crate) enum KeyPartRule {
     Range(u32, Range),
     Refers(u32, SubjectId),
+}
+
+/// What a part of a key may hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum KeyPart {
+    Text,
+    Record(SubjectId),
+    Other,
 }
 
 #[derive(Debug)]
@@ -107,9 +119,19 @@ pub(super) fn subject_rules(lower: &mut Lower<'_>, id: SubjectId) -> SubjectRule
         states,
         counted,
         parent: subject.parent,
+        explicit_parent: design.explicit_parent(id),
+        key_parts: subject.keys.iter().map(|key| key_part(&key.ty)).collect(),
         counters: subject.counters.len() as u32,
         ranges,
         key_ranges,
+    }
+}
+
+fn key_part(ty: &Type) -> KeyPart {
+    match ty {
+        Type::Text => KeyPart::Text,
+        Type::Ref(subject) => KeyPart::Record(*subject),
+        _ => KeyPart::Other,
     }
 }
 

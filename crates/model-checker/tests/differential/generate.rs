@@ -1,5 +1,8 @@
 //! Small random designs, as text. The same seed gives the same text.
 
+#[path = "children.rs"]
+mod children;
+
 use std::fmt::Write;
 
 /// A small generator of numbers that look random (SplitMix64).
@@ -81,6 +84,7 @@ struct Generator {
     /// what the steps need a size for
     uses_number: bool,
     uses_duration: bool,
+    uses_name: bool,
 }
 
 const CONSTANTS: [&str; 3] = ["P", "Q", "R"];
@@ -94,6 +98,7 @@ pub fn design(seed: u64) -> String {
         users: 1,
         uses_number: false,
         uses_duration: false,
+        uses_name: false,
     };
     generator.design(seed)
 }
@@ -133,6 +138,9 @@ impl Generator {
             if self.subjects[at].explicit {
                 self.make_step(&mut steps, at);
             }
+        }
+        if child && self.subjects[1].explicit {
+            self.child_steps(&mut steps);
         }
         let count = 3 + self.dice.below(3);
         for number in 0..count {
@@ -260,15 +268,19 @@ impl Generator {
         let mut body = String::new();
         let count = 1 + self.dice.below(2) + usize::from(number == 0);
         self.statements(&mut body, &scope, count, "    ");
-        if self.dice.chance(15) && self.subjects[first].explicit {
+        let deletes = self.dice.chance(15) && self.subjects[first].explicit;
+        if deletes {
             writeln!(body, "    delete {}", scope.records[0].0).expect("a string takes all");
         }
         // The first step is not guarded, so that something happens.
         let guarded = repair || number > 0 && self.dice.chance(60);
         let clauses = usize::from(guarded) + usize::from(number > 0 && self.dice.chance(15));
-        let clauses: Vec<String> = (0..clauses)
+        let mut clauses: Vec<String> = (0..clauses)
             .map(|at| format!("    c{at}: {}\n", self.condition(&scope, 1 + at)))
             .collect();
+        if deletes && first == 0 && self.subjects.get(1).is_some_and(|subject| subject.child) {
+            clauses.push(format!("    {}\n", self.no_children(self.subjects[0].low)));
+        }
         let guard =
             if clauses.is_empty() { String::new() } else { format!(" {{\n{}}}", clauses.concat()) };
         let all = format!("{guard}{body}");
@@ -549,6 +561,9 @@ impl Generator {
         }
         if self.uses_duration {
             entries.push("ttl: 2".to_string());
+        }
+        if self.uses_name {
+            entries.push(format!("name: {}", self.subjects[1].count));
         }
         if self.uses_number {
             entries.push("num: 0..2".to_string());

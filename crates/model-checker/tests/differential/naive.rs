@@ -3,6 +3,8 @@
 
 #[path = "eval.rs"]
 mod eval;
+#[path = "family.rs"]
+mod family;
 #[path = "recover.rs"]
 mod recover;
 
@@ -342,6 +344,11 @@ impl<'d> Naive<'d> {
                 return Err(Refused);
             }
         }
+        let made: Vec<(usize, usize)> =
+            named.iter().filter(|(new, ..)| *new).map(|(_, s, k)| (*s, *k)).collect();
+        for child in &made {
+            self.has_parent(*child, scene, &made)?;
+        }
         for (new, subject, key) in &named {
             if *new && scene.state.records.contains_key(&(*subject, *key)) {
                 return Err(Refused);
@@ -375,24 +382,22 @@ impl<'d> Naive<'d> {
                 return Err(Refused);
             }
         }
-        let before = scene.old.expect("a step has a state before it");
+        for record in scene.made.clone() {
+            if scene.state.records.contains_key(&record) {
+                self.has_parent(record, scene, &[])?;
+            }
+        }
         for (at, parent) in self.design.subjects.iter().enumerate() {
             if parent.implicit {
                 continue;
             }
-            for (number, counter) in parent.counters.iter().enumerate() {
-                let child = counter.child.index();
+            for number in 0..parent.counters.len() {
                 for key in 0..self.keys[at].len() {
                     if scene.state.records.contains_key(&(at, key)) {
                         continue;
                     }
-                    // No parent: no child is made under it, and nothing is counted there.
-                    let made = scene.state.records.keys().any(|record| {
-                        record.0 == child
-                            && self.keys[child][record.1][0] == Value::Ref(key)
-                            && !before.records.contains_key(record)
-                    });
-                    if made || self.counter(at, number, key, scene)? != 0 {
+                    // No parent: nothing is counted there.
+                    if self.counter(at, number, key, scene)? != 0 {
                         return Err(Refused);
                     }
                 }
@@ -446,6 +451,7 @@ impl<'d> Naive<'d> {
                 if there && !scene.blank.contains(&record) {
                     return Err(Refused);
                 }
+                self.has_parent(record, scene, &[])?;
                 scene.state.to_mut().records.insert(record, self.defaults(record.0));
                 scene.made.push(record);
                 let held = scene.state.to_mut().records.get_mut(&record).ok_or(Refused)?;

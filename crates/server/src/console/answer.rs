@@ -120,7 +120,7 @@ pub fn prevented(service: &Service, operation: &str, clause: &str) -> Vec<String
         let of = &design.operations[id.index()];
         of.name == operation
             && match which {
-                ClauseRef::Exists => clause == "exists",
+                ClauseRef::Exists => clause == "exists" || clause == "no_parent",
                 ClauseRef::Fresh => clause == "fresh",
                 ClauseRef::Named(at) => of.guard.get(*at as usize).is_some_and(|known| {
                     known.name == clause || clause.split('.').next() == Some(known.name.as_str())

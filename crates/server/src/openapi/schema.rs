@@ -13,7 +13,7 @@ pub fn sent(design: &Design, ty: &Type) -> Value {
     match ty {
         Type::Int => json!({
             "type": ["integer", "string"], "format": "int64",
-            "minimum": LEAST, "maximum": i64::MAX, "pattern": "^[+-]?[0-9]{1,18}$",
+            "minimum": LEAST, "maximum": i64::MAX, "pattern": "^(0|-?[1-9][0-9]{0,17})$",
         }),
         Type::Bool => json!({ "enum": [true, false, "true", "false"] }),
         Type::Decimal => json!({
@@ -159,8 +159,13 @@ pub fn parts(design: &Design, subject: SubjectId) -> Vec<Part> {
 
 /// One part of a key as it may be sent.
 pub fn part(design: &Design, ty: &Type) -> Value {
-    let mut schema = sent(design, ty);
+    bounded(sent(design, ty))
+}
+
+/// A text that is a part of a key is neither empty nor too long.
+fn bounded(mut schema: Value) -> Value {
     if schema["type"] == "string" && schema.get("enum").is_none() {
+        schema["minLength"] = json!(1);
         schema["maxLength"] = json!(KEY_CHARACTERS_MAX);
     }
     schema
@@ -170,15 +175,9 @@ pub fn part(design: &Design, ty: &Type) -> Value {
 fn key(design: &Design, subject: SubjectId, form: fn(&Design, &Type) -> Value) -> Value {
     let name = &design.subjects[subject.index()].name;
     let parts = parts(design, subject);
-    let of_part = |part: &Part| ranged(form(design, &part.ty), &part.ty, part.range);
+    let of_part = |part: &Part| bounded(ranged(form(design, &part.ty), &part.ty, part.range));
     let mut schema = match parts.as_slice() {
-        [Part { ty, range, .. }] => {
-            let mut schema = ranged(form(design, ty), ty, *range);
-            if schema["type"] == "string" && schema.get("enum").is_none() {
-                schema["maxLength"] = json!(KEY_CHARACTERS_MAX);
-            }
-            schema
-        }
+        [only] => of_part(only),
         parts => json!({
             "type": "array",
             // `prefixItems` would say which part is which; too many clients and tools do not know it

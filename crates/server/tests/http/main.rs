@@ -4,6 +4,7 @@ mod blobs;
 mod bounded;
 mod clients;
 mod feed;
+mod keys;
 mod limits;
 mod many;
 mod pages;
