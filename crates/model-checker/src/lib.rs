@@ -22,6 +22,7 @@ mod summary;
 mod ticks;
 mod trace;
 mod witness;
+mod word;
 mod world;
 
 pub use check::check;
@@ -31,3 +32,4 @@ pub use report::{
     WorldSummary,
 };
 pub use trace::{ChangeLine, MemoryLine, StateLine, StepKind, Trace, TraceStep};
+pub use word::{VERSION, Word};
