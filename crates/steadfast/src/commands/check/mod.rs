@@ -14,6 +14,7 @@ use super::Answer;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::size;
+use crate::verdicts::VerdictOptions;
 use outcome::Outcome;
 
 /// Compile designs, then explore them
@@ -21,7 +22,7 @@ use outcome::Outcome;
 /// Every order of steps, faults and ticks in the small world of `check { … }` is tried: invariants,
 /// recovery, each failure both as written and with its protection taken away, and whether everything
 /// the protocols name is ever seen. Prints the verdict, what was explored, and the shortest trace of
-/// anything broken.
+/// anything broken. The verdict on each text is kept, and `serve` and `replace` know it.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -60,14 +61,18 @@ pub struct Check {
     /// The form that is kept beside a design, for `cargo xtask designs`
     #[arg(long, hide = true, conflicts_with_all = ["json", "compile_only"])]
     golden: bool,
+    #[command(flatten)]
+    verdicts: VerdictOptions,
 }
 
 impl Check {
     pub fn run(self, output: &mut Output) -> Answer {
         let options = self.options();
+        let verdicts = self.verdicts.open();
         let mut outcomes = Vec::new();
         for word in &self.designs {
             let outcome = Outcome::of(word, (!self.compile_only).then_some(&options));
+            outcome.keep(&verdicts);
             if !self.json {
                 self.show(&outcome, output);
             }
