@@ -11,5 +11,6 @@ mod replacing;
 mod security;
 mod steps;
 mod support;
+mod verdicts;
 mod views;
 mod ways;
