@@ -24,6 +24,7 @@ mod search;
 mod summary;
 mod trace;
 mod witness;
+mod word;
 mod world;
 mod worlds;
 
@@ -35,3 +36,4 @@ pub use report::{
 };
 pub use worlds::{Hint, Larger, LargerOutcome, hint, larger};
 pub use trace::{ChangeLine, MemoryLine, StateLine, StepKind, Trace, TraceStep};
+pub use word::{VERSION, Word};

@@ -13,5 +13,6 @@ mod replacing;
 mod security;
 mod steps;
 mod support;
+mod verdicts;
 mod views;
 mod ways;

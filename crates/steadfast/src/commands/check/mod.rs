@@ -14,6 +14,7 @@ use super::Answer;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::size;
+use crate::verdicts::VerdictOptions;
 use outcome::Outcome;
 
 /// States of one search, if nothing else is said: about a minute.
@@ -24,7 +25,7 @@ const STATES_MAX: usize = 4_000_000;
 /// Every order of steps, faults and ticks in the small world of `check { … }` is tried: invariants,
 /// recovery, each failure both as written and with its protection taken away, and whether everything
 /// the protocols name is ever seen. Prints the verdict, what was explored, and the shortest trace of
-/// anything broken.
+/// anything broken. The verdict on each text is kept, and `serve` and `replace` know it.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -70,15 +71,19 @@ pub struct Check {
     /// The form that is kept beside a design, for `cargo xtask designs`
     #[arg(long, hide = true, conflicts_with_all = ["json", "compile_only"])]
     golden: bool,
+    #[command(flatten)]
+    verdicts: VerdictOptions,
 }
 
 impl Check {
     pub fn run(self, output: &mut Output) -> Answer {
         let options = self.options();
+        let verdicts = self.verdicts.open();
         let mut outcomes = Vec::new();
         for word in &self.designs {
             let tell = !self.json && !self.golden;
             let outcome = Outcome::of(word, (!self.compile_only).then_some(&options), tell, output);
+            outcome.keep(&verdicts);
             if !self.json {
                 self.show(&outcome, output);
                 if self.larger {

@@ -3,7 +3,7 @@
 use design::Compiled;
 use design::model::{Design, OperationKind};
 use model_checker::render::{self, Checked, Paint, Traces};
-use model_checker::{LargerOutcome, Options, Report};
+use model_checker::{LargerOutcome, Options, Report, Word};
 use serde_json::{Value, json};
 
 use crate::catalog::Embedded;
@@ -13,6 +13,7 @@ use crate::load::{Loaded, load};
 use crate::output::{ERROR as BAD, GOOD, HELP, ODD, Output};
 use crate::problem::Problem;
 use crate::progress::Meter;
+use crate::verdicts::Verdicts;
 
 pub struct Outcome {
     /// what the user typed
@@ -67,6 +68,18 @@ impl Outcome {
             Explored::NoWorld => Exit::Unknown,
             Explored::Not => Exit::Yes,
         }
+    }
+
+    /// Keeps the verdict on this text, for whoever serves it.
+    pub fn keep(&self, verdicts: &Verdicts) {
+        let Ok(read) = &self.read else { return };
+        let Some(design) = &read.compiled.design else { return };
+        let word = match &read.explored {
+            Explored::Report(report) => report.word(),
+            Explored::Cannot(why) => Word::NotKnown { why: why.clone() },
+            Explored::NoWorld | Explored::Not => return,
+        };
+        verdicts.keep(&read.loaded.text, design, &word);
     }
 
     /// How the design is called: by its file's name, without folder and ending.
