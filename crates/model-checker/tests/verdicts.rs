@@ -1,0 +1,170 @@
+//! The designs in `verdicts/`: little systems, right and with one bug planted (`NAME-wrong`), at least
+//! three for each abstraction of the checker. Each says in its head what must be found; all that
+//! differs is listed.
+
+use std::fs;
+use std::panic::catch_unwind;
+use std::path::Path;
+
+use design::model::Design;
+use model_checker::{FailureStatus, Options, Report, Verdict, check};
+
+/// One line `// expect: …`.
+#[derive(Debug)]
+enum Expected {
+    Goal { name: String, verdict: String },
+    Failure { title: String, status: String },
+    Unseen(String),
+}
+
+struct Case {
+    name: String,
+    /// or why there is none
+    design: Result<Design, String>,
+    expected: Vec<Expected>,
+}
+
+fn cases() -> Vec<Case> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/verdicts");
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("it can be read").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "design"))
+        .collect();
+    paths.sort();
+    paths.iter().map(|path| case(path)).collect()
+}
+
+fn case(path: &Path) -> Case {
+    let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
+    let text = fs::read_to_string(path).expect("it is text");
+    let compiled = design::compile(&name, &text, &design::NoCatalog);
+    let design = compiled.design.ok_or_else(|| {
+        let said = compiled.diagnostics.iter().map(|problem| problem.message.clone());
+        said.collect::<Vec<_>>().join("; ")
+    });
+    let lines = text.lines().filter_map(|line| line.strip_prefix("// expect: "));
+    let expected = lines
+        .map(|line| expected(line).unwrap_or_else(|| panic!("{name}: what is expected? {line}")))
+        .collect();
+    Case { name, design, expected }
+}
+
+fn expected(line: &str) -> Option<Expected> {
+    if let Some(rest) = line.strip_prefix("goal ") {
+        let (name, verdict) = rest.split_once(' ')?;
+        return Some(Expected::Goal { name: name.into(), verdict: verdict.into() });
+    }
+    if let Some(rest) = line.strip_prefix("failure \"") {
+        let (title, status) = rest.split_once("\" ")?;
+        return Some(Expected::Failure { title: title.into(), status: status.into() });
+    }
+    let what = line.strip_prefix("unseen \"")?.strip_suffix('"')?;
+    Some(Expected::Unseen(what.into()))
+}
+
+fn explored(design: &Design) -> Result<Report, String> {
+    let options = Options { max_states: 3_000_000, threads: 1, ..Options::default() };
+    // one design that makes the checker panic does not hide the others
+    catch_unwind(|| check(design, &options, &mut |_| {}).map_err(|why| why.to_string()))
+        .unwrap_or_else(|_| Err("the checker panicked".into()))
+}
+
+/// What was found, in the words of the expectations.
+fn said(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Proved => "proved".into(),
+        Verdict::Violated(trace) => format!("violated in {}", trace.steps.len()),
+        Verdict::Unknown(why) => format!("not known: {why}"),
+    }
+}
+
+fn status(found: &FailureStatus) -> String {
+    match found {
+        FailureStatus::LoadBearing(_) => "load-bearing".into(),
+        FailureStatus::Redundant { covered_by } => format!("redundant: {covered_by:?}"),
+        FailureStatus::Vacuous { why } => format!("vacuous: {why}"),
+        FailureStatus::Unknown { why } => format!("not known: {why}"),
+        FailureStatus::Compiler { .. } | FailureStatus::Measured => "elsewhere".into(),
+    }
+}
+
+/// `violated` stands for a trace of any length, `not known` for any reason, and `holds within
+/// BOUND` for bounds among which is this one.
+fn agrees(found: &str, wanted: &str) -> bool {
+    if let Some(bound) = wanted.strip_prefix("holds within ") {
+        return found.strip_prefix("holds within ").is_some_and(|bounds| bounds.contains(bound));
+    }
+    let rest = found.strip_prefix(wanted);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', ' ']))
+}
+
+/// What differs between the expectations of a design and its report.
+fn differences(case: &Case, report: &Report) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let mut differs = |what: &str, found: &str, wanted: &str| {
+        if !agrees(found, wanted) {
+            wrong.push(format!("{}: {what} is {found}, and should be {wanted}", case.name));
+        }
+    };
+    let mut goals: Vec<&str> = report.goals.iter().map(|goal| goal.name.as_str()).collect();
+    let mut failures: Vec<&str> =
+        report.failures.iter().map(|failure| failure.title.as_str()).collect();
+    let mut unseen: Vec<&str> = report.unwitnessed.iter().map(String::as_str).collect();
+    for expected in &case.expected {
+        match expected {
+            Expected::Goal { name, verdict } => {
+                let goal = report.goal(name);
+                differs(name, &goal.map_or("no goal".into(), |goal| said(&goal.verdict)), verdict);
+                goals.retain(|held| held != name);
+            }
+            Expected::Failure { title, status: wanted } => {
+                let found = report.failure(title);
+                let found = found.map_or("no failure".into(), |failure| status(&failure.status));
+                differs(title, &found, wanted);
+                failures.retain(|held| held != title);
+            }
+            Expected::Unseen(what) => {
+                let found = if unseen.contains(&what.as_str()) { "unseen" } else { "seen" };
+                differs(what, found, "unseen");
+                unseen.retain(|held| held != what);
+            }
+        }
+    }
+    for goal in goals {
+        wrong.push(format!("{}: nothing is expected of {goal}", case.name));
+    }
+    // of a design with a bug planted only what was named is asked
+    if !case.name.ends_with("-wrong") {
+        for failure in failures {
+            wrong.push(format!("{}: nothing is expected of \"{failure}\"", case.name));
+        }
+        for what in unseen {
+            wrong.push(format!("{}: never seen: {what}", case.name));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn every_verdict_is_right() {
+    let wrong: Vec<String> = cases()
+        .iter()
+        .flat_map(|case| match case.design.as_ref().map_err(Clone::clone).and_then(explored) {
+            Ok(report) => differences(case, &report),
+            Err(why) => vec![format!("{}: {why}", case.name)],
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} verdicts are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn there_are_enough_of_them_in_pairs() {
+    let names: Vec<String> = cases().into_iter().map(|case| case.name).collect();
+    let pairs = names.iter().filter(|name| names.contains(&format!("{name}-wrong"))).count();
+    for name in &names {
+        let right = name.strip_suffix("-wrong");
+        assert!(right.is_none_or(|right| names.iter().any(|held| held == right)), "{name} alone");
+    }
+    assert!(pairs >= 60, "{pairs} pairs");
+}
