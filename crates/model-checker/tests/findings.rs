@@ -334,8 +334,8 @@ fn a_parameter_that_is_an_actor_can_be_narrowed() {
              actor buyer
              actor seller
              subject A(a: text) {{ truth S {{ to: actor? }} }}
-             step buyer[give(a: A, to: actor) {{ other: to != me }}] {{ S.to := to }}
-             step seller[take(a: A) {{ mine: S.to = me }}] {{ S.to := null }}
+             step buyer[give(a: A, to: actor) {{ another: S.to != to }}] {{ S.to := to }}
+             step seller[drop_it(a: A) {{ some: S.to present }}] {{ S.to := null }}
              invariant fine: all a in A: a.to = null or a.to present
              check {{ a: 1  buyer: 2  seller: 2  {to} }}"
         )

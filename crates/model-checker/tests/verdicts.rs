@@ -74,6 +74,7 @@ fn explored(design: &Design) -> Result<Report, String> {
 fn said(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Proved => "proved".into(),
+        Verdict::Holds(within) => format!("holds within {}", within.join(", ")),
         Verdict::Violated(trace) => format!("violated in {}", trace.steps.len()),
         Verdict::Unknown(why) => format!("not known: {why}"),
     }
