@@ -15,6 +15,10 @@ enum Expected {
     Goal { name: String, verdict: String },
     Failure { title: String, status: String },
     Unseen(String),
+    /// the failure says its guard once more
+    Restates(String),
+    /// the clause breaks no goal when it is taken away
+    Free(String),
 }
 
 struct Case {
@@ -59,8 +63,14 @@ fn expected(line: &str) -> Option<Expected> {
         let (title, status) = rest.split_once("\" ")?;
         return Some(Expected::Failure { title: title.into(), status: status.into() });
     }
-    let what = line.strip_prefix("unseen \"")?.strip_suffix('"')?;
-    Some(Expected::Unseen(what.into()))
+    let (kind, what) = line.split_once(' ')?;
+    let what = what.strip_prefix('"')?.strip_suffix('"')?.to_string();
+    match kind {
+        "unseen" => Some(Expected::Unseen(what)),
+        "restates" => Some(Expected::Restates(what)),
+        "free" => Some(Expected::Free(what)),
+        _ => None,
+    }
 }
 
 fn explored(design: &Design) -> Result<Report, String> {
@@ -129,6 +139,14 @@ fn differences(case: &Case, report: &Report) -> Vec<String> {
                 let found = if unseen.contains(&what.as_str()) { "unseen" } else { "seen" };
                 differs(what, found, "unseen");
                 unseen.retain(|held| held != what);
+            }
+            Expected::Restates(title) => {
+                let found = report.failure(title).is_some_and(|failure| failure.restates);
+                differs(title, if found { "restates its guard" } else { "more" }, "restates its guard");
+            }
+            Expected::Free(clause) => {
+                let found = report.free.iter().any(|free| free.clause == *clause);
+                differs(clause, if found { "free" } else { "needed" }, "free");
             }
         }
     }
