@@ -177,13 +177,39 @@ fn every_verdict_is_right() {
     assert!(wrong.is_empty(), "{} verdicts are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// `abstraction: pair, pair; single`
+fn listed() -> Vec<(String, Vec<String>, Vec<String>)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/verdicts/README.md");
+    let text = fs::read_to_string(path).expect("it is there");
+    let names = |list: &str| list.split(", ").map(str::to_string).collect::<Vec<_>>();
+    let lines = text.lines().filter_map(|line| line.strip_prefix("- ")?.split_once(": "));
+    lines
+        .map(|(what, list)| match list.split_once("; ") {
+            Some((pairs, single)) => (what.to_string(), names(pairs), names(single)),
+            None => (what.to_string(), names(list), vec![]),
+        })
+        .collect()
+}
+
 #[test]
-fn there_are_enough_of_them_in_pairs() {
+fn there_are_three_pairs_for_each_abstraction() {
     let names: Vec<String> = cases().into_iter().map(|case| case.name).collect();
-    let pairs = names.iter().filter(|name| names.contains(&format!("{name}-wrong"))).count();
-    for name in &names {
-        let right = name.strip_suffix("-wrong");
-        assert!(right.is_none_or(|right| names.iter().any(|held| held == right)), "{name} alone");
+    let listed = listed();
+    for (what, pairs, single) in &listed {
+        assert!(pairs.len() >= 3, "{what}: {pairs:?}");
+        for name in pairs {
+            let wrong = format!("{name}-wrong");
+            assert!(names.contains(name) && names.contains(&wrong), "{what}: {name} is no pair");
+        }
+        assert!(single.iter().all(|name| names.contains(name)), "{what}: {single:?}");
     }
-    assert!(pairs >= 60, "{pairs} pairs");
+    for name in &names {
+        let right = name.strip_suffix("-wrong").unwrap_or(name).to_string();
+        let found = listed.iter().any(|(_, pairs, single)| {
+            pairs.contains(&right) || single.contains(&right)
+        });
+        assert!(found, "{name} is not in the list");
+    }
+    let pairs = names.iter().filter(|name| names.contains(&format!("{name}-wrong"))).count();
+    assert!(pairs >= 60 && listed.len() >= 20, "{pairs} pairs, {} abstractions", listed.len());
 }
