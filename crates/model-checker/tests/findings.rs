@@ -381,3 +381,61 @@ fn a_set_costs_what_the_world_has() {
     };
     assert_eq!(bits(4096), bits(2));
 }
+
+/// Three boxes that are interchangeable, tied together by who was touched last.
+const BOXES: &str = "design D
+     actor p
+     actor r
+     subject K(k: text) { truth T { full: bool = false } }
+     subject A(a: text) { truth S { last: K? } }
+     step p[fill(a: A, k: K)] { k.full := true  S.last := k }
+     repair r[empty(k: K) { full: T.full }] { T.full := false }
+     recovers emptied: all k in K: not k.full
+     check { a: 1  k: 4 }";
+
+#[test]
+fn every_search_is_told_and_counts_in_the_time() {
+    let report = checked(BOXES);
+    let recovery = report.searches.iter().find(|search| search.name.contains("recovery"));
+    let recovery = recovery.unwrap_or_else(|| panic!("{:?}", report.searches));
+    assert!(recovery.states > report.base.states, "{recovery:?}");
+    let searches: f64 = report.searches.iter().map(|search| search.seconds).sum();
+    assert!(report.seconds >= searches, "{} and {searches}", report.seconds);
+}
+
+#[test]
+fn a_search_that_ends_with_its_budget_has_more_states_than_it_says() {
+    let whole = checked(BOXES);
+    let most = whole.searches.iter().map(|search| search.states).max().expect("there is one");
+    let options = Options { max_states: most as usize - 1, threads: 1, ..Options::default() };
+    let report = checked_with(BOXES, &options);
+    assert!(matches!(report.goals[0].verdict, Verdict::Unknown(_)), "{report:?}");
+    // whoever reads "more states than the budget allows" finds the search that had them
+    let told = report.searches.iter().map(|search| search.states).max();
+    assert!(told.is_some_and(|told| told >= most - 1), "{told:?} of {most}");
+}
+
+#[test]
+fn a_violation_is_told_while_the_search_goes_on() {
+    let design = compile(
+        "design D
+         actor p
+         subject A(a: text) { truth S { x: int = 0, y: int = 0 } }
+         step p[up(a: A) { room: S.x < 200 }] { S.x += 1 }
+         step p[over(a: A) { room: S.y < 200 }] { S.y += 1 }
+         invariant few: all a in A: a.x < 4
+         check { a: 1  S.x: 0..200  S.y: 0..200 }",
+    )
+    .unwrap_or_else(|codes| panic!("{codes:?}"));
+    let options = Options { threads: 1, ..Options::default() };
+    let mut first = None;
+    let report = check(&design, &options, &mut |progress| {
+        if let (None, Some((goal, trace))) = (&first, &progress.violated) {
+            first = Some((goal.clone(), trace.steps.len(), progress.states));
+        }
+    })
+    .expect("the small world is finite");
+    let (goal, steps, states) = first.expect("it is told");
+    assert_eq!((goal.as_str(), steps), ("few", 4));
+    assert!(states * 10 < report.base.states, "{states} of {}", report.base.states);
+}
