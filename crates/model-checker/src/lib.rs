@@ -25,6 +25,7 @@ mod summary;
 mod trace;
 mod witness;
 mod world;
+mod worlds;
 
 pub use check::check;
 pub use options::{Options, Progress, Stop, WorldError};
@@ -32,4 +33,5 @@ pub use report::{
     ArmResult, FailureStatus, FailureVerdict, FreeClause, GoalVerdict, Report, Verdict, Witness, WitnessKind,
     WorldSummary,
 };
+pub use worlds::{Hint, Larger, LargerOutcome, hint, larger};
 pub use trace::{ChangeLine, MemoryLine, StateLine, StepKind, Trace, TraceStep};

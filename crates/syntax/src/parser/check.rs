@@ -61,7 +61,7 @@ impl Parser<'_> {
             _ => {
                 let found = self.found();
                 let message = format!("expected what the small world has, found {found}");
-                let help = "write `seat: 2`, `10m: 2` or `faults: crash, lost_reply`";
+                let help = "write `seat: 2`, `ttl: {5s, 10m}` or `faults: crash, lost_reply`";
                 self.fail(Diagnostic::error("E0121", self.here(), message).help(help));
                 return None;
             }
@@ -69,7 +69,7 @@ impl Parser<'_> {
         if !self.eat(TokenKind::Colon) {
             let found = self.found();
             let message = format!("expected `:` and a value, found {found}");
-            let help = "write `seat: 2`, `10m: 2` or `faults: crash, lost_reply`";
+            let help = "write `seat: 2`, `ttl: {5s, 10m}` or `faults: crash, lost_reply`";
             self.fail(Diagnostic::error("E0121", self.here(), message).help(help));
         }
         let value = self.check_value();

@@ -31,7 +31,8 @@ Examples:
   steadfast check tickets
   steadfast check shop.design --traces
   steadfast check shop.design --report shop.html --replay replays/
-  steadfast check shop.design --max-states 5000000 --max-memory 2GB")]
+  steadfast check shop.design --larger
+  steadfast check shop.design --max-states 20000000 --max-memory 8GB")]
 pub struct Check {
     /// Paths, or names of designs in the catalog
     #[arg(required = true, value_name = "DESIGN")]
@@ -63,6 +64,9 @@ pub struct Check {
     /// Demand that every reachable state was seen: exit code 3 if a goal holds within bounds only
     #[arg(long)]
     closed: bool,
+    /// Also try each number of the world one larger, in turn
+    #[arg(long, conflicts_with = "compile_only")]
+    larger: bool,
     /// The form that is kept beside a design, for `cargo xtask designs`
     #[arg(long, hide = true, conflicts_with_all = ["json", "compile_only"])]
     golden: bool,
@@ -77,6 +81,9 @@ impl Check {
             let outcome = Outcome::of(word, (!self.compile_only).then_some(&options), tell, output);
             if !self.json {
                 self.show(&outcome, output);
+                if self.larger {
+                    outcome.larger(&options, output);
+                }
             }
             outcomes.push(outcome);
         }
@@ -110,7 +117,8 @@ impl Check {
             }
             return;
         }
-        let which = if self.traces { Traces::All } else { Traces::Broken };
+        // What is broken was told as soon as it was found.
+        let which = if self.traces { Traces::Prevented } else { Traces::None };
         outcome.show(output, which, self.designs.len() > 1);
     }
 

@@ -3,14 +3,14 @@
 use design::Compiled;
 use design::model::{Design, OperationKind};
 use model_checker::render::{self, Checked, Paint, Traces};
-use model_checker::{Options, Report};
+use model_checker::{LargerOutcome, Options, Report};
 use serde_json::{Value, json};
 
 use crate::catalog::Embedded;
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::load::{Loaded, load};
-use crate::output::{GOOD, HELP, ODD, Output};
+use crate::output::{ERROR as BAD, GOOD, HELP, ODD, Output};
 use crate::problem::Problem;
 use crate::progress::Meter;
 
@@ -106,11 +106,8 @@ impl Outcome {
                 if several {
                     output.print("\n");
                 }
-                if report.unknown() {
-                    output.tell(&format!(
-                        "{HELP}help{HELP:#}: raise `--max-states` or `--max-memory`, or make the \
-                         world of `check` smaller\n"
-                    ));
+                if let (true, Some(design)) = (!report.base.closed, &read.compiled.design) {
+                    self.budget_ended(design, output);
                 }
             }
             (Explored::Cannot(why), _) => {
@@ -124,6 +121,43 @@ impl Outcome {
                 output.print(&format!("{name}: {GOOD}compiles{GOOD:#} ({})\n", contents(design)));
             }
             (_, None) => {}
+        }
+    }
+
+    /// The budget was not enough: what would be.
+    fn budget_ended(&self, design: &Design, output: &mut Output) {
+        output.tell(&format!(
+            "{HELP}help{HELP:#}: raise `--max-states` or `--max-memory`, or make the world of `check` \
+             smaller\n"
+        ));
+        if let Ok(Some(hint)) = model_checker::hint(design, &Options::default()) {
+            output.tell(&format!(
+                "{HELP}help{HELP:#}: `{}` makes about {:.1} times as many states as one less\n",
+                hint.number, hint.factor
+            ));
+        }
+    }
+
+    /// The same goals in worlds that are a little larger.
+    pub fn larger(&self, options: &Options, output: &mut Output) {
+        let Some((design, report)) = self.report() else { return };
+        let mut meter = Meter::new(&self.word);
+        let all = model_checker::larger(design, report, options, &mut |at| meter.show(at));
+        meter.clear();
+        output.print("\n  larger worlds, one number at a time\n");
+        let width = all.iter().map(|one| one.world.chars().count()).max().unwrap_or(0);
+        for one in &all {
+            let said = match &one.outcome {
+                LargerOutcome::Same => format!("{GOOD}the same{GOOD:#}"),
+                LargerOutcome::NotKnown { goal, why } => {
+                    format!("{ODD}not known{ODD:#}: {goal}: {why}")
+                }
+                LargerOutcome::Violated { goal, steps } => {
+                    format!("{BAD}violated{BAD:#}: {goal} in {steps} steps")
+                }
+                LargerOutcome::Cannot(why) => format!("{ODD}not explored{ODD:#}: {why}"),
+            };
+            output.print(&format!("    {:<width$}  {said}\n", one.world));
         }
     }
 
