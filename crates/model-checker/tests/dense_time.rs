@@ -211,7 +211,8 @@ fn regions_agree_with_moments() {
         let expected = reached(&steps, 0, LENGTH, [(0, 0); 3], &start);
         let text = text(&steps);
         let compiled = design::compile("dense", &text, &design::NoCatalog);
-        let design = compiled.design.unwrap_or_else(|| panic!("{:?}\n{text}", compiled.diagnostics));
+        let design =
+            compiled.design.unwrap_or_else(|| panic!("{:?}\n{text}", compiled.diagnostics));
         let report = check(&design, &options, &mut |_| {}).expect("the small world is finite");
         let right = match &report.goals[0].verdict {
             Verdict::Proved => !expected,

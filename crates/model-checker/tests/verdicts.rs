@@ -12,8 +12,14 @@ use model_checker::{FailureStatus, Options, Report, Verdict, check};
 /// One line `// expect: …`.
 #[derive(Debug)]
 enum Expected {
-    Goal { name: String, verdict: String },
-    Failure { title: String, status: String },
+    Goal {
+        name: String,
+        verdict: String,
+    },
+    Failure {
+        title: String,
+        status: String,
+    },
     Unseen(String),
     /// the failure says its guard once more
     Restates(String),
@@ -142,7 +148,11 @@ fn differences(case: &Case, report: &Report) -> Vec<String> {
             }
             Expected::Restates(title) => {
                 let found = report.failure(title).is_some_and(|failure| failure.restates);
-                differs(title, if found { "restates its guard" } else { "more" }, "restates its guard");
+                differs(
+                    title,
+                    if found { "restates its guard" } else { "more" },
+                    "restates its guard",
+                );
             }
             Expected::Free(clause) => {
                 let found = report.free.iter().any(|free| free.clause == *clause);
@@ -205,9 +215,9 @@ fn there_are_three_pairs_for_each_abstraction() {
     }
     for name in &names {
         let right = name.strip_suffix("-wrong").unwrap_or(name).to_string();
-        let found = listed.iter().any(|(_, pairs, single)| {
-            pairs.contains(&right) || single.contains(&right)
-        });
+        let found = listed
+            .iter()
+            .any(|(_, pairs, single)| pairs.contains(&right) || single.contains(&right));
         assert!(found, "{name} is not in the list");
     }
     let pairs = names.iter().filter(|name| names.contains(&format!("{name}-wrong"))).count();

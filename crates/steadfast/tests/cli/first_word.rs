@@ -58,7 +58,8 @@ fn a_violation_is_told_when_it_is_found() {
     let mut said = String::new();
     while !said.contains("clerk-1 calls worse(") {
         let left = Duration::from_secs(10).saturating_sub(begun.elapsed());
-        let more = told.recv_timeout(left).unwrap_or_else(|_| panic!("only this was said:\n{said}"));
+        let more =
+            told.recv_timeout(left).unwrap_or_else(|_| panic!("only this was said:\n{said}"));
         said.push_str(&String::from_utf8_lossy(&more));
     }
     assert!(said.contains("fine"), "{said}");
