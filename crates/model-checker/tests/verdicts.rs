@@ -223,3 +223,49 @@ fn there_are_three_pairs_for_each_abstraction() {
     let pairs = names.iter().filter(|name| names.contains(&format!("{name}-wrong"))).count();
     assert!(pairs >= 60 && listed.len() >= 20, "{pairs} pairs, {} abstractions", listed.len());
 }
+
+/// The verdicts without their details.
+fn words(report: &Report) -> Vec<(String, &'static str)> {
+    let word = |verdict: &Verdict| match verdict {
+        Verdict::Proved => "proved",
+        Verdict::Holds(_) => "holds",
+        Verdict::Violated(_) => "violated",
+        Verdict::Unknown(_) => "not known",
+    };
+    report.goals.iter().map(|goal| (goal.name.clone(), word(&goal.verdict))).collect()
+}
+
+/// Checks every design once more, changed by `change`, and compares the words.
+fn unchanged_by(change: fn(&mut Design)) {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let Ok(design) = case.design else { continue };
+        let mut changed = design.clone();
+        change(&mut changed);
+        if changed == design {
+            continue;
+        }
+        let (before, after) = (explored(&design), explored(&changed));
+        let said =
+            |report: &Result<Report, String>| report.as_ref().map(words).map_err(Clone::clone);
+        let (before, after) = (said(&before), said(&after));
+        if before != after {
+            wrong.push(format!("{}: {before:?}, then {after:?}", case.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn proved_has_nothing_to_do_with_how_large_a_bound_is() {
+    unchanged_by(|design| {
+        for bound in &mut design.world.bounds {
+            bound.high += 2;
+        }
+    });
+}
+
+#[test]
+fn symmetry_and_independence_change_no_verdict() {
+    unchanged_by(|design| design.world.symmetry_off = true);
+}
