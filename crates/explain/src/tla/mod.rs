@@ -49,7 +49,7 @@ pub struct TlaGoal {
 impl Tla {
     /// What TLC is asked: to look at every state, with these goals.
     pub fn config(&self, goals: &[&TlaGoal]) -> String {
-        let mut text = String::from("SPECIFICATION Spec\nCONSTANT Null = Null\nCHECK_DEADLOCK FALSE\n");
+        let mut text = String::from("SPECIFICATION Spec\nCONSTANT Null = Null\n");
         if self.bounded {
             text.push_str("CONSTRAINT WithinBounds\n");
         }

@@ -68,6 +68,7 @@ impl<'w> Run<'w> {
             let there = format!("{}[{name}]", world.there(subject));
             if param.new {
                 fresh.push(format!("~{there}"));
+                exists.extend(self.parent_there(subject, &name));
             } else if param.ty.is_optional() {
                 exists.push(format!("({name} = Null \\/ {there})"));
             } else {
@@ -93,7 +94,6 @@ impl<'w> Run<'w> {
         for param in held.params.iter().filter(|param| param.new) {
             let Some(subject) = param.ty.subject() else { continue };
             let key = self.scope.locals[&param.local].clone();
-            self.parent_there(subject, &key);
             self.put(&world.there(subject), &key, "TRUE", false);
             if gone(ClauseRef::Fresh) {
                 self.reset(subject, &key, false);
@@ -103,15 +103,14 @@ impl<'w> Run<'w> {
     }
 
     /// A child can be made only while its parent is there.
-    fn parent_there(&mut self, subject: SubjectId, key: &str) {
+    fn parent_there(&self, subject: SubjectId, key: &str) -> Option<String> {
         let world = self.scope.world;
-        if let Some(parent) = world.subject(subject).parent
-            && !world.subject(parent).implicit
-        {
-            let of = world.part(subject, key, 0);
-            let there = self.scope.var(&world.there(parent));
-            self.need(format!("{there}[{of}]"));
+        let parent = world.subject(subject).parent?;
+        if world.subject(parent).implicit {
+            return None;
         }
+        let of = world.part(subject, key, 0);
+        Some(format!("{}[{of}]", self.scope.var(&world.there(parent))))
     }
 
     pub fn need(&mut self, condition: String) {
@@ -470,7 +469,11 @@ impl<'w> Run<'w> {
             given.push((*attr, term.text));
         }
         self.need(format!("~IsThere({}, {key})", self.scope.var(&world.there(subject))));
-        self.parent_there(subject, &key);
+        if let Some(there) = self.parent_there(subject, &key)
+            && !world.is_clause_gone(self.operation, ClauseRef::Exists)
+        {
+            self.need(there);
+        }
         self.put(&world.there(subject), &key, "TRUE", true);
         for at in (0..world.subject(subject).attributes.len()).map(AttrId::of) {
             if world.kept(subject, at) {

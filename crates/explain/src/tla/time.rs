@@ -97,7 +97,7 @@ impl Clock {
 
     fn most(&self, values: &Values) -> i64 {
         match values {
-            Values::Ticks(units) => i64::from(*units) * self.steps,
+            Values::Units(_, units) => i64::from(*units) * self.steps,
             Values::Listed(list) => list
                 .iter()
                 .map(|value| match value {

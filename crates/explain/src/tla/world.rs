@@ -202,6 +202,18 @@ impl<'a> World<'a> {
         !world(actor)
             && !world(other)
             && self.flow.same(Place::Me(actor), Place::Me(other))
+            && !self.are_apart(actor, other)
+    }
+
+    fn are_apart(&self, one: ActorId, other: ActorId) -> bool {
+        let of = |actor: ActorId, is: ActorId| root(self.design, actor) == is;
+        let actors = || (0..self.design.actors.len()).map(ActorId::of);
+        let says = |from: ActorId, to: ActorId| {
+            actors().filter(|id| of(*id, from)).any(|id| {
+                self.design.actors[id.index()].apart.iter().any(|apart| of(*apart, to))
+            })
+        };
+        says(one, other) || says(other, one)
     }
 
     /// Does it matter who calls?
@@ -328,13 +340,26 @@ impl<'a> World<'a> {
             },
             Values::Refs(subject) => self.key_list(*subject),
             Values::Principals => self.all_principals(),
-            Values::Ticks(units) => vec![(i64::from(*units) * self.clock.steps).to_string()],
+            Values::PrincipalsOf(actors) => {
+                let mut names: Vec<String> = Vec::new();
+                for name in actors.iter().flat_map(|actor| self.principals(*actor)) {
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
+                }
+                names
+            }
+            Values::Units(low, high) => (*low..=*high)
+                .map(|units| (i64::from(units) * self.clock.steps).to_string())
+                .collect(),
             Values::OrNull(inner) => {
                 let mut list = self.list(inner, ty, place);
                 list.push("Null".into());
                 list
             }
-            Values::SetOf(..) => vec![self.refuse("a set among the values of another type")],
+            Values::SetOf(..) | Values::ListOf(..) => {
+                vec![self.refuse("a collection among the values of another type")]
+            }
             Values::Irrelevant => vec![self.any(ty, place)],
         }
     }
@@ -370,19 +395,27 @@ impl<'a> World<'a> {
         let mut text = match inner {
             Values::Refs(subject) => self.keys(*subject),
             Values::Principals => "Principals".into(),
-            Values::SetOf(of, max) => {
+            Values::SetOf(of, max) | Values::ListOf(of, max) => {
                 let element = match ty {
-                    Type::Set { of, .. } => of,
+                    Type::Set { of, .. } | Type::List { of, .. } => of,
                     other => other,
                 };
-                let elements = set(&self.list(of, element, place));
-                format!("{{s \\in SUBSET {elements} : Cardinality(s) <= {max}}}")
+                let mut elements = self.list(of, element, place);
+                let met = self.met(of, None, element, place);
+                elements.extend(met);
+                let elements = set(&elements);
+                if let Values::SetOf(..) = inner {
+                    format!("{{s \\in SUBSET {elements} : Cardinality(s) <= {max}}}")
+                } else {
+                    let most = self.setting("list", 4).min(i64::from(*max));
+                    format!("UNION {{[1..n -> {elements}] : n \\in 0..{most}}}")
+                }
             }
             Values::Range(low, high) if *ty != Type::Time => format!("{low}..{high}"),
             Values::Whole if *ty == Type::Bool => "BOOLEAN".into(),
             other => set(&self.list(other, ty, place)),
         };
-        let mut more: Vec<String> = self.met(inner, param, place);
+        let mut more: Vec<String> = self.met(inner, param.default.as_ref(), &param.ty, place);
         if null {
             more.push("Null".into());
         }
@@ -393,21 +426,19 @@ impl<'a> World<'a> {
     }
 
     /// A parameter's own default, and the literals that it meets.
-    fn met(&self, values: &Values, param: &design::model::Param, place: Place) -> Vec<String> {
+    fn met(&self, values: &Values, default: Option<&Const>, ty: &Type, place: Place) -> Vec<String> {
         let open = matches!(
             values,
-            Values::Opaque(_) | Values::Range(..) | Values::Listed(_) | Values::Ticks(_)
+            Values::Opaque(_) | Values::Range(..) | Values::Listed(_) | Values::Units(..)
         );
-        if !open || matches!(param.ty.required(), Type::Enum(_) | Type::Bool) {
+        if !open {
             return Vec::new();
         }
-        let mut more: BTreeSet<Const> = self
-            .flow
-            .class(place)
-            .map(|class| class.literals.clone())
-            .unwrap_or_default();
-        more.extend(param.default.iter().filter(|value| **value != Const::Null).cloned());
-        let held: Vec<String> = self.list(values, &param.ty, place);
+        let class = self.flow.class(place);
+        let mut more: BTreeSet<Const> =
+            class.map(|class| class.literals.clone()).unwrap_or_default();
+        more.extend(default.filter(|value| **value != Const::Null).cloned());
+        let held: Vec<String> = self.list(values, ty, place);
         let more = more.iter().map(|value| self.constant(value));
         more.filter(|value| !held.contains(value)).collect()
     }
