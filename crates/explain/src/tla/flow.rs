@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use design::model::{
-    ActorId, ArithmeticOp, AssignOp, AttrId, Const, Design, Domain, Expr, ExprKind, LocalId,
+    ActorId, AssignOp, AttrId, Const, Design, Domain, Expr, ExprKind, LocalId,
     MemoryId, OperationId, OperationKind, StateId, Stmt, StmtKind, SubjectId, Target, Type, visit,
 };
 
@@ -266,18 +266,10 @@ impl Flow {
                 self.compare(left, right);
                 Value::default()
             }
-            ExprKind::Arithmetic { left, right, op } => {
-                let one = self.value(design, scope, left);
+            ExprKind::Arithmetic { left, right, .. } => {
+                self.value(design, scope, left);
                 self.value(design, scope, right);
-                let value = self.computed();
-                // a time that is moved on by a duration stays of its class, and has no literals
-                if *expr.ty.required() == Type::Int
-                    && matches!(op, ArithmeticOp::Add | ArithmeticOp::Subtract)
-                    && matches!(right.kind, ExprKind::Literal(_))
-                {
-                    return self.either(Value { literals: Vec::new(), ..one }, value);
-                }
-                value
+                self.computed()
             }
             ExprKind::Negate(inner) => {
                 self.value(design, scope, inner);

@@ -4,10 +4,12 @@
 //! the checker is used, so that the two can be held against each other.
 
 mod actions;
+mod assign;
 mod bounds;
 mod expr;
 mod flow;
 mod outside;
+mod quantify;
 mod run;
 mod text;
 mod time;
@@ -15,8 +17,8 @@ mod variables;
 mod world;
 
 use design::model::{
-    Design, Expr, ExprKind, Fault, Goal, Invariant, LocalId, OperationId, OperationKind,
-    Protection, StateKind, SubjectId, Type,
+    Design, Expr, ExprKind, Fault, Goal, Invariant, OperationId, OperationKind, Protection,
+    StateKind, SubjectId, Type,
 };
 
 use actions::Actions;
@@ -330,9 +332,8 @@ impl Module<'_> {
     /// A goal that speaks of the state before: of every transition.
     fn of_steps(&mut self, name: &str, invariant: &Invariant) {
         let step = self.goal(invariant, Frame::Next { ticked: false });
-        let mut timed = false;
         let is_time = |part: &Expr| *part.ty.required() == Type::Time;
-        timed |= has(&invariant.body, &|part| match &part.kind {
+        let timed = has(&invariant.body, &|part| match &part.kind {
             ExprKind::Old(inner) => has(inner, &is_time),
             _ => false,
         });
@@ -348,11 +349,7 @@ impl Module<'_> {
     }
 
     fn goal(&self, invariant: &Invariant, frame: Frame) -> String {
-        let mut scope = Scope::of(self.world, true, frame);
-        for at in 0..invariant.locals.len() {
-            scope.locals.remove(&LocalId::of(at));
-        }
-        let term = scope.test(&invariant.body);
+        let term = Scope::of(self.world, true, frame).test(&invariant.body);
         if !term.needs.is_empty() {
             self.world.refuse("a goal that may have no value");
         }

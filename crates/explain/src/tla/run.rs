@@ -4,17 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use design::model::{
-    AssignOp, AttrId, ClauseRef, Expr, ExprKind, LocalId, MemoryUseId, OperationId, OperationKind,
-    Retention, StateId, StateKind, Stmt, StmtKind, SubjectId, Target, Type,
+    AttrId, ClauseRef, Expr, ExprKind, LocalId, OperationId, Retention, StateId, StateKind, Stmt,
+    StmtKind, SubjectId, Type,
 };
 
 use super::expr::Scope;
-use super::text::{Tight, and, implies, occurrences, or, quoted, tuple};
-use super::world::key_of;
+use super::text::{Tight, and, implies, occurrences, or, tuple};
 
 pub(super) struct Run<'w> {
     pub scope: Scope<'w>,
-    operation: OperationId,
+    pub(super) operation: OperationId,
     /// `label` and condition, in the order in which they are tried
     pub guard: Vec<(String, String)>,
     /// names that are given on the way, each with what it stands for
@@ -22,7 +21,7 @@ pub(super) struct Run<'w> {
     /// what must hold on the way
     needs: Vec<String>,
     /// the conditions of the `if`s around
-    path: Vec<String>,
+    pub(super) path: Vec<String>,
     counts: BTreeMap<String, u32>,
     /// parameters whose records are taken to be there, with their defaults
     pretended: BTreeSet<LocalId>,
@@ -103,7 +102,7 @@ impl<'w> Run<'w> {
     }
 
     /// A child can be made only while its parent is there.
-    fn parent_there(&self, subject: SubjectId, key: &str) -> Option<String> {
+    pub(super) fn parent_there(&self, subject: SubjectId, key: &str) -> Option<String> {
         let world = self.scope.world;
         let parent = world.subject(subject).parent?;
         if world.subject(parent).implicit {
@@ -113,7 +112,7 @@ impl<'w> Run<'w> {
         Some(format!("{}[{of}]", self.scope.var(&world.there(parent))))
     }
 
-    pub fn need(&mut self, condition: String) {
+    pub(super) fn need(&mut self, condition: String) {
         let condition = if self.path.is_empty() {
             condition
         } else {
@@ -124,12 +123,12 @@ impl<'w> Run<'w> {
         }
     }
 
-    fn needs(&mut self, conditions: Vec<String>) {
+    pub(super) fn needs(&mut self, conditions: Vec<String>) {
         conditions.into_iter().for_each(|condition| self.need(condition));
     }
 
     /// Names a value.
-    fn define(&mut self, name: &str, text: String) -> String {
+    pub(super) fn define(&mut self, name: &str, text: String) -> String {
         let count = self.counts.entry(name.to_owned()).or_insert(0);
         *count += 1;
         let name = format!("{name}_{count}");
@@ -137,12 +136,12 @@ impl<'w> Run<'w> {
         name
     }
 
-    fn change(&mut self, variable: &str, text: String) {
+    pub(super) fn change(&mut self, variable: &str, text: String) {
         let name = self.define(variable, text);
         self.scope.now.insert(variable.to_owned(), name);
     }
 
-    fn put(&mut self, variable: &str, key: &str, value: &str, grows: bool) {
+    pub(super) fn put(&mut self, variable: &str, key: &str, value: &str, grows: bool) {
         let held = self.scope.var(variable);
         let text = if grows {
             format!("Put({held}, {key}, {value})")
@@ -300,7 +299,7 @@ impl<'w> Run<'w> {
     }
 
     /// The record that is changed: it must be there.
-    fn record(&mut self, base: &Expr) -> Option<(SubjectId, String)> {
+    pub(super) fn record(&mut self, base: &Expr) -> Option<(SubjectId, String)> {
         let world = self.scope.world;
         let subject = base.ty.subject()?;
         let term = self.scope.term(base);
@@ -323,217 +322,6 @@ impl<'w> Run<'w> {
             }
         }
         Some((subject, key))
-    }
-
-    fn assign(&mut self, target: &Target, op: AssignOp, value: &Expr) {
-        let world = self.scope.world;
-        match target {
-            Target::Memory(usage) => self.remember(*usage, op, value),
-            Target::Attr { base, attr } => {
-                let Some(id) = base.ty.subject() else { return };
-                let held = &world.subject(id).attributes[attr.index()];
-                match world.subject(id).states[held.state.index()].kind {
-                    StateKind::Truth => {}
-                    // it may be gone at any time, and nothing reads it back
-                    StateKind::Ephemeral { .. } | StateKind::Log { .. } => return,
-                    StateKind::Cache { .. } => {
-                        world.refuse("caches");
-                        return;
-                    }
-                }
-                let Some((subject, key)) = self.record(base) else { return };
-                let term = self.scope.term(value);
-                self.needs(term.needs.clone());
-                if term.nullable && (op != AssignOp::Set || !held.ty.is_optional()) {
-                    self.need(format!("{} # Null", term.within(Tight::Sum)));
-                }
-                if !world.kept(subject, *attr) {
-                    return;
-                }
-                let name = world.attr(subject, *attr);
-                let current = format!("{}[{key}]", self.scope.var(&name));
-                let text = self.changed(&held.ty, &current, op, &term, value);
-                self.put(&name, &key, &text, false);
-            }
-            Target::Element { base, attr, key: at } => {
-                let Some((subject, key)) = self.record(base) else { return };
-                let held = &world.subject(subject).attributes[attr.index()];
-                let (at, term) = (self.scope.term(at), self.scope.term(value));
-                self.needs(at.needs.clone());
-                self.needs(term.needs.clone());
-                for part in [&at, &term].into_iter().filter(|part| part.nullable) {
-                    self.need(format!("{} # Null", part.within(Tight::Sum)));
-                }
-                let name = world.attr(subject, *attr);
-                let current = format!("{}[{key}]", self.scope.var(&name));
-                if let Type::Map { max, .. } = held.ty.required() {
-                    let keys = format!("DOMAIN {current} \\cup {{{}}}", at.text);
-                    self.need(format!("Cardinality({keys}) <= {max}"));
-                }
-                let given = match op {
-                    AssignOp::Set => term.text,
-                    _ => {
-                        self.need(format!("{} \\in DOMAIN {current}", at.text));
-                        let sign = if op == AssignOp::Add { "+" } else { "-" };
-                        format!("{current}[{}] {sign} {}", at.text, term.within(Tight::Product))
-                    }
-                };
-                self.put(&name, &key, &format!("({} :> {given}) @@ @", at.text), false);
-            }
-        }
-    }
-
-    /// The new value, in terms of `@`, the current one.
-    fn changed(
-        &mut self,
-        ty: &Type,
-        current: &str,
-        op: AssignOp,
-        term: &super::text::Term,
-        value: &Expr,
-    ) -> String {
-        if op == AssignOp::Set {
-            return term.text.clone();
-        }
-        let many = matches!(value.ty.required(), Type::Set { .. } | Type::List { .. });
-        let sign = if op == AssignOp::Add { "+" } else { "-" };
-        match ty.required() {
-            Type::Set { max, .. } => {
-                let sign = if op == AssignOp::Add { "\\cup" } else { "\\" };
-                let given = match (many, value.ty.required()) {
-                    (true, Type::List { .. }) => format!("Elements({})", term.text),
-                    (true, _) => term.within(Tight::Sum),
-                    (false, _) => format!("{{{}}}", term.text),
-                };
-                if op == AssignOp::Add {
-                    self.need(format!("Cardinality({current} \\cup {given}) <= {max}"));
-                }
-                format!("@ {sign} {given}")
-            }
-            Type::List { max, .. } => {
-                if many || op != AssignOp::Add {
-                    self.scope.world.refuse("a list that is added to a list");
-                }
-                self.need(format!("Len({current}) < {max}"));
-                format!("Append(@, {})", term.text)
-            }
-            Type::Map { .. } => {
-                format!("[k \\in DOMAIN @ \\ {{{}}} |-> @[k]]", term.text)
-            }
-            ty_of => {
-                if ty.is_optional() {
-                    self.need(format!("{current} # Null"));
-                }
-                let _ = ty_of;
-                format!("@ {sign} {}", term.within(Tight::Product))
-            }
-        }
-    }
-
-    fn remember(&mut self, usage: MemoryUseId, op: AssignOp, value: &Expr) {
-        let term = self.scope.term(value);
-        self.needs(term.needs.clone());
-        let held = self.scope.memory[usage.index()].clone();
-        let text = if op == AssignOp::Set {
-            term.text
-        } else {
-            self.need(format!("{held} # Null"));
-            let sign = if op == AssignOp::Add { "+" } else { "-" };
-            format!("{held} {sign} {}", term.within(Tight::Product))
-        };
-        let name = self.define("remembered", text);
-        self.scope.memory[usage.index()] = name;
-        self.wrote.push(and(&self.path));
-    }
-
-    fn make(&mut self, subject: SubjectId, keys: &[Expr], fields: &[(AttrId, Expr)]) {
-        let world = self.scope.world;
-        let mut parts = Vec::new();
-        for key in keys {
-            let term = self.scope.term(key);
-            self.needs(term.needs.clone());
-            if term.nullable {
-                self.need(format!("{} # Null", term.within(Tight::Sum)));
-            }
-            parts.push(term.text);
-        }
-        let key = self.define("made", key_of(&parts));
-        let mut given = Vec::new();
-        for (attr, value) in fields {
-            let term = self.scope.term(value);
-            self.needs(term.needs.clone());
-            let ty = &world.subject(subject).attributes[attr.index()].ty;
-            if term.nullable && !ty.is_optional() {
-                self.need(format!("{} # Null", term.within(Tight::Sum)));
-            }
-            given.push((*attr, term.text));
-        }
-        self.need(format!("~IsThere({}, {key})", self.scope.var(&world.there(subject))));
-        if let Some(there) = self.parent_there(subject, &key)
-            && !world.is_clause_gone(self.operation, ClauseRef::Exists)
-        {
-            self.need(there);
-        }
-        self.put(&world.there(subject), &key, "TRUE", true);
-        for at in (0..world.subject(subject).attributes.len()).map(AttrId::of) {
-            if world.kept(subject, at) {
-                let value = given.iter().find(|(attr, _)| *attr == at);
-                let value = value.map_or_else(|| world.blank(subject, at), |(_, text)| text.clone());
-                self.put(&world.attr(subject, at), &key, &value, true);
-            }
-        }
-        for (at, state) in world.subject(subject).states.iter().enumerate() {
-            if matches!(state.kind, StateKind::Log { .. }) {
-                for end in [false, true] {
-                    self.put(&world.log(subject, StateId::of(at), end), &key, "0", true);
-                }
-            }
-        }
-    }
-
-    fn send(&mut self, to: OperationId, args: &[Expr]) {
-        let world = self.scope.world;
-        let target = &world.design.operations[to.index()];
-        let mut given = Vec::new();
-        for (param, arg) in target.params.iter().zip(args) {
-            let term = self.scope.term(arg);
-            self.needs(term.needs.clone());
-            if term.nullable && !param.ty.is_optional() {
-                self.need(format!("{} # Null", term.within(Tight::Sum)));
-            }
-            given.push(term.text);
-        }
-        self.sent.push(and(&self.path));
-        if let OperationKind::Effect(effect) = &target.kind {
-            if self.calls_lost {
-                return;
-            }
-            let mut own = self.scope.clone();
-            own.locals = target.params.iter().map(|p| p.local).zip(given.iter().cloned()).collect();
-            own.present.clear();
-            let mut key = Vec::new();
-            for part in &effect.key {
-                let term = own.term(part);
-                self.needs(term.needs.clone());
-                key.push(term.text);
-            }
-            let key = if key.is_empty() { key_of(&given) } else { key_of(&key) };
-            let outbox = world.outbox(to);
-            let held = self.scope.var(&outbox);
-            self.change(&outbox, format!("Opened({held}, {key}, {})", tuple(&given)));
-            return;
-        }
-        let held = &world.design.operations[self.operation.index()];
-        let own: Vec<String> =
-            held.params.iter().map(|param| self.scope.locals[&param.local].clone()).collect();
-        let from = world.place(held, &own).unwrap_or_else(|| "Null".into());
-        let message = format!(
-            "[step |-> {}, from |-> {from}, args |-> {}]",
-            quoted(&target.name),
-            tuple(&given)
-        );
-        let messages = self.scope.var("Messages");
-        self.change("Messages", format!("Post({messages}, {message})"));
     }
 
     /// Under which condition memory is written.

@@ -64,6 +64,9 @@ impl Term {
 
     /// That it has a value, and (it is a condition) holds.
     pub fn holds(&self) -> String {
+        if self.needs.is_empty() {
+            return self.text.clone();
+        }
         let mut all: Vec<String> = self.needs.iter().map(|need| in_junction(need)).collect();
         if !self.is("TRUE") || all.is_empty() {
             all.push(self.within(Tight::Not));

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use design::model::{
-    ArithmeticOp, AssignOp, AttrId, Const, Design, Expr, ExprKind, OperationId, OperationKind,
-    StateKind, StmtKind, SubjectId, Type, Values, visit,
+    ArithmeticOp, AssignOp, AttrId, Const, Design, Expr, ExprKind, OperationId, StateKind,
+     StmtKind, SubjectId, Type, Values, visit,
 };
 
 use super::world::has;
@@ -282,23 +282,4 @@ fn durations(design: &Design) -> BTreeSet<i64> {
 
 fn common(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { common(b, a % b) }
-}
-
-/// Is there anything for a tick to move?
-pub(super) fn has_time(design: &Design, clock: &Clock) -> bool {
-    let attributes = design.subjects.iter().enumerate().any(|(index, subject)| {
-        subject.attributes.iter().enumerate().any(|(at, attribute)| {
-            *attribute.ty.required() == Type::Time
-                && subject.states[attribute.state.index()].kind == StateKind::Truth
-                && !clock.unread.contains(&(SubjectId::of(index), AttrId::of(at)))
-        })
-    });
-    let memory = design.actors.iter().flat_map(|actor| &actor.memory);
-    let params = design.operations.iter().flat_map(|operation| {
-        let carried = matches!(operation.kind, OperationKind::Step { .. } | OperationKind::Effect(_));
-        operation.params.iter().filter(move |_| carried)
-    });
-    attributes
-        || memory.into_iter().any(|field| *field.ty.required() == Type::Time)
-        || params.into_iter().any(|param| *param.ty.required() == Type::Time)
 }
