@@ -1,6 +1,8 @@
 //! Clauses that nothing needs: each that no failure names is taken away once, and no goal breaks.
 
-use design::model::{ClauseRef, Design, FailureProof, Goal, OperationKind, Protection};
+use design::model::{
+    ClauseRef, Design, ExprKind, FailureProof, Goal, OperationKind, Protection, StmtKind, visit,
+};
 
 use crate::arm::NEVER;
 use crate::check::operations;
@@ -54,8 +56,28 @@ fn unnamed(design: &Design) -> Vec<Protection> {
             list.push(Protection::Clause { operation, clause: ClauseRef::Named(clause) });
         }
     }
-    list.retain(|protection| !is_named(design, protection));
+    list.retain(|protection| !is_named(design, protection) && !is_demanded(design, protection));
     list
+}
+
+/// Does the compiler demand it? A step that deletes a record counts the children that it may have; without
+/// the clause the engine would refuse all the same.
+fn is_demanded(design: &Design, protection: &Protection) -> bool {
+    let Protection::Clause { operation, clause: ClauseRef::Named(clause) } = protection else {
+        return false;
+    };
+    let operation = &design.operations[operation.index()];
+    let mut deletes = false;
+    for body in visit::bodies(operation) {
+        visit::each_statement(body, &mut |stmt| {
+            deletes |= matches!(stmt.kind, StmtKind::Delete { .. });
+        });
+    }
+    let mut counts = false;
+    visit::each(&operation.guard[*clause as usize].body, &mut |part| {
+        counts |= matches!(part.kind, ExprKind::Counter { .. });
+    });
+    deletes && counts
 }
 
 fn is_named(design: &Design, protection: &Protection) -> bool {

@@ -82,7 +82,8 @@ impl Check {
     pub fn run(self, output: &mut Output) -> Answer {
         if self.mark {
             for word in &self.designs {
-                output.print(&format!("{}\n", Outcome::of(word, None, false, output).mark()));
+                let mark = Outcome::of(word, None, false, output).mark();
+                output.print(&format!("{mark}\n"));
             }
             return Ok(Exit::Yes);
         }
