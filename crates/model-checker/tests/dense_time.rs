@@ -204,8 +204,8 @@ fn regions_agree_with_moments() {
     let options = Options { threads: 1, failures: false, free: false, ..Options::default() };
     let (mut yes, mut no) = (0, 0);
     let mut wrong = Vec::new();
-    for seed in 1..=if quick { 100 } else { 600 } {
-        let mut dice = Dice(seed * 0x9e37_79b9_7f4a_7c15);
+    for seed in 1_u64..=if quick { 100 } else { 600 } {
+        let mut dice = Dice(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed));
         let steps: Vec<Step> = (0..4 + dice.below(4)).map(|_| dice.step()).collect();
         let start = Moments { of: vec![vec![0]] };
         let expected = reached(&steps, 0, LENGTH, [(0, 0); 3], &start);
