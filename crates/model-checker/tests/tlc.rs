@@ -9,7 +9,7 @@ mod compare;
 #[path = "tlc/tool.rs"]
 mod tool;
 
-use compare::{compare, compare_with, design};
+use compare::{compare, design};
 
 /// In the test command; they cover a kind of thing each.
 const FEW: &[&str] = &["seats", "lease", "meeting", "payment", "gossip", "kitchen"];

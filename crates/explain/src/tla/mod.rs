@@ -239,6 +239,8 @@ impl Module<'_> {
         }
         self.line("");
         self.section("Words");
+        self.line("\\* A condition, not a choice: its parts are looked at in order, as far as needed.");
+        self.line("Holds(condition) == condition = TRUE");
         self.line("\\* What is compared with nothing is not less.");
         self.line("Less(a, b) == a # Null /\\ b # Null /\\ a < b");
         self.line("AtMost(a, b) == a # Null /\\ b # Null /\\ a <= b");

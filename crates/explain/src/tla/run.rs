@@ -362,9 +362,10 @@ impl<'w> Run<'w> {
             }
         }
         parts.extend(self.guard.iter().map(|(label, text)| {
-            format!("{}:: {}", label_name(label), text)
+            format!("{}:: {}", label_name(label), condition_of_action(text))
         }));
-        let mut last: Vec<String> = self.needs.clone();
+        let mut last: Vec<String> =
+            self.needs.iter().map(|need| condition_of_action(need)).collect();
         last.extend(becomes.iter().map(|(variable, text)| format!("{variable}' = {text}")));
         if self.defs.is_empty() {
             parts.extend(last);
@@ -382,6 +383,15 @@ impl<'w> Run<'w> {
             parts.push(format!("UNCHANGED {}", tuple(&same)));
         }
         parts
+    }
+}
+
+/// TLC takes a bare disjunction in an action for a choice, and looks at every part of it.
+fn condition_of_action(text: &str) -> String {
+    if text.contains("\\/") || text.contains("\\E") || text.contains("IF ") {
+        format!("Holds({text})")
+    } else {
+        text.to_owned()
     }
 }
 

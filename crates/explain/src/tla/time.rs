@@ -68,7 +68,11 @@ impl Clock {
         let mut most = 0;
         let mut look = |expr: &Expr, operation: Option<OperationId>| {
             visit::each(expr, &mut |part| match &part.kind {
-                ExprKind::Compare { left, right, .. } if is_time(left) || is_time(right) => {
+                ExprKind::Compare { left, right, .. }
+                    if is_time(left)
+                        || is_time(right)
+                        || *left.ty.required() == Type::Duration =>
+                {
                     let sum = self.total(design, operation, left, longest)
                         + self.total(design, operation, right, longest);
                     most = most.max(sum);
@@ -131,7 +135,7 @@ impl Clock {
                         Some(Const::Duration(ms)) => self.duration(ms.abs()),
                         _ => 0,
                     };
-                    Some(values.max(default))
+                    (values > 0 && !compares_durations(design)).then_some(values.max(default))
                 });
                 given.unwrap_or(longest)
             }
@@ -150,6 +154,19 @@ impl Clock {
             _ => 0,
         }
     }
+}
+
+/// Is a duration compared with one that is written? Then callers give that one, too.
+fn compares_durations(design: &Design) -> bool {
+    let written = |side: &Expr| matches!(side.kind, ExprKind::Literal(Const::Duration(_)));
+    let mut found = false;
+    every_expr(design, &mut |expr| {
+        found |= has(expr, &|part| match &part.kind {
+            ExprKind::Compare { left, right, .. } => written(left) || written(right),
+            _ => false,
+        });
+    });
+    found
 }
 
 fn is_time(expr: &Expr) -> bool {
