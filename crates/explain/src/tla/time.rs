@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use design::model::{
     ArithmeticOp, AssignOp, AttrId, Const, Design, Expr, ExprKind, OperationId, StateKind,
-     StmtKind, SubjectId, Type, Values, visit,
+    StmtKind, SubjectId, Type, Values, visit,
 };
 
 use super::world::has;
@@ -69,9 +69,7 @@ impl Clock {
         let mut look = |expr: &Expr, operation: Option<OperationId>| {
             visit::each(expr, &mut |part| match &part.kind {
                 ExprKind::Compare { left, right, .. }
-                    if is_time(left)
-                        || is_time(right)
-                        || *left.ty.required() == Type::Duration =>
+                    if is_time(left) || is_time(right) || *left.ty.required() == Type::Duration =>
                 {
                     let sum = self.total(design, operation, left, longest)
                         + self.total(design, operation, right, longest);
@@ -130,7 +128,8 @@ impl Clock {
                 let given = operation.and_then(|id| {
                     let params = &design.operations[id.index()].params;
                     let at = params.iter().position(|param| param.local == *local)?;
-                    let values = design.world.params.get(id.index())?.get(at).map(|v| self.most(v))?;
+                    let values =
+                        design.world.params.get(id.index())?.get(at).map(|v| self.most(v))?;
                     let default = match params[at].default {
                         Some(Const::Duration(ms)) => self.duration(ms.abs()),
                         _ => 0,
