@@ -10,7 +10,8 @@ use super::world::World;
 
 /// Names that stand for something in every module.
 const TAKEN: [&str; 13] = [
-    "me", "rest", "hears", "entry", "call", "message", "answer", "args", "child", "k", "r", "s", "p",
+    "me", "rest", "hears", "entry", "call", "message", "answer", "args", "child", "k", "r", "s",
+    "p",
 ];
 
 pub(super) struct Actions<'w> {
@@ -46,7 +47,8 @@ impl<'w> Actions<'w> {
     pub fn param_names(&self, operation: &Operation) -> Vec<(LocalId, String)> {
         let clashes = |name: &str| {
             let numbered = |prefix: &str| {
-                name.strip_prefix(prefix).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
+                name.strip_prefix(prefix)
+                    .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
             };
             TAKEN.contains(&name)
                 || numbered("x")
@@ -127,7 +129,9 @@ impl<'w> Actions<'w> {
             && condition != "TRUE"
             && world.budget(Fault::LostReply).is_some()
         {
-            world.refuse("memory that is written under a condition, while replies get lost so often");
+            world.refuse(
+                "memory that is written under a condition, while replies get lost so often",
+            );
         }
         let memory = self.remembered(operation, &signature, &before, &run.scope.memory);
         let name = if lost { format!("{}_call_lost", signature.name) } else { signature.name };
@@ -224,7 +228,8 @@ impl<'w> Actions<'w> {
             world.memory(usage.actor, usage.field)
         };
         let uses: Vec<usize> = (0..operation.memory.len()).collect();
-        let read: Vec<usize> = uses.iter().copied().filter(|at| operation.memory[*at].read).collect();
+        let read: Vec<usize> =
+            uses.iter().copied().filter(|at| operation.memory[*at].read).collect();
         let written: Vec<usize> =
             uses.iter().copied().filter(|at| operation.memory[*at].written).collect();
         let current: Vec<String> =
@@ -249,7 +254,10 @@ impl<'w> Actions<'w> {
         let mut ways = vec![self.way(&[], &[], plain(), &[])];
         if world.is_outbox_gone(id) {
             let step = self.applied(&signature, &current, true, true);
-            ways.push(format!("\\* the calls to the world outside get lost\n{}", self.way(&[], &[], Some(step), &[])));
+            ways.push(format!(
+                "\\* the calls to the world outside get lost\n{}",
+                self.way(&[], &[], Some(step), &[])
+            ));
         }
         if twice {
             let way = self.way(&[room.clone()], &[Fault::Duplicate], plain(), &[flight(&current)]);
@@ -261,7 +269,9 @@ impl<'w> Actions<'w> {
             if twice {
                 let charges = [Fault::LostReply, Fault::Duplicate];
                 let way = self.way(&[room.clone()], &charges, unheard(), &[flight(&current)]);
-                ways.push(format!("\\* its reply is lost, and it will be delivered once more\n{way}"));
+                ways.push(format!(
+                    "\\* its reply is lost, and it will be delivered once more\n{way}"
+                ));
             }
         }
         if self.on(Fault::Pause) && !is_world && !written.is_empty() {
@@ -285,9 +295,7 @@ impl<'w> Actions<'w> {
                 }
             }
             let any: Vec<String> = written.iter().map(overwritten).collect();
-            let step = plain().map(|step| {
-                junction("/\\", 0, &[step, or(&any)])
-            });
+            let step = plain().map(|step| junction("/\\", 0, &[step, or(&any)]));
             let way = self.way(&[], &[Fault::Pause], step.clone(), &older);
             ways.push(format!("\\* what it overwrites is kept, to be used once more\n{way}"));
             if twice {
@@ -298,7 +306,8 @@ impl<'w> Actions<'w> {
             }
         }
         if self.on(Fault::Pause) && !is_world && !read.is_empty() && signature.gives {
-            let old = |at: &usize| format!("{}{}", Variables::older(&name_of(*at)), signature.at[*at]);
+            let old =
+                |at: &usize| format!("{}{}", Variables::older(&name_of(*at)), signature.at[*at]);
             let given: Vec<String> = read
                 .iter()
                 .zip(&current)
@@ -319,7 +328,9 @@ impl<'w> Actions<'w> {
             }
             let step = Some(self.applied(&signature, &given, false, false));
             let way = self.way(&[or(&any)], &[], step.clone(), &spent);
-            ways.push(format!("\\* it is made with older memory, once; its answer is not heard\n{way}"));
+            ways.push(format!(
+                "\\* it is made with older memory, once; its answer is not heard\n{way}"
+            ));
             if twice {
                 spent.push(flight(&given));
                 let way = self.way(&[or(&any), room.clone()], &[Fault::Duplicate], step, &spent);
@@ -358,7 +369,8 @@ impl<'w> Actions<'w> {
         let operation = &self.world.design.operations[id.index()];
         let name = format!("Repair_{}", operation.name);
         let Some(subject) = operation.params[0].ty.subject() else { return };
-        let mut ways = vec![self.way(&[], &[], Some(self.applied(&signature, &[], true, false)), &[])];
+        let mut ways =
+            vec![self.way(&[], &[], Some(self.applied(&signature, &[], true, false)), &[])];
         if self.world.is_outbox_gone(id) {
             let step = self.applied(&signature, &[], true, true);
             ways.push(self.way(&[], &[], Some(step), &[]));
@@ -435,7 +447,11 @@ impl<'w> Actions<'w> {
                 );
                 any.push(format!("\\E k \\in DOMAIN {name} : {who} = p /\\ {name}[k] # Null"));
                 let change = (name.clone(), text);
-                if Some(&name) == held.older.as_ref() { faults.push(change) } else { becomes.push(change) }
+                if Some(&name) == held.older.as_ref() {
+                    faults.push(change)
+                } else {
+                    becomes.push(change)
+                }
             }
         }
         let same: Vec<String> = self
@@ -450,7 +466,10 @@ impl<'w> Actions<'w> {
         if !same.is_empty() {
             step.push(format!("UNCHANGED {}", tuple(&same)));
         }
-        let any = [format!("({})", any.iter().map(|part| format!("({part})")).collect::<Vec<_>>().join(" \\/ "))];
+        let any = [format!(
+            "({})",
+            any.iter().map(|part| format!("({part})")).collect::<Vec<_>>().join(" \\/ ")
+        )];
         let way = self.way(&any, &[Fault::Crash], Some(junction("/\\", 0, &step)), &faults);
         let way = way.replace('\n', "\n        ");
         self.text.push(format!(
@@ -476,21 +495,30 @@ impl<'w> Actions<'w> {
         if !same.is_empty() {
             parts.push(format!("UNCHANGED {}", tuple(&same)));
         }
-        self.text.push(format!(
-            "\\* One step of time passes.\nTick ==\n{}",
-            junction("/\\", 4, &parts)
-        ));
+        self.text
+            .push(format!("\\* One step of time passes.\nTick ==\n{}", junction("/\\", 4, &parts)));
     }
 
     /// What else there is, for the outbox, messages and places.
-    pub fn way_of(&self, conditions: &[String], charges: &[Fault], step: &str, becomes: &[(String, String)]) -> String {
+    pub fn way_of(
+        &self,
+        conditions: &[String],
+        charges: &[Fault],
+        step: &str,
+        becomes: &[(String, String)],
+    ) -> String {
         self.way(conditions, charges, Some(step.to_owned()), becomes)
     }
 
     /// The rest of the variables of steps stays as it is.
     pub fn others(&self, but: &[&str]) -> String {
-        let same: Vec<String> =
-            self.variables.steps.iter().filter(|name| !but.contains(&name.as_str())).cloned().collect();
+        let same: Vec<String> = self
+            .variables
+            .steps
+            .iter()
+            .filter(|name| !but.contains(&name.as_str()))
+            .cloned()
+            .collect();
         if same.is_empty() { "TRUE".into() } else { format!("UNCHANGED {}", tuple(&same)) }
     }
 }

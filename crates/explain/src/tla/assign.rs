@@ -162,7 +162,8 @@ impl Run<'_> {
         for at in (0..world.subject(subject).attributes.len()).map(AttrId::of) {
             if world.kept(subject, at) {
                 let value = given.iter().find(|(attr, _)| *attr == at);
-                let value = value.map_or_else(|| world.blank(subject, at), |(_, text)| text.clone());
+                let value =
+                    value.map_or_else(|| world.blank(subject, at), |(_, text)| text.clone());
                 self.put(&world.attr(subject, at), &key, &value, true);
             }
         }

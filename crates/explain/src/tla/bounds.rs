@@ -31,7 +31,13 @@ pub(super) fn bounds(world: &World<'_>) -> Vec<String> {
                         let state = &subject.states[attribute.state.index()].name;
                         format!("{state}.{}", attribute.name)
                     };
-                    all.extend(number(world, Place::Attr(id, attr), &name, attribute.ty.is_optional(), &what));
+                    all.extend(number(
+                        world,
+                        Place::Attr(id, attr),
+                        &name,
+                        attribute.ty.is_optional(),
+                        &what,
+                    ));
                 }
                 _ => {}
             }

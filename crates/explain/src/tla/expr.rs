@@ -14,9 +14,13 @@ use super::world::World;
 pub(super) enum Frame {
     This,
     /// the one after the transition; was it a tick?
-    Next { ticked: bool },
+    Next {
+        ticked: bool,
+    },
     /// the one before it, seen from after it
-    Before { ticked: bool },
+    Before {
+        ticked: bool,
+    },
 }
 
 /// What an expression sees.
@@ -84,9 +88,11 @@ impl<'w> Scope<'w> {
                 Term::new(self.world.constant(value), tight).nullable(*value == Const::Null)
             }
             ExprKind::Local(local) => {
-                let text = self.locals.get(local).cloned().unwrap_or_else(|| {
-                    self.world.refuse("a variable that is not bound")
-                });
+                let text = self
+                    .locals
+                    .get(local)
+                    .cloned()
+                    .unwrap_or_else(|| self.world.refuse("a variable that is not bound"));
                 Term::new(text.clone(), if simple(&text) { Tight::Whole } else { Tight::Open })
                     .nullable(expr.ty.is_optional())
             }
@@ -105,8 +111,8 @@ impl<'w> Scope<'w> {
                     return Term::whole(self.world.refuse("what a cache or an ephemeral holds"));
                 }
                 let ty = &self.world.subject(subject).attributes[attr.index()].ty;
-                let shifted = *ty.required() == Type::Time
-                    && self.frame == (Frame::Before { ticked: true });
+                let shifted =
+                    *ty.required() == Type::Time && self.frame == (Frame::Before { ticked: true });
                 self.of_record(base, subject, ty.is_optional(), &|key| {
                     let text = format!("{}[{key}]", self.var(&self.world.attr(subject, *attr)));
                     if shifted { format!("Older({text})") } else { text }
@@ -151,9 +157,7 @@ impl<'w> Scope<'w> {
                     }
                 })
             }
-            ExprKind::Exists { cache: Some(_), .. } => {
-                Term::whole(self.world.refuse("a cache"))
-            }
+            ExprKind::Exists { cache: Some(_), .. } => Term::whole(self.world.refuse("a cache")),
             ExprKind::Exists { base, cache: None } => self.exists(base),
             ExprKind::IsNull(inner) => {
                 let term = self.term(inner);
@@ -224,7 +228,8 @@ impl<'w> Scope<'w> {
                     return Term::whole(self.world.refuse("a call to the world outside"));
                 };
                 let row = &self.locals[local];
-                let row = if self.world.is_key_gone(effect) { format!("{row}[1]") } else { row.clone() };
+                let row =
+                    if self.world.is_key_gone(effect) { format!("{row}[1]") } else { row.clone() };
                 let outside = self.var(&self.world.outside(effect));
                 Term::whole(format!("{outside}[{row}].args[{}]", param + 1))
                     .nullable(expr.ty.is_optional())
@@ -254,7 +259,9 @@ impl<'w> Scope<'w> {
                 let held = self.term(inner);
                 let text = match inner.ty.required() {
                     Type::List { .. } => format!("Len({})", held.text),
-                    Type::Map { .. } => format!("Cardinality(DOMAIN {})", held.within(Tight::Whole)),
+                    Type::Map { .. } => {
+                        format!("Cardinality(DOMAIN {})", held.within(Tight::Whole))
+                    }
                     _ => format!("Cardinality({})", held.text),
                 };
                 Term::whole(text).needing(held.needs)
@@ -393,17 +400,21 @@ impl<'w> Scope<'w> {
             return self.computed(&[&other], other.clone().needing(Vec::new()));
         }
         let (text, tight) = match op {
-            ArithmeticOp::Add => {
-                (format!("{} + {}", one.within(Tight::Sum), other.within(Tight::Product)), Tight::Sum)
-            }
-            ArithmeticOp::Subtract => {
-                (format!("{} - {}", one.within(Tight::Sum), other.within(Tight::Product)), Tight::Sum)
-            }
+            ArithmeticOp::Add => (
+                format!("{} + {}", one.within(Tight::Sum), other.within(Tight::Product)),
+                Tight::Sum,
+            ),
+            ArithmeticOp::Subtract => (
+                format!("{} - {}", one.within(Tight::Sum), other.within(Tight::Product)),
+                Tight::Sum,
+            ),
             ArithmeticOp::Multiply => (
                 format!("{} * {}", one.within(Tight::Product), other.within(Tight::Whole)),
                 Tight::Product,
             ),
-            ArithmeticOp::Divide => (format!("Quotient({}, {})", one.text, other.text), Tight::Whole),
+            ArithmeticOp::Divide => {
+                (format!("Quotient({}, {})", one.text, other.text), Tight::Whole)
+            }
         };
         let mut term = self.computed(&[&one, &other], Term::new(text, tight));
         if op == ArithmeticOp::Divide && !matches!(right.kind, ExprKind::Literal(_)) {

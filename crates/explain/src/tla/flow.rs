@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use design::model::{
-    ActorId, AssignOp, AttrId, Const, Design, Domain, Expr, ExprKind, LocalId,
-    MemoryId, OperationId, OperationKind, StateId, Stmt, StmtKind, SubjectId, Target, Type, visit,
+    ActorId, AssignOp, AttrId, Const, Design, Domain, Expr, ExprKind, LocalId, MemoryId,
+    OperationId, OperationKind, StateId, Stmt, StmtKind, SubjectId, Target, Type, visit,
 };
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -368,7 +368,10 @@ impl Flow {
                 let collection = match place {
                     Place::Attr(subject, attr) => {
                         let ty = &design.subjects[subject.index()].attributes[attr.index()].ty;
-                        matches!(ty.required(), Type::List { .. } | Type::Set { .. } | Type::Map { .. })
+                        matches!(
+                            ty.required(),
+                            Type::List { .. } | Type::Set { .. } | Type::Map { .. }
+                        )
                     }
                     _ => false,
                 };

@@ -239,6 +239,10 @@ impl Module<'_> {
         }
         self.line("");
         self.section("Words");
+        self.line(
+            "\\* A condition, not a choice: its parts are looked at in order, as far as needed.",
+        );
+        self.line("Holds(condition) == condition = TRUE");
         self.line("\\* What is compared with nothing is not less.");
         self.line("Less(a, b) == a # Null /\\ b # Null /\\ a < b");
         self.line("AtMost(a, b) == a # Null /\\ b # Null /\\ a <= b");
@@ -250,7 +254,9 @@ impl Module<'_> {
         self.line("\\* Rounds towards zero.");
         self.line("Quotient(a, b) == IF (a < 0) = (b < 0) THEN Abs(a) \\div Abs(b) ELSE -(Abs(a) \\div Abs(b))");
         self.line("Elements(l) == {l[i] : i \\in 1..Len(l)}");
-        self.line("ElementAt(l, i) == IF i # Null /\\ i \\in 0..(Len(l) - 1) THEN l[i + 1] ELSE Null");
+        self.line(
+            "ElementAt(l, i) == IF i # Null /\\ i \\in 0..(Len(l) - 1) THEN l[i + 1] ELSE Null",
+        );
         self.line("ValueAt(m, i) == IF i \\in DOMAIN m THEN m[i] ELSE Null");
         self.line("RECURSIVE Total(_)");
         self.line("Total(f) ==");
@@ -263,13 +269,16 @@ impl Module<'_> {
         self.line("Opened(box, i, a) == IF i \\in DOMAIN box THEN box ELSE (i :> a) @@ box");
         self.line("Closed(box, i) == [j \\in DOMAIN box \\ {i} |-> box[j]]");
         self.line("IsDecided(w, i, how) == i \\in DOMAIN w /\\ w[i].is = how");
-        let post = if self.variables.message_set { "bag \\cup {m}" } else { "bag (+) SetToBag({m})" };
+        let post =
+            if self.variables.message_set { "bag \\cup {m}" } else { "bag (+) SetToBag({m})" };
         self.line(&format!("Post(bag, m) == {post}"));
         if !self.variables.times.is_empty() {
             let oldest = -(world.clock.horizon + 1);
             self.line("\\* Times further back than this are one.");
             self.line(&format!("Oldest == {oldest}"));
-            self.line("Older(t) == IF t = Null THEN Null ELSE IF t > Oldest THEN t - 1 ELSE Oldest");
+            self.line(
+                "Older(t) == IF t = Null THEN Null ELSE IF t > Oldest THEN t - 1 ELSE Oldest",
+            );
         }
         self.line("");
     }
@@ -299,7 +308,9 @@ impl Module<'_> {
         self.line(&format!("\nvars == {all}\n"));
         if self.world.on(Fault::Partition) {
             self.line("\\* Can these two places not hear each other?");
-            self.line("Apart(a, b) == a # Null /\\ b # Null /\\ (a \\in CutOff) # (b \\in CutOff)\n");
+            self.line(
+                "Apart(a, b) == a # Null /\\ b # Null /\\ (a \\in CutOff) # (b \\in CutOff)\n",
+            );
         }
         let init: Vec<String> =
             self.variables.init.iter().map(|(name, value)| format!("{name} = {value}")).collect();

@@ -27,7 +27,11 @@ impl Actions<'_> {
             world.refuse("a time that travels with a call to the world outside");
         }
         let name = world.operation(id);
-        let answers = [("ok", &effect.on_ok), ("refused", &effect.on_refused), ("unknown", &effect.on_unknown)];
+        let answers = [
+            ("ok", &effect.on_ok),
+            ("refused", &effect.on_refused),
+            ("unknown", &effect.on_unknown),
+        ];
         for (word, answer) in answers {
             self.handler(id, &format!("{name}_{word}"), answer);
         }
@@ -97,7 +101,11 @@ impl Actions<'_> {
         let step = junction(
             "/\\",
             0,
-            &[format!("{outside}[entry].is = \"asked\""), junction("\\/", 0, &[done, refused]), same],
+            &[
+                format!("{outside}[entry].is = \"asked\""),
+                junction("\\/", 0, &[done, refused]),
+                same,
+            ],
         );
         let way = self.way_of(&[], &[], &step, &[]).replace('\n', "\n        ");
         let name = format!("Decide_{}", operation.name);
@@ -144,7 +152,11 @@ impl Actions<'_> {
             let mut args = vec!["entry".to_owned()];
             args.extend((1..=operation.params.len()).map(|at| format!("{outbox}[entry][{at}]")));
             if answer.param.is_some() {
-                args.push(if word == "ok" { format!("{outside}[entry].answer") } else { "Null".into() });
+                args.push(if word == "ok" {
+                    format!("{outside}[entry].answer")
+                } else {
+                    "Null".into()
+                });
             }
             let handler = format!("{name}_{word}({})", args.join(", "));
             let dropped = junction("/\\", 0, &[format!("~ENABLED {handler}"), closed.clone()]);
@@ -203,7 +215,10 @@ impl Actions<'_> {
                     self.others(&["Messages"]),
                 ],
             );
-            kinds.push(format!("\\* it is refused, and gone\n{}", self.way_of(&[], &[], &gone, &[])));
+            kinds.push(format!(
+                "\\* it is refused, and gone\n{}",
+                self.way_of(&[], &[], &gone, &[])
+            ));
             let mut parts = vec![format!("message.step = {}", quoted(&operation.name))];
             if self.on(Fault::Partition)
                 && let Some(to) = world.place(operation, &args)
@@ -212,7 +227,11 @@ impl Actions<'_> {
             }
             let kinds = junction("\\/", 0, &kinds);
             parts.push(if personal {
-                format!("\\E me \\in {} :\n    {}", world.callers(operation), kinds.replace('\n', "\n    "))
+                format!(
+                    "\\E me \\in {} :\n    {}",
+                    world.callers(operation),
+                    kinds.replace('\n', "\n    ")
+                )
             } else {
                 kinds
             });
@@ -226,7 +245,8 @@ impl Actions<'_> {
         if self.on(Fault::LostMessage) {
             let step =
                 junction("/\\", 0, &[format!("Messages' = {taken}"), self.others(&["Messages"])]);
-            let way = self.way_of(&[], &[Fault::LostMessage], &step, &[]).replace('\n', "\n        ");
+            let way =
+                self.way_of(&[], &[Fault::LostMessage], &step, &[]).replace('\n', "\n        ");
             self.text.push(format!(
                 "\\* A message is lost.\nLose ==\n    \\E message \\in {among} :\n        {way}"
             ));
@@ -240,12 +260,8 @@ impl Actions<'_> {
             return;
         }
         let same = self.others(&[]);
-        let heal = self.way_of(
-            &["CutOff # {}".into()],
-            &[],
-            &same,
-            &[("CutOff".into(), "{}".into())],
-        );
+        let heal =
+            self.way_of(&["CutOff # {}".into()], &[], &same, &[("CutOff".into(), "{}".into())]);
         let cut = self.way_of(
             &["CutOff = {}".into()],
             &[Fault::Partition],

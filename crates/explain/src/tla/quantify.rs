@@ -63,7 +63,7 @@ impl<'w> Scope<'w> {
                 let outside = self.var(&self.world.outside(*effect));
                 if self.world.is_key_gone(*effect) {
                     format!(
-                        "{{r \\in DOMAIN {outside} \\X {{1, 2}} : r[2] <= {outside}[r[1]].times}}"
+                        "{{r \\in (DOMAIN {outside}) \\X {{1, 2}} : r[2] <= {outside}[r[1]].times}}"
                     )
                 } else {
                     format!("{{k \\in DOMAIN {outside} : {outside}[k].is = \"done\"}}")

@@ -113,11 +113,8 @@ impl<'w> Run<'w> {
     }
 
     pub(super) fn need(&mut self, condition: String) {
-        let condition = if self.path.is_empty() {
-            condition
-        } else {
-            implies(&and(&self.path), &condition)
-        };
+        let condition =
+            if self.path.is_empty() { condition } else { implies(&and(&self.path), &condition) };
         if !self.needs.contains(&condition) {
             self.needs.push(condition);
         }
@@ -222,7 +219,8 @@ impl<'w> Run<'w> {
             StmtKind::If { condition, then, otherwise } => {
                 let term = self.scope.test(condition);
                 self.needs(term.needs.clone());
-                let when = if term.text.len() > 24 { self.define("when", term.text) } else { term.text };
+                let when =
+                    if term.text.len() > 24 { self.define("when", term.text) } else { term.text };
                 self.branch(&when, |run| run.body(then), |run| run.body(otherwise));
             }
         }
@@ -351,9 +349,8 @@ impl<'w> Run<'w> {
             let (name, text) = self.defs[at].clone();
             let elsewhere = self.defs.iter().map(|(_, text)| text).chain(&self.needs);
             let used: usize = elsewhere.map(|text| occurrences(text, &name)).sum();
-            let target: Vec<usize> = (0..becomes.len())
-                .filter(|at| occurrences(&becomes[*at].1, &name) > 0)
-                .collect();
+            let target: Vec<usize> =
+                (0..becomes.len()).filter(|at| occurrences(&becomes[*at].1, &name) > 0).collect();
             if used == 0 && target.is_empty() {
                 self.defs.remove(at);
             } else if used == 0 && target.len() == 1 && becomes[target[0]].1 == name {
@@ -361,10 +358,13 @@ impl<'w> Run<'w> {
                 self.defs.remove(at);
             }
         }
-        parts.extend(self.guard.iter().map(|(label, text)| {
-            format!("{}:: {}", label_name(label), text)
-        }));
-        let mut last: Vec<String> = self.needs.clone();
+        parts.extend(
+            self.guard.iter().map(|(label, text)| {
+                format!("{}:: {}", label_name(label), condition_of_action(text))
+            }),
+        );
+        let mut last: Vec<String> =
+            self.needs.iter().map(|need| condition_of_action(need)).collect();
         last.extend(becomes.iter().map(|(variable, text)| format!("{variable}' = {text}")));
         if self.defs.is_empty() {
             parts.extend(last);
@@ -382,6 +382,15 @@ impl<'w> Run<'w> {
             parts.push(format!("UNCHANGED {}", tuple(&same)));
         }
         parts
+    }
+}
+
+/// TLC takes a bare disjunction in an action for a choice, and looks at every part of it.
+fn condition_of_action(text: &str) -> String {
+    if text.contains("\\/") || text.contains("\\E") || text.contains("IF ") {
+        format!("Holds({text})")
+    } else {
+        text.to_owned()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use design::model::{
     ArithmeticOp, AssignOp, AttrId, Const, Design, Expr, ExprKind, OperationId, StateKind,
-     StmtKind, SubjectId, Type, Values, visit,
+    StmtKind, SubjectId, Type, Values, visit,
 };
 
 use super::world::has;
@@ -68,7 +68,9 @@ impl Clock {
         let mut most = 0;
         let mut look = |expr: &Expr, operation: Option<OperationId>| {
             visit::each(expr, &mut |part| match &part.kind {
-                ExprKind::Compare { left, right, .. } if is_time(left) || is_time(right) => {
+                ExprKind::Compare { left, right, .. }
+                    if is_time(left) || is_time(right) || *left.ty.required() == Type::Duration =>
+                {
                     let sum = self.total(design, operation, left, longest)
                         + self.total(design, operation, right, longest);
                     most = most.max(sum);
@@ -126,12 +128,13 @@ impl Clock {
                 let given = operation.and_then(|id| {
                     let params = &design.operations[id.index()].params;
                     let at = params.iter().position(|param| param.local == *local)?;
-                    let values = design.world.params.get(id.index())?.get(at).map(|v| self.most(v))?;
+                    let values =
+                        design.world.params.get(id.index())?.get(at).map(|v| self.most(v))?;
                     let default = match params[at].default {
                         Some(Const::Duration(ms)) => self.duration(ms.abs()),
                         _ => 0,
                     };
-                    Some(values.max(default))
+                    (values > 0 && !compares_durations(design)).then_some(values.max(default))
                 });
                 given.unwrap_or(longest)
             }
@@ -150,6 +153,19 @@ impl Clock {
             _ => 0,
         }
     }
+}
+
+/// Is a duration compared with one that is written? Then callers give that one, too.
+fn compares_durations(design: &Design) -> bool {
+    let written = |side: &Expr| matches!(side.kind, ExprKind::Literal(Const::Duration(_)));
+    let mut found = false;
+    every_expr(design, &mut |expr| {
+        found |= has(expr, &|part| match &part.kind {
+            ExprKind::Compare { left, right, .. } => written(left) || written(right),
+            _ => false,
+        });
+    });
+    found
 }
 
 fn is_time(expr: &Expr) -> bool {

@@ -53,8 +53,16 @@ impl Variables {
         all.remembered(world);
         for effect in world.effects() {
             let name = &world.design.operations[effect.index()].name;
-            all.step(world.outbox(effect), "<<>>".into(), format!("open calls to `{name}`: key to arguments"));
-            all.step(world.outside(effect), "<<>>".into(), format!("what the world outside has made of each key of `{name}`"));
+            all.step(
+                world.outbox(effect),
+                "<<>>".into(),
+                format!("open calls to `{name}`: key to arguments"),
+            );
+            all.step(
+                world.outside(effect),
+                "<<>>".into(),
+                format!("what the world outside has made of each key of `{name}`"),
+            );
         }
         if world.targets.contains(&true) {
             let empty = if all.message_set { "{}" } else { "EmptyBag" };
@@ -64,7 +72,11 @@ impl Variables {
             all.fault("InFlight".into(), "EmptyBag".into(), "calls that left, and may land".into());
         }
         if world.on(Fault::Partition) {
-            all.fault("CutOff".into(), "{}".into(), "the places that the others do not hear".into());
+            all.fault(
+                "CutOff".into(),
+                "{}".into(),
+                "the places that the others do not hear".into(),
+            );
         }
         for setting in &world.design.world.faults {
             if let Some(budget) = setting.budget {
@@ -103,7 +115,11 @@ impl Variables {
                 }
                 let name = world.attr(id, attr);
                 let state = &subject.states[attribute.state.index()].name;
-                self.step(name.clone(), of(&world.blank(id, attr)), format!("{state}.{}", attribute.name));
+                self.step(
+                    name.clone(),
+                    of(&world.blank(id, attr)),
+                    format!("{state}.{}", attribute.name),
+                );
                 match attribute.ty.required() {
                     Type::Time => self.times.push(name),
                     Type::List { of, .. } | Type::Set { of, .. } | Type::Map { value: of, .. }
@@ -117,7 +133,8 @@ impl Variables {
             for (at, state) in subject.states.iter().enumerate() {
                 if let StateKind::Log { .. } = state.kind {
                     for end in [false, true] {
-                        let about = format!("where {} {}", state.name, if end { "ends" } else { "begins" });
+                        let about =
+                            format!("where {} {}", state.name, if end { "ends" } else { "begins" });
                         self.step(world.log(id, StateId::of(at), end), of("0"), about);
                     }
                 }

@@ -84,7 +84,8 @@ impl<'a> World<'a> {
     }
 
     pub fn is_repair_gone(&self, of: OperationId) -> bool {
-        let gone = |p: &Protection| matches!(p, Protection::Repair { operation } if *operation == of);
+        let gone =
+            |p: &Protection| matches!(p, Protection::Repair { operation } if *operation == of);
         self.without.iter().any(gone)
     }
 
@@ -94,7 +95,8 @@ impl<'a> World<'a> {
     }
 
     pub fn is_outbox_gone(&self, of: OperationId) -> bool {
-        let gone = |p: &Protection| matches!(p, Protection::Outbox { operation } if *operation == of);
+        let gone =
+            |p: &Protection| matches!(p, Protection::Outbox { operation } if *operation == of);
         self.without.iter().any(gone)
     }
 
@@ -127,7 +129,12 @@ impl<'a> World<'a> {
                 && matches!(subject.states[other.state.index()].kind, StateKind::Truth)
         };
         if subject.attributes.iter().filter(same).count() > 1 {
-            return format!("{}_{}_{}", subject.name, subject.states[held.state.index()].name, held.name);
+            return format!(
+                "{}_{}_{}",
+                subject.name,
+                subject.states[held.state.index()].name,
+                held.name
+            );
         }
         format!("{}_{}", subject.name, held.name)
     }
@@ -209,9 +216,9 @@ impl<'a> World<'a> {
         let of = |actor: ActorId, is: ActorId| root(self.design, actor) == is;
         let actors = || (0..self.design.actors.len()).map(ActorId::of);
         let says = |from: ActorId, to: ActorId| {
-            actors().filter(|id| of(*id, from)).any(|id| {
-                self.design.actors[id.index()].apart.iter().any(|apart| of(*apart, to))
-            })
+            actors()
+                .filter(|id| of(*id, from))
+                .any(|id| self.design.actors[id.index()].apart.iter().any(|apart| of(*apart, to)))
         };
         says(one, other) || says(other, one)
     }
@@ -239,9 +246,8 @@ impl<'a> World<'a> {
     /// Every key of a subject, as values.
     pub fn key_list(&self, id: SubjectId) -> Vec<String> {
         let subject = self.subject(id);
-        let parts: Vec<Vec<String>> = (0..subject.keys.len())
-            .map(|part| self.key_values(id, part))
-            .collect();
+        let parts: Vec<Vec<String>> =
+            (0..subject.keys.len()).map(|part| self.key_values(id, part)).collect();
         let mut all: Vec<Vec<String>> = vec![Vec::new()];
         for values in &parts {
             all = all
@@ -426,7 +432,13 @@ impl<'a> World<'a> {
     }
 
     /// A parameter's own default, and the literals that it meets.
-    fn met(&self, values: &Values, default: Option<&Const>, ty: &Type, place: Place) -> Vec<String> {
+    fn met(
+        &self,
+        values: &Values,
+        default: Option<&Const>,
+        ty: &Type,
+        place: Place,
+    ) -> Vec<String> {
         let open = matches!(
             values,
             Values::Opaque(_) | Values::Range(..) | Values::Listed(_) | Values::Units(..)
@@ -467,9 +479,9 @@ impl<'a> World<'a> {
             Const::Set(list) => {
                 set(&list.iter().map(|value| self.constant(value)).collect::<Vec<_>>())
             }
-            Const::List(list) => {
-                super::text::tuple(&list.iter().map(|value| self.constant(value)).collect::<Vec<_>>())
-            }
+            Const::List(list) => super::text::tuple(
+                &list.iter().map(|value| self.constant(value)).collect::<Vec<_>>(),
+            ),
             Const::Map(pairs) => {
                 let pairs: Vec<String> = pairs
                     .iter()
@@ -519,9 +531,7 @@ impl<'a> World<'a> {
 
     pub fn effects(&self) -> impl Iterator<Item = OperationId> + '_ {
         let all = (0..self.design.operations.len()).map(OperationId::of);
-        all.filter(|id| {
-            matches!(self.design.operations[id.index()].kind, OperationKind::Effect(_))
-        })
+        all.filter(|id| matches!(self.design.operations[id.index()].kind, OperationKind::Effect(_)))
     }
 }
 

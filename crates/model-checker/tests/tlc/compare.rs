@@ -10,9 +10,8 @@ use super::tool::{Found, tlc};
 /// The design of this name: of this test's own, or a planted bug.
 pub fn design(name: &str) -> Result<Design, String> {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let places: [PathBuf; 2] = ["tlc", "planted"].map(|folder| {
-        tests.join(folder).join(format!("{name}.design"))
-    });
+    let places: [PathBuf; 2] =
+        ["tlc", "planted"].map(|folder| tests.join(folder).join(format!("{name}.design")));
     let path = places.iter().find(|path| path.is_file()).ok_or("there is no such design")?;
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let compiled = design::compile(name, &text, &design::NoCatalog);
@@ -41,9 +40,11 @@ fn options() -> Options {
 
 /// What both say, in one line; or how they differ.
 pub fn compare(name: &str, design: &Design) -> Result<String, String> {
-    let report = model_checker::check(design, &options(), &mut |_| ())
-        .map_err(|problem| problem.to_string())?;
-    compare_with(name, design, &report)
+    compare_with(name, design, &checked(design)?)
+}
+
+pub fn checked(design: &Design) -> Result<Report, String> {
+    model_checker::check(design, &options(), &mut |_| ()).map_err(|problem| problem.to_string())
 }
 
 /// The same with what the checker said.

@@ -27,7 +27,7 @@ pub fn tlc(name: &str, tla: &explain::Tla, config: &str) -> Result<Found, String
         .current_dir(&folder)
         .args(["-XX:+UseSerialGC", "-Xmx1g", "-cp"])
         .arg(jar())
-        .args(["tlc2.TLC", "-workers", "1", "-deadlock", "-nowarning", "-noGenerateSpecTE"])
+        .args(["tlc2.TLC", "-workers", "1", "-deadlock", "-nowarning"])
         .args(["-metadir", "states", "-config", "asked.cfg", &file])
         .stdin(Stdio::null())
         .output()

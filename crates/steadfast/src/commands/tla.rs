@@ -2,14 +2,21 @@
 
 use std::path::Path;
 
-use design::model::{ClauseRef, Design, OperationId, OperationKind, Protection, StmtKind, Target, visit};
+use design::model::{
+    ClauseRef, Design, OperationId, OperationKind, Protection, StmtKind, Target, visit,
+};
 
 use super::Answer;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::problem::{Problem, reason};
 
-pub fn run(design: &Design, without: &[String], into: Option<&Path>, output: &mut Output) -> Answer {
+pub fn run(
+    design: &Design,
+    without: &[String],
+    into: Option<&Path>,
+    output: &mut Output,
+) -> Answer {
     let mut gone = Vec::new();
     for word in without {
         gone.push(protection(design, word)?);
@@ -88,13 +95,15 @@ fn assignment(design: &Design, id: OperationId, target: &str) -> Result<Protecti
     let mut statements = Vec::new();
     for body in visit::bodies(held) {
         visit::each_statement(body, &mut |statement| {
-            let StmtKind::Assign { target: Target::Attr { base, attr }, .. } = &statement.kind else {
+            let StmtKind::Assign { target: Target::Attr { base, attr }, .. } = &statement.kind
+            else {
                 return;
             };
             let Some(subject) = base.ty.subject() else { return };
             let subject = &design.subjects[subject.index()];
             let attribute = &subject.attributes[attr.index()];
-            let full = format!("{}.{}", subject.states[attribute.state.index()].name, attribute.name);
+            let full =
+                format!("{}.{}", subject.states[attribute.state.index()].name, attribute.name);
             if full == target || attribute.name == target {
                 statements.push(statement.id);
             }
