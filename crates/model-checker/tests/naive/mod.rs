@@ -1,0 +1,17 @@
+//! The naive interpreter: random designs, and what is true of them, found as plainly as can be.
+//! It shares no code with the checker, the engine or the compiler.
+
+pub mod ast;
+mod dice;
+mod eval;
+pub mod explore;
+mod flow;
+pub mod generate;
+mod moves;
+mod outside;
+mod phrases;
+mod recover;
+mod run;
+mod state;
+pub mod text;
+pub mod world;
