@@ -2,6 +2,7 @@
 //! It shares no code with the checker, the engine or the compiler.
 
 pub mod ast;
+pub mod compare;
 mod dice;
 mod eval;
 pub mod explore;
@@ -11,7 +12,8 @@ mod moves;
 mod outside;
 mod phrases;
 mod recover;
-mod run;
+pub mod run;
+pub mod shrink;
 mod state;
 pub mod text;
 pub mod world;
