@@ -6,8 +6,10 @@
 
 mod arm;
 mod check;
+mod clock;
 mod explain;
 mod failures;
+mod free;
 mod islands;
 mod machine;
 mod names;
@@ -16,10 +18,10 @@ mod protocols;
 mod recover;
 pub mod render;
 mod report;
+mod restates;
 mod run;
 mod search;
 mod summary;
-mod ticks;
 mod trace;
 mod witness;
 mod world;
@@ -27,7 +29,7 @@ mod world;
 pub use check::check;
 pub use options::{Options, Progress, Stop, WorldError};
 pub use report::{
-    ArmResult, FailureStatus, FailureVerdict, GoalVerdict, Report, Verdict, Witness, WitnessKind,
+    ArmResult, FailureStatus, FailureVerdict, FreeClause, GoalVerdict, Report, Verdict, Witness, WitnessKind,
     WorldSummary,
 };
 pub use trace::{ChangeLine, MemoryLine, StateLine, StepKind, Trace, TraceStep};

@@ -56,6 +56,7 @@ impl Compiler {
             continues: None,
             memory: Vec::new(),
             is_world: actor.name.text == "world",
+            apart: Vec::new(),
             span: actor.name.span,
         });
     }

@@ -119,6 +119,7 @@ impl Compiler {
             continues: None,
             memory: Vec::new(),
             is_world: false,
+            apart: Vec::new(),
             span,
         });
         self.missing.actors.insert(id);

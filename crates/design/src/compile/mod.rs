@@ -32,7 +32,6 @@ mod types;
 mod unknown;
 mod view;
 
-use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::tree::{self, ItemKind};
@@ -51,8 +50,6 @@ struct Compiler {
     names: Names,
     diagnostics: Vec<Diagnostic>,
     enumerations: FxHashMap<Vec<String>, EnumId>,
-    /// durations written in guards, effects and goals: the checker turns them into ticks
-    durations: BTreeSet<i64>,
     defines: Vec<tree::DefineItem>,
     /// subjects that some step makes
     made: FxHashSet<SubjectId>,
@@ -93,7 +90,6 @@ fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
         names: Names::default(),
         diagnostics: Vec::new(),
         enumerations: FxHashMap::default(),
-        durations: BTreeSet::new(),
         defines: Vec::new(),
         made: FxHashSet::default(),
         missing: missing::Missing::default(),

@@ -15,6 +15,8 @@ pub struct Actor {
     pub memory: Vec<Memory>,
     /// `actor world`: the environment
     pub is_world: bool,
+    /// `actor approver apart from author`: never the same person; said by either of them
+    pub apart: Vec<ActorId>,
     pub span: Span,
 }
 

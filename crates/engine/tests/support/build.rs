@@ -32,7 +32,7 @@ pub fn design() -> Design {
 }
 
 pub fn actor(name: &str) -> Actor {
-    Actor { name: name.into(), continues: None, memory: vec![], is_world: false, span: span() }
+    Actor { name: name.into(), continues: None, memory: vec![], is_world: false, apart: vec![], span: span() }
 }
 
 /// A subject with one state of truth.

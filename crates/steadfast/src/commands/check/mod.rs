@@ -16,6 +16,9 @@ use crate::output::Output;
 use crate::size;
 use outcome::Outcome;
 
+/// States of one search, if nothing else is said: about a minute.
+const STATES_MAX: usize = 4_000_000;
+
 /// Compile designs, then explore them
 ///
 /// Every order of steps, faults and ticks in the small world of `check { … }` is tried: invariants,
@@ -48,15 +51,18 @@ pub struct Check {
     /// For a script: one object with diagnostics and verdict of each design
     #[arg(long)]
     json: bool,
-    /// Give up, with exit code 3, beyond so many states
+    /// Give up, with exit code 3, beyond so many states in one search; 4,000,000 if not given
     #[arg(long, value_name = "N", value_parser = size::count)]
     max_states: Option<usize>,
-    /// Give up, with exit code 3, beyond so much memory: 512MB, 4GB
+    /// Give up, with exit code 3, beyond so much memory: 512MB, 4GB; 4GB if not given
     #[arg(long, value_name = "SIZE", value_parser = size::bytes)]
     max_memory: Option<usize>,
     /// How many threads explore; as many as there are cores if not given
     #[arg(long, value_name = "N", value_parser = size::threads)]
     threads: Option<usize>,
+    /// Demand that every reachable state was seen: exit code 3 if a goal holds within bounds only
+    #[arg(long)]
+    closed: bool,
     /// The form that is kept beside a design, for `cargo xtask designs`
     #[arg(long, hide = true, conflicts_with_all = ["json", "compile_only"])]
     golden: bool,
@@ -67,14 +73,15 @@ impl Check {
         let options = self.options();
         let mut outcomes = Vec::new();
         for word in &self.designs {
-            let outcome = Outcome::of(word, (!self.compile_only).then_some(&options));
+            let tell = !self.json && !self.golden;
+            let outcome = Outcome::of(word, (!self.compile_only).then_some(&options), tell, output);
             if !self.json {
                 self.show(&outcome, output);
             }
             outcomes.push(outcome);
         }
         if self.json {
-            let designs: Vec<Value> = outcomes.iter().map(Outcome::json).collect();
+            let designs: Vec<Value> = outcomes.iter().map(|outcome| outcome.json(self.closed)).collect();
             let all = json!({ "format": "steadfast-check/1", "designs": designs });
             output.print(&format!("{all:#}\n"));
         }
@@ -82,13 +89,13 @@ impl Check {
         if let Some(folder) = &self.replay {
             files::write_replays(folder, &outcomes, output, self.json)?;
         }
-        Ok(outcomes.iter().map(Outcome::exit).max().unwrap_or(Exit::Yes))
+        Ok(outcomes.iter().map(|outcome| outcome.exit(self.closed)).max().unwrap_or(Exit::Yes))
     }
 
     fn options(&self) -> Options {
         let standard = Options::default();
         Options {
-            max_states: self.max_states.unwrap_or(standard.max_states),
+            max_states: self.max_states.unwrap_or(STATES_MAX),
             max_memory: self.max_memory.unwrap_or(standard.max_memory),
             threads: self.threads.unwrap_or(standard.threads),
             ..standard

@@ -37,11 +37,14 @@ enum Explored {
 }
 
 impl Outcome {
-    pub fn of(word: &str, options: Option<&Options>) -> Outcome {
+    /// `tell`: print violations as they are found.
+    pub fn of(word: &str, options: Option<&Options>, tell: bool, output: &mut Output) -> Outcome {
         let read = load(word).map(|loaded| {
             let compiled = design::compile(&loaded.name, &loaded.text, &Embedded);
             let explored = match (&compiled.design, options) {
-                (Some(design), Some(options)) => explore(word, design, options),
+                (Some(design), Some(options)) => {
+                    explore(word, design, options, tell.then_some(output))
+                }
                 _ => Explored::Not,
             };
             Read { loaded, compiled, explored }
@@ -49,10 +52,14 @@ impl Outcome {
         Outcome { word: word.to_string(), read }
     }
 
-    pub fn exit(&self) -> Exit {
+    /// `closed`: what holds within bounds only is not enough.
+    pub fn exit(&self, closed: bool) -> Exit {
         let Ok(read) = &self.read else { return Exit::Wrong };
         match &read.explored {
             _ if read.compiled.has_errors() => Exit::Wrong,
+            Explored::Report(report) if report.ok() && closed && !report.bounds().is_empty() => {
+                Exit::Unknown
+            }
             Explored::Report(report) if report.ok() => Exit::Yes,
             Explored::Report(report) if report.unknown() => Exit::Unknown,
             Explored::Report(_) => Exit::No,
@@ -120,13 +127,13 @@ impl Outcome {
         }
     }
 
-    pub fn json(&self) -> Value {
+    pub fn json(&self, closed: bool) -> Value {
         let read = match &self.read {
             Ok(read) => read,
             Err(problem) => {
                 return json!({
                     "name": self.word,
-                    "exit": self.exit().code(),
+                    "exit": self.exit(closed).code(),
                     "problem": problem.message,
                     "help": problem.help,
                 });
@@ -141,7 +148,7 @@ impl Outcome {
         json!({
             "name": self.word,
             "file": read.loaded.name,
-            "exit": self.exit().code(),
+            "exit": self.exit(closed).code(),
             "compiles": !read.compiled.has_errors(),
             "diagnostics": diagnostics::to_json(&read.compiled.diagnostics, &read.compiled.sources),
             "problem": problem,
@@ -175,12 +182,26 @@ impl Outcome {
     }
 }
 
-fn explore(word: &str, design: &Design, options: &Options) -> Explored {
+fn explore(
+    word: &str,
+    design: &Design,
+    options: &Options,
+    mut tell: Option<&mut Output>,
+) -> Explored {
     if !design.world.written {
         return Explored::NoWorld;
     }
     let mut meter = Meter::new(word);
-    let report = model_checker::check(design, options, &mut |progress| meter.show(progress));
+    let report = model_checker::check(design, options, &mut |progress| {
+        match (&progress.violated, &mut tell) {
+            (Some((goal, trace)), Some(output)) => {
+                meter.clear();
+                output.print(&format!("{}\n", render::found(goal, trace, Paint::Ansi)));
+            }
+            (Some(_), None) => {}
+            (None, _) => meter.show(progress),
+        }
+    });
     meter.clear();
     match report {
         Ok(report) => Explored::Report(Box::new(report)),
