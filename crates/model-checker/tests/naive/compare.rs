@@ -75,7 +75,7 @@ fn expect(design: &Design, fine: i64) -> Option<Expected> {
 }
 
 fn plain() -> Options {
-    Options { symmetry: false, normalise: false, threads: 1, ..Options::default() }
+    Options { symmetry: false, normalise: false, free: false, threads: 1, ..Options::default() }
 }
 
 /// The checker's words, without the details.
