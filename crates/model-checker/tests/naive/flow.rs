@@ -214,7 +214,9 @@ impl Flow {
             }
         }
         let times = |expr: &Expr| time_inside(design, expr);
-        self.times_meet |= times(left) && times(right);
+        // A time and what it was before are told apart as they are computed.
+        let old = |expr: &Expr| anywhere(expr, &|held| matches!(held, Expr::Old(_)));
+        self.times_meet |= times(left) && times(right) && !old(left) && !old(right);
     }
 
     fn expr(&mut self, design: &Design, at: At, expr: &Expr) {

@@ -141,21 +141,29 @@ impl World<'_> {
                 self.note(call.op, &outcome);
             }
             let Ok(done) = outcome else { continue };
-            let variants: [(&[Fault], Variant); 7] = [
-                (&[], Variant::default()),
-                (&[Fault::LostReply], Variant { unheard: true, ..Variant::default() }),
-                (&[Fault::Pause], Variant { keeps_older: true, ..Variant::default() }),
-                (&[Fault::Duplicate], Variant { again: true, ..Variant::default() }),
-                (&[Fault::Stale], Variant { stale: true, ..Variant::default() }),
-                (
-                    &[Fault::LostReply, Fault::Duplicate],
-                    Variant { unheard: true, again: true, ..Variant::default() },
-                ),
-                (
-                    &[Fault::Pause, Fault::Duplicate],
-                    Variant { keeps_older: true, again: true, ..Variant::default() },
-                ),
+            let plain = Variant::default();
+            let single = [
+                (Fault::LostReply, Variant { unheard: true, ..plain }),
+                (Fault::Pause, Variant { keeps_older: true, ..plain }),
+                (Fault::Duplicate, Variant { again: true, ..plain }),
+                (Fault::Stale, Variant { stale: true, ..plain }),
             ];
+            let mut variants = vec![(Vec::new(), plain)];
+            for (at, (fault, variant)) in single.into_iter().enumerate() {
+                variants.push((vec![fault], variant));
+                for (second, other) in single.into_iter().skip(at + 1) {
+                    let both = Variant {
+                        unheard: variant.unheard || other.unheard,
+                        keeps_older: variant.keeps_older || other.keeps_older,
+                        again: variant.again || other.again,
+                        stale: variant.stale || other.stale,
+                    };
+                    // Where the reply is lost, nothing is overwritten.
+                    if !(both.unheard && both.keeps_older) {
+                        variants.push((vec![fault, second], both));
+                    }
+                }
+            }
             for (faults, variant) in variants {
                 if faults.len() + clock_fault.len() > 2
                     || variant.again && (!room || op.keyed || !step)
@@ -165,7 +173,7 @@ impl World<'_> {
                     continue;
                 }
                 let Some(next) = self.answered(state, call, &done, variant) else { continue };
-                let all = [faults, clock_fault].concat();
+                let all = [&faults[..], clock_fault].concat();
                 let Some(mut next) = charged(self, next, &all) else { continue };
                 if variant.again {
                     next.calls.push(flight(&taken));
@@ -257,14 +265,14 @@ impl World<'_> {
             for ((field, record), value) in &done.remembered {
                 let slot = (person, op.actor, *field, *record);
                 let before = next.memory.insert(slot, value.clone());
-                let before = before.filter(|before| *before != Value::Null);
+                let before = before.filter(|before| *before != Value::Null && before != value);
                 if let (true, Some(before)) = (variant.keeps_older, before) {
                     next.older.insert(slot, before);
                     kept = true;
                 }
             }
         }
-        if !variant.stale && !variant.unheard {
+        if !variant.stale {
             for (record, value) in &done.copied {
                 next.copies.insert((person, *record), value.clone());
             }
@@ -290,8 +298,6 @@ impl World<'_> {
                     let left = std::mem::take(&mut event.next.left);
                     event.moved_on = done.moved_on;
                     event.next = State { left, ..done.state };
-                } else if clock != 0 {
-                    continue;
                 }
                 event.action = action.clone().filter(|_| clock == 0);
                 list.push(event);

@@ -70,9 +70,6 @@ impl World<'_> {
             let who = Who { person: None, args, taken: &taken, clock };
             let done = self.answer(closed, effect, handler, &who);
             let moved_on = done.as_ref().is_some_and(|done| done.moved_on);
-            if done.is_none() && clock != 0 {
-                continue;
-            }
             let next = done.map_or_else(|| closed.clone(), |done| done.state);
             let Some(next) = charged(self, next, faults) else { continue };
             let mut event = Event::new(next, format!("answer {} {faults:?}", effect.name));
@@ -108,11 +105,8 @@ impl World<'_> {
                     self.note(message.op, &outcome);
                 }
                 let moved_on = outcome.as_ref().is_ok_and(|done| done.moved_on);
-                let next = match outcome {
-                    Ok(done) => Some(done.state),
-                    Err(_) => (clock == 0).then(|| gone.clone()),
-                };
-                if let Some(next) = next.and_then(|next| charged(self, next, clock_fault)) {
+                let next = outcome.map_or_else(|_| gone.clone(), |done| done.state);
+                if let Some(next) = charged(self, next, clock_fault) {
                     let mut event = Event::new(next, format!("deliver {shown} {clock_fault:?}"));
                     event.moved_on = moved_on;
                     if clock == 0 {

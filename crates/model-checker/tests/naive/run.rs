@@ -291,6 +291,9 @@ impl Body<'_> {
 fn changed(held: Value, change: Change, value: Value) -> Found<Value> {
     Ok(match (change, held, value) {
         (Change::Set, _, value) => value,
+        (Change::Add | Change::Take, Value::Set(_) | Value::List(_), Value::Null) => {
+            return Err(Missing);
+        }
         (Change::Add, Value::Set(mut set), value) => {
             set.insert(value);
             Value::Set(set)
