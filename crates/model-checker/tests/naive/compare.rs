@@ -165,8 +165,10 @@ fn words(
     Ok(())
 }
 
+/// Are all the bounds about time?
 fn only_time(shown: &str) -> bool {
-    shown.matches('"').count() == 2 && shown.contains("\"time")
+    let mut bounds = shown.split('"').skip(1).step_by(2);
+    bounds.all(|bound| bound.starts_with("time") || bound.starts_with("horizon"))
 }
 
 /// Steps that were accepted, and clauses that were the first to refuse.

@@ -1,6 +1,6 @@
 //! Which places of a design share their values, and whose names can meet.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::ast::*;
 
@@ -68,8 +68,8 @@ impl Flow {
         flow
     }
 
-    /// Every literal that something is compared with which shares this place's values.
-    pub fn literals(&self, place: Place) -> Vec<Value> {
+    /// The places that share their values with this one.
+    fn class(&self, place: Place) -> BTreeSet<Place> {
         let mut class = BTreeSet::from([place]);
         loop {
             let more: Vec<Place> = self
@@ -80,58 +80,29 @@ impl Flow {
                 .map(|(_, right)| right)
                 .collect();
             if more.is_empty() {
-                break;
+                return class;
             }
             class.extend(more);
         }
-        let literals: BTreeSet<Value> = self
-            .literal
-            .iter()
-            .filter(|(held, _)| class.contains(held))
-            .map(|(_, value)| value.clone())
-            .collect();
+    }
+
+    /// Every literal that something is compared with which shares this place's values.
+    pub fn literals(&self, place: Place) -> Vec<Value> {
+        let class = self.class(place);
+        let held = self.literal.iter().filter(|(held, _)| class.contains(held));
+        let literals: BTreeSet<Value> = held.map(|(_, value)| value.clone()).collect();
         literals.into_iter().collect()
     }
 
-    /// Whose principals get where, and which of them are compared.
+    /// Whose principals get to one place, or to two that are compared.
     fn meetings(&mut self, design: &Design) {
-        let mut from: BTreeMap<Place, BTreeSet<usize>> = BTreeMap::new();
-        for actor in 0..design.actors.len() {
-            from.insert(Place::Me(actor), BTreeSet::from([actor]));
-        }
-        for (number, op) in design.ops.iter().enumerate() {
-            for (at, param) in op.params.iter().enumerate() {
-                if param.ty == Ty::Actor {
-                    let all = match design.check.to {
-                        Some(actor) => BTreeSet::from([actor]),
-                        None => (0..design.actors.len()).collect(),
-                    };
-                    from.insert(Place::Param(number, at), all);
-                }
-            }
-        }
-        loop {
-            let mut more = false;
-            for (source, target) in &self.copied {
-                let held = from.get(source).cloned().unwrap_or_default();
-                let into = from.entry(*target).or_default();
-                let before = into.len();
-                into.extend(held);
-                more |= into.len() != before;
-            }
-            if !more {
-                break;
-            }
-        }
-        for (left, right) in &self.compared {
-            let (Some(left), Some(right)) = (from.get(left), from.get(right)) else { continue };
-            for (one, other) in
-                left.iter().flat_map(|one| right.iter().map(move |held| (*one, *held)))
-            {
+        for one in 0..design.actors.len() {
+            for place in self.class(Place::Me(one)) {
+                let Place::Me(other) = place else { continue };
                 let apart = design.actors[one].apart == Some(other)
                     || design.actors[other].apart == Some(one);
                 if one != other && !apart {
-                    self.meet.extend([(one, other), (other, one)]);
+                    self.meet.insert((one, other));
                 }
             }
         }
@@ -214,9 +185,7 @@ impl Flow {
             }
         }
         let times = |expr: &Expr| time_inside(design, expr);
-        // A time and what it was before are told apart as they are computed.
-        let old = |expr: &Expr| anywhere(expr, &|held| matches!(held, Expr::Old(_)));
-        self.times_meet |= times(left) && times(right) && !old(left) && !old(right);
+        self.times_meet |= times(left) && times(right);
     }
 
     fn expr(&mut self, design: &Design, at: At, expr: &Expr) {

@@ -28,14 +28,17 @@ const USER: usize = 0;
 const MENDER: usize = 1;
 const BOSS: usize = 2;
 
+/// Do parents that steps make have children?
+const MADE_PARENTS: bool = false;
+
 pub fn design(seed: u64) -> Design {
     let mut dice = Dice::new(seed);
     let theme = match dice.below(100) {
-        0..27 => Theme::Truth,
-        27..49 => Theme::Memory,
-        49..69 => Theme::Time,
-        69..82 => Theme::Effects,
-        82..93 => Theme::Network,
+        0..25 => Theme::Truth,
+        25..47 => Theme::Memory,
+        47..67 => Theme::Time,
+        67..80 => Theme::Effects,
+        80..91 => Theme::Network,
         _ => Theme::Copies,
     };
     let mut maker = Maker {
@@ -139,7 +142,7 @@ impl Maker {
         self.design.subjects.push(alpha);
         if self.theme == Theme::Truth && self.dice.chance(60) {
             let mut beta = one("Beta", "b");
-            beta.parent = self.dice.chance(60).then_some(0);
+            beta.parent = (self.dice.chance(60) && (MADE_PARENTS || !made)).then_some(0);
             beta.made = self.dice.chance(45) || beta.parent.is_some() && made;
             beta.number_key = beta.made && self.dice.chance(40);
             beta.count = 1 + self.dice.below(2);
@@ -636,7 +639,8 @@ impl Maker {
                 let none = cmp(Cmp::Eq, done, int(0));
                 all(Expr::Or(vec![none, condition]))
             }
-            3 | 4 => all(phrases.condition(&scope, 2)),
+            3 => all(phrases.condition(&scope, 2)),
+            4 => all(Expr::Or(vec![phrases.condition(&scope, 1), phrases.condition(&scope, 1)])),
             5 => Expr::Quant {
                 all: false,
                 local: 0,
@@ -649,7 +653,7 @@ impl Maker {
                 let count = Expr::Total { local: 0, over: over.clone(), filter, value: None };
                 cmp(Cmp::Le, count, int(limit.min(1)))
             }
-            8 => all(phrases.simple(&scope)),
+            8 => all(Expr::Or(vec![phrases.simple(&scope), phrases.simple(&scope)])),
             _ => all(phrases.change(&scope)),
         };
         self.locals += 10;
@@ -669,13 +673,13 @@ impl Maker {
             {
                 8
             }
-            Fault::ClockStep if theme == Theme::Time => 15,
+            Fault::ClockStep if theme == Theme::Time => 25,
             Fault::LostMessage | Fault::DoubledMessage | Fault::Partition
                 if theme == Theme::Network =>
             {
                 35
             }
-            Fault::Evict | Fault::Stale if theme == Theme::Copies => 45,
+            Fault::Evict | Fault::Stale if theme == Theme::Copies => 55,
             _ => 0,
         };
         for (fault, _) in Fault::ALL {
@@ -688,6 +692,9 @@ impl Maker {
             for subject in &mut self.design.subjects {
                 subject.count = 1;
             }
+            // Of a record's own time it is kept whether it is ahead, at or behind: whole units are exact.
+            self.design.check.time = Some(1);
+            self.design.check.horizon = Some(4);
         }
     }
 

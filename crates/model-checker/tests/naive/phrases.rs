@@ -424,7 +424,11 @@ impl Phrases<'_> {
             Ty::Time => {
                 let past = cmp(Cmp::Lt, old.clone(), Expr::Now);
                 let first = Expr::IsNull(boxed(old));
-                Expr::Or(vec![first, same, past])
+                let kept = match self.dice.below(3) {
+                    0 => same,
+                    _ => Expr::Not(boxed(Expr::IsNull(boxed(place)))),
+                };
+                Expr::Or(vec![first, kept, past])
             }
             Ty::Actor => Expr::Or(vec![same, Expr::IsNull(boxed(old))]),
             _ => {

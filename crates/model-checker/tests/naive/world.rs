@@ -178,7 +178,11 @@ impl<'d> World<'d> {
                 .map(|units| Value::Span(units * self.fine))
                 .collect(),
             Ty::Actor => {
-                let named = |at: &usize| check.to.is_none_or(|actor| self.people[*at] == actor);
+                // Whoever may act as the actor is one of them.
+                let named = |at: &usize| {
+                    let own = self.people[*at];
+                    check.to.is_none_or(|to| own == to || flow.meet.contains(&(own, to)))
+                };
                 (0..self.people.len()).filter(named).map(Value::Person).collect()
             }
             Ty::Ref(subject) => self.keys(*subject).into_iter().map(Value::Ref).collect(),
