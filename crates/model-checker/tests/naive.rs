@@ -25,6 +25,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 struct Tally {
     sizes: Vec<u64>,
     too_large: u64,
+    no_world: u64,
     rejected: Vec<String>,
     /// how many goals have each word, invariants and recoveries apart
     words: BTreeMap<(bool, &'static str), u64>,
@@ -69,6 +70,7 @@ fn all(first: u64, count: u64) -> Tally {
             match compared {
                 Compared::Same(found) => tally.count(&made, &found),
                 Compared::TooLarge => tally.too_large += 1,
+                Compared::NoWorld => tally.no_world += 1,
                 Compared::Rejected(why) => tally.rejected.push(format!("seed {seed}: {why}")),
                 Compared::Differs(why) => {
                     eprintln!("seed {seed}: {why}");
@@ -108,12 +110,14 @@ fn the_checker_agrees_with_a_naive_interpreter() {
     let sizes = &tally.sizes;
     let at = |share: usize| sizes.get((sizes.len().max(1) - 1) * share / 100).copied().unwrap_or(0);
     eprintln!(
-        "seeds {first} to {}: {} designs compared, {} too large, {} rejected\n\
+        "seeds {first} to {}: {} designs compared, {} too large, {} without a world, \
+         {} rejected\n\
          states: {} at a quarter, {} in the middle, {} at three quarters, {} most\n\
          goals: {:?}\nfaults strike: {:?}\ncut: {:?}",
         first + count - 1,
         sizes.len(),
         tally.too_large,
+        tally.no_world,
         tally.rejected.len(),
         at(25),
         at(50),
@@ -133,6 +137,7 @@ fn the_checker_agrees_with_a_naive_interpreter() {
     assert!(tally.rejected.is_empty(), "not compiled:\n{}", tally.rejected.join("\n"));
     // Nothing is shown by designs that do nothing.
     assert!(tally.too_large * 10 <= count, "most designs are compared");
+    assert!(tally.no_world * 100 <= count, "what is written has a world");
     assert!(at(50) >= 12 && at(75) >= 40, "most designs do something");
     if count >= 300 {
         for (fault, name) in Fault::ALL {

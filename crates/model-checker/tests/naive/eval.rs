@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ast::*;
-use super::state::{State, Taken};
+use super::state::{Heard, State, Taken};
 use super::world::World;
 
 /// A step cannot go on: something that it needs is not there.
@@ -210,9 +210,11 @@ impl Scene<'_> {
             }
             Expr::Done(effect, record) => {
                 let record = self.eval(record)?;
-                let heard = self.seen().world.get(&(*effect, record));
-                let done = matches!(heard, Some(super::state::Heard::Done(..)));
-                Value::Int(i64::from(done))
+                Value::Int(match self.seen().world.get(&(*effect, record)) {
+                    Some(Heard::Done(..)) => 1,
+                    Some(Heard::Twice(..)) => 2,
+                    _ => 0,
+                })
             }
         })
     }

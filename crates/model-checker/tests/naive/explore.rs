@@ -22,11 +22,8 @@ pub enum Word {
 #[derive(Clone, Debug)]
 pub struct Found {
     pub states: u64,
-    pub transitions: u64,
     pub words: Vec<Word>,
     pub seen: Seen,
-    /// something was cut
-    pub cut: bool,
 }
 
 /// What can happen from one state when clients are silent: each action, whether it is owed, and
@@ -42,7 +39,6 @@ pub fn explore(world: &World<'_>, max: usize) -> Option<Found> {
     let mut depths = vec![0];
     let mut ways: Vec<Ways> = Vec::new();
     let mut violated: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut transitions = 0;
     let mut cut = false;
     let mut at = 0;
     while at < states.len() {
@@ -59,9 +55,8 @@ pub fn explore(world: &World<'_>, max: usize) -> Option<Found> {
         }
         let mut own = Ways::new();
         let events = world.moves(&state);
-        transitions += events.len() as u64;
         for event in events {
-            let Event { next, now, moved_on, action, .. } = event;
+            let Event { next, now, moved_on, action } = event;
             let (settled, mut cuts) = settle(world, &next, now);
             if moved_on {
                 cuts.insert("a time that is moved on");
@@ -107,7 +102,7 @@ pub fn explore(world: &World<'_>, max: usize) -> Option<Found> {
     });
     let words = words.collect();
     let seen = world.seen.borrow().clone();
-    Some(Found { states: states.len() as u64, transitions, words, seen, cut })
+    Some(Found { states: states.len() as u64, words, seen })
 }
 
 fn holds(world: &World<'_>, goal: &Goal, state: &State, old: Option<&State>, now: i64) -> bool {

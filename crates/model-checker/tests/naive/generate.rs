@@ -91,6 +91,10 @@ impl Maker {
         if self.theme == Theme::Memory && self.dice.chance(50) {
             self.read();
         }
+        let alone = self.design.subjects[0].count == 1 && self.design.check.horizon.is_some();
+        if self.theme == Theme::Time && alone && self.dice.chance(30) {
+            self.move_on();
+        }
         self.goals();
         self.faults();
         self.failures();
@@ -144,13 +148,17 @@ impl Maker {
             let mut beta = one("Beta", "b");
             beta.parent = (self.dice.chance(60) && (MADE_PARENTS || !made)).then_some(0);
             beta.made = self.dice.chance(45) || beta.parent.is_some() && made;
-            beta.number_key = beta.made && self.dice.chance(40);
+            beta.number_key = beta.made && self.dice.chance(60);
             beta.count = 1 + self.dice.below(2);
             self.design.subjects.push(beta);
         }
         for at in 0..self.design.subjects.len() {
             let attrs = self.attrs(at);
             self.design.subjects[at].attrs = attrs;
+        }
+        if self.design.subjects.get(1).is_some_and(|beta| beta.number_key) && !self.int_there(0) {
+            let last = self.design.subjects[0].attrs.last_mut().expect("there are some");
+            (last.ty, last.optional, last.default) = (Ty::Int, false, Value::Int(0));
         }
     }
 
@@ -213,7 +221,7 @@ impl Maker {
         check.given = (0, 1);
         check.texts = 1 + self.dice.below(2);
         check.spans = self.dice.pick(&[(1, 1), (2, 2), (1, 2)]);
-        check.calls = 1;
+        check.calls = if self.dice.chance(12) { 2 } else { 1 };
         check.messages = 1 + self.dice.below(2);
         check.list = 1 + self.dice.below(2);
         check.log = 1 + self.dice.below(2) as i64;
@@ -297,6 +305,12 @@ impl Maker {
             params.push(self.record_param(1 - subject, false));
             records.push((Expr::Param(1), 1 - subject));
         }
+        if self.design.subjects[subject].parent.is_some()
+            && records.len() == 1
+            && self.dice.chance(40)
+        {
+            records.push((Expr::Parent(boxed(Expr::Param(0))), 0));
+        }
         let mut wanted = [
             (self.dice.chance(25), "num", Ty::Int),
             (self.dice.chance(15), "flag", Ty::Bool),
@@ -341,7 +355,8 @@ impl Maker {
                 }
                 all.push(Param { name: (*name).into(), ty: ty.clone(), new: false, default });
             }
-            let alphas: Vec<usize> = (0..records.len()).filter(|at| records[*at].1 == 0).collect();
+            let alphas: Vec<usize> =
+                (0..params.len()).filter(|at| params[*at].ty == Ty::Ref(0)).collect();
             if actor == USER && !self.design.actors[USER].fields.is_empty() && alphas.len() == 1 {
                 scope.memory = Some((0, alphas[0]));
             }
@@ -428,6 +443,16 @@ impl Maker {
         let (params, body) = (vec![self.record_param(0, false)], vec![Stmt::Remember(0, 0, value)]);
         let name = "look".to_string();
         self.push(Op { name, kind: Kind::Read, actor: USER, params, guard, body, keyed: false });
+    }
+
+    /// A time is moved on from where it was, which may be too long ago to be known.
+    fn move_on(&mut self) {
+        let place = Expr::Attr(boxed(Expr::Param(0)), 0, 0);
+        let guard = vec![("c0".to_string(), cmp(Cmp::Le, place, Expr::Now))];
+        let length = self.phrases().span();
+        let body = vec![Stmt::Assign(Expr::Param(0), 0, 0, Change::Add, length)];
+        let (name, params) = ("move_on".to_string(), vec![self.record_param(0, false)]);
+        self.push(Op { name, kind: Kind::Step, actor: USER, params, guard, body, keyed: false });
     }
 
     /// A step that sends, and one that hears; perhaps that sends on.
@@ -711,8 +736,22 @@ impl Maker {
                     if op.params[0].new {
                         all.push(Without::Fresh(number));
                     }
+                    if op.body.iter().any(|stmt| matches!(stmt, Stmt::Ask(..))) {
+                        all.push(Without::Outbox(number));
+                    }
+                    if let Ty::Ref(subject) = op.params[0].ty
+                        && self.design.subjects[subject].made
+                        && !op.params[0].new
+                    {
+                        all.push(Without::Exists(number));
+                    }
                 }
                 Kind::Read => {}
+            }
+        }
+        for (number, effect) in self.design.effects.iter().enumerate() {
+            if !effect.answers {
+                all.push(Without::Key(number));
             }
         }
         for _ in 0..1 + self.dice.below(2) {

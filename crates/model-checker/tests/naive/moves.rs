@@ -30,12 +30,11 @@ pub struct Event {
     pub moved_on: bool,
     /// it also happens when clients are silent; is it owed?
     pub action: Option<(Action, bool)>,
-    pub what: String,
 }
 
 impl Event {
-    pub fn new(next: State, what: impl Into<String>) -> Event {
-        Event { next, now: 0, moved_on: false, action: None, what: what.into() }
+    pub fn new(next: State) -> Event {
+        Event { next, now: 0, moved_on: false, action: None }
     }
 }
 
@@ -84,7 +83,7 @@ impl World<'_> {
         self.messages(state, &mut list);
         self.losses(state, &mut list);
         if self.has_time {
-            let mut tick = Event::new(state.clone(), "tick");
+            let mut tick = Event::new(state.clone());
             tick.now = 1;
             tick.action = Some((Action::Tick, true));
             list.push(tick);
@@ -129,8 +128,6 @@ impl World<'_> {
         };
         let room = state.calls.len() < self.design.check.calls;
         let step = op.kind == Kind::Step;
-        let named =
-            |faults: &[Fault]| format!("{} {:?} {:?} {faults:?}", op.name, call.person, call.args);
         for (clock, clock_fault) in self.clocks() {
             if clock != 0 && !step {
                 continue;
@@ -172,30 +169,29 @@ impl World<'_> {
                 {
                     continue;
                 }
-                let Some(next) = self.answered(state, call, &done, variant) else { continue };
+                let Some(next) = self.answered(call, &done, variant) else { continue };
                 let all = [&faults[..], clock_fault].concat();
                 let Some(mut next) = charged(self, next, &all) else { continue };
                 if variant.again {
                     next.calls.push(flight(&taken));
                 }
-                let mut event = Event::new(next, named(&all));
+                let mut event = Event::new(next);
                 event.moved_on = done.moved_on;
                 list.push(event);
             }
             // Without its outbox, a step may commit and what it sends is lost.
-            if self.without == Some(Without::Outbox(call.op)) && done.sends {
+            if clock == 0 && self.without == Some(Without::Outbox(call.op)) && done.sends {
                 let plain = Variant::default();
-                let mut next =
-                    self.answered(state, call, &done, plain).expect("nothing is asked of it");
+                let mut next = self.answered(call, &done, plain).expect("nothing is asked of it");
                 next.outbox = state.outbox.clone();
-                list.push(Event::new(next, named(&[])));
+                list.push(Event::new(next));
             }
         }
         if step && room && self.design.has(Fault::Late) {
             let mut next = state.clone();
             next.calls.push(flight(&taken));
             if let Some(next) = charged(self, next, &[Fault::Late]) {
-                list.push(Event::new(next, named(&[Fault::Late])));
+                list.push(Event::new(next));
             }
         }
         if step && let Some(taken) = self.taken(state, call, true) {
@@ -241,8 +237,7 @@ impl World<'_> {
                         taken: taken.clone(),
                     });
                 }
-                let what = format!("{} with older memory {taken:?} {faults:?}", op.name);
-                let mut event = Event::new(next, what);
+                let mut event = Event::new(next);
                 event.moved_on = done.moved_on;
                 list.push(event);
             }
@@ -250,13 +245,7 @@ impl World<'_> {
     }
 
     /// The state after an accepted call; none: there is nothing that would be kept.
-    fn answered(
-        &self,
-        _state: &State,
-        call: &Callable,
-        done: &Done,
-        variant: Variant,
-    ) -> Option<State> {
+    fn answered(&self, call: &Callable, done: &Done, variant: Variant) -> Option<State> {
         let op = &self.design.ops[call.op];
         let mut next = done.state.clone();
         let Some(person) = call.person else { return (!variant.keeps_older).then_some(next) };
@@ -286,14 +275,12 @@ impl World<'_> {
             let mut gone = state.clone();
             gone.calls.remove(at);
             let action = Some((Action::Call(call.clone()), true));
-            let name = &self.design.ops[call.op].name;
             for (clock, faults) in self.clocks() {
                 let who = Who { person: call.person, args: &call.args, taken: &call.taken, clock };
                 let outcome = self.run(&gone, call.op, &who);
                 let Some(next) = charged(self, gone.clone(), faults) else { continue };
                 self.note(call.op, &outcome);
-                let mut event =
-                    Event::new(next, format!("{name} lands {:?} {faults:?}", call.args));
+                let mut event = Event::new(next);
                 if let Ok(done) = outcome {
                     let left = std::mem::take(&mut event.next.left);
                     event.moved_on = done.moved_on;
@@ -302,7 +289,7 @@ impl World<'_> {
                 event.action = action.clone().filter(|_| clock == 0);
                 list.push(event);
             }
-            let mut event = Event::new(gone, format!("{name} is dropped"));
+            let mut event = Event::new(gone);
             event.action = action;
             list.push(event);
         }
@@ -322,7 +309,7 @@ impl World<'_> {
                     let Ok(done) = self.run(state, number, &who) else { continue };
                     let Some(next) = charged(self, done.state.clone(), faults) else { continue };
                     self.seen.borrow_mut().accepted.insert(number);
-                    let mut event = Event::new(next, format!("{} {record:?} {faults:?}", op.name));
+                    let mut event = Event::new(next);
                     event.moved_on = done.moved_on;
                     if clock == 0 {
                         let owed = !self.untouched(state, record);

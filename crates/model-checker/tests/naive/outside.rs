@@ -17,7 +17,7 @@ impl World<'_> {
                 None => {
                     let mut next = state.clone();
                     next.world.insert(at.clone(), Heard::Asked(args.clone()));
-                    let mut event = Event::new(next, format!("attempt {at:?}"));
+                    let mut event = Event::new(next);
                     event.action = Some((Action::Attempt(at.0, at.1.clone()), true));
                     list.push(event);
                 }
@@ -25,11 +25,12 @@ impl World<'_> {
                 Some(Heard::Refused(_)) => {
                     self.answers(&closed, effect, &effect.on_refused, args, Some(&at), list);
                 }
-                Some(Heard::Done(_, answer)) => {
+                Some(Heard::Done(_, answer) | Heard::Twice(_, answer)) => {
                     let args = [&args[..], std::slice::from_ref(answer)].concat();
                     self.answers(&closed, effect, &effect.on_ok, &args, Some(&at), list);
                 }
             }
+            self.again(state, &at, list);
             if !self.design.check.never_unknown {
                 self.answers(&closed, effect, &effect.on_unknown, args, None, list);
             }
@@ -48,11 +49,28 @@ impl World<'_> {
             for decision in decisions {
                 let mut next = state.clone();
                 next.world.insert(at.clone(), decision);
-                let mut event = Event::new(next, format!("decide {at:?}"));
+                let mut event = Event::new(next);
                 event.action = Some((Action::Decide(at.0, at.1.clone()), true));
                 list.push(event);
             }
         }
+    }
+
+    /// Without its key, a call that was decided is made once more as a new one.
+    fn again(&self, state: &State, at: &(usize, Value), list: &mut Vec<Event>) {
+        if self.without != Some(Without::Key(at.0)) {
+            return;
+        }
+        let more = match state.world.get(at) {
+            Some(Heard::Done(args, answer)) => Heard::Twice(args.clone(), answer.clone()),
+            Some(Heard::Refused(args)) => Heard::Done(args.clone(), Value::Null),
+            _ => return,
+        };
+        let mut next = state.clone();
+        next.world.insert(at.clone(), more);
+        let mut event = Event::new(next);
+        event.action = Some((Action::Attempt(at.0, at.1.clone()), true));
+        list.push(event);
     }
 
     /// The entry is closed, and its handler commits if it can.
@@ -72,7 +90,7 @@ impl World<'_> {
             let moved_on = done.as_ref().is_some_and(|done| done.moved_on);
             let next = done.map_or_else(|| closed.clone(), |done| done.state);
             let Some(next) = charged(self, next, faults) else { continue };
-            let mut event = Event::new(next, format!("answer {} {faults:?}", effect.name));
+            let mut event = Event::new(next);
             event.moved_on = moved_on;
             if let (0, Some(at)) = (clock, decided) {
                 event.action = Some((Action::Answer(at.0, at.1.clone()), true));
@@ -89,9 +107,8 @@ impl World<'_> {
             }
             let mut gone = state.clone();
             gone.messages.remove(at);
-            let shown = format!("{message:?}");
             if let Some(next) = charged(self, gone.clone(), &[Fault::LostMessage]) {
-                list.push(Event::new(next, format!("lost {shown}")));
+                list.push(Event::new(next));
             }
             let Value::Ref(to) = message.args[0] else { panic!("a message goes to a record") };
             if state.parted && to.own != message.from {
@@ -107,7 +124,7 @@ impl World<'_> {
                 let moved_on = outcome.as_ref().is_ok_and(|done| done.moved_on);
                 let next = outcome.map_or_else(|_| gone.clone(), |done| done.state);
                 if let Some(next) = charged(self, next, clock_fault) {
-                    let mut event = Event::new(next, format!("deliver {shown} {clock_fault:?}"));
+                    let mut event = Event::new(next);
                     event.moved_on = moved_on;
                     if clock == 0 {
                         event.action = Some((Action::Deliver(message.clone()), true));
@@ -117,7 +134,7 @@ impl World<'_> {
                 let Ok(done) = self.run(state, message.op, &who) else { continue };
                 let faults = [&[Fault::DoubledMessage], clock_fault].concat();
                 if let Some(next) = charged(self, done.state, &faults) {
-                    let mut event = Event::new(next, format!("doubled {shown}"));
+                    let mut event = Event::new(next);
                     event.moved_on = done.moved_on;
                     list.push(event);
                 }
@@ -135,22 +152,22 @@ impl World<'_> {
             if next != *state
                 && let Some(next) = charged(self, next, &[Fault::Crash])
             {
-                list.push(Event::new(next, format!("crash of {person}")));
+                list.push(Event::new(next));
             }
         }
         for slot in state.copies.keys() {
             let mut next = state.clone();
             next.copies.remove(slot);
             if let Some(next) = charged(self, next, &[Fault::Evict]) {
-                list.push(Event::new(next, "evict"));
+                list.push(Event::new(next));
             }
         }
         if state.parted {
-            let mut event = Event::new(State { parted: false, ..state.clone() }, "heal");
+            let mut event = Event::new(State { parted: false, ..state.clone() });
             event.action = Some((Action::Heal, true));
             list.push(event);
         } else if let Some(next) = charged(self, state.clone(), &[Fault::Partition]) {
-            list.push(Event::new(State { parted: true, ..next }, "partition"));
+            list.push(Event::new(State { parted: true, ..next }));
         }
     }
 }

@@ -248,6 +248,14 @@ impl Phrases<'_> {
                 Some(other) => cmp(self.dice.pick(&SAME), place, other),
                 None => self.through(place, to),
             },
+            Ty::Set(of) if self.dice.chance(35) => {
+                let local = self.locals;
+                self.locals += 1;
+                let own = Scope { records: vec![(Expr::Local(local), of)], ..Scope::default() };
+                let body = boxed(self.simple(&own));
+                let (all, over) = (self.dice.chance(50), Domain::Elements(boxed(place)));
+                Expr::Quant { all, local, over, filter: None, body }
+            }
             Ty::Set(of) => match self.reference(scope, of) {
                 Some(other) => Expr::In(boxed(other), boxed(place)),
                 None => cmp(Cmp::Lt, Expr::Size(boxed(place)), int(self.dice.below(3) as i64)),
@@ -353,8 +361,16 @@ impl Phrases<'_> {
                     set(self.dice.pick(&others))
                 }
                 (6, _, _) => {
-                    let more = Expr::Plus(boxed(place), boxed(int(1)));
-                    set(Expr::Min(boxed(more), boxed(int(self.dice.below(3) as i64))))
+                    let more = boxed(Expr::Plus(boxed(place.clone()), boxed(int(1))));
+                    let limit = boxed(int(self.dice.below(3) as i64));
+                    match self.dice.below(3) {
+                        0 => set(Expr::Min(more, limit)),
+                        1 => set(Expr::Max(boxed(place), limit)),
+                        _ => {
+                            let condition = boxed(self.simple(scope));
+                            set(Expr::If(condition, boxed(place), limit))
+                        }
+                    }
                 }
                 _ => lit(Value::Int(self.dice.below(3) as i64)),
             },

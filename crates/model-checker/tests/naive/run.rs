@@ -46,6 +46,7 @@ struct Body<'s> {
     sends: bool,
     place: i64,
     touched: Vec<Rec>,
+    before: &'s BTreeMap<Rec, Record>,
 }
 
 impl World<'_> {
@@ -145,6 +146,7 @@ impl World<'_> {
             sends: false,
             place: place.unwrap_or(0),
             touched: Vec::new(),
+            before: &state.records,
         }
     }
 }
@@ -152,8 +154,11 @@ impl World<'_> {
 impl Body<'_> {
     fn done(mut self) -> Done {
         if self.scene.world.design.has(Fault::ClockStep) {
-            for record in &self.touched {
-                self.scene.state.written.insert(*record, self.scene.now);
+            // What is written as it was is not written.
+            let changed = |held: &&Rec| self.scene.state.records.get(held) != self.before.get(held);
+            let touched: Vec<Rec> = self.touched.iter().filter(changed).copied().collect();
+            for record in touched {
+                self.scene.state.written.insert(record, self.scene.now);
             }
         }
         Done {

@@ -37,7 +37,9 @@ fn smaller(design: &Design) -> Vec<Design> {
         }
     }
     for at in 0..design.check.faults.len() {
-        with(&|next| drop(next.check.faults.remove(at)));
+        with(&|next| {
+            next.check.faults.remove(at);
+        });
     }
     for at in 0..design.ops.len() {
         if design.ops.len() > 1 && !named(design, at) {

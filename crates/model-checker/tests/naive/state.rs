@@ -39,6 +39,8 @@ pub enum Heard {
     Refused(Vec<Value>),
     /// with the answer
     Done(Vec<Value>, Value),
+    /// without the key's protection
+    Twice(Vec<Value>, Value),
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
