@@ -22,6 +22,7 @@ struct Maker {
     theme: Theme,
     spans: Vec<i64>,
     locals: usize,
+    ranked: bool,
 }
 
 const USER: usize = 0;
@@ -34,11 +35,11 @@ const MADE_PARENTS: bool = false;
 pub fn design(seed: u64) -> Design {
     let mut dice = Dice::new(seed);
     let theme = match dice.below(100) {
-        0..25 => Theme::Truth,
-        25..47 => Theme::Memory,
-        47..67 => Theme::Time,
-        67..80 => Theme::Effects,
-        80..91 => Theme::Network,
+        0..24 => Theme::Truth,
+        24..46 => Theme::Memory,
+        46..64 => Theme::Time,
+        64..77 => Theme::Effects,
+        77..91 => Theme::Network,
         _ => Theme::Copies,
     };
     let mut maker = Maker {
@@ -47,7 +48,9 @@ pub fn design(seed: u64) -> Design {
         theme,
         spans: vec![1],
         locals: 100,
+        ranked: false,
     };
+    maker.ranked = matches!(theme, Theme::Memory | Theme::Truth) && maker.dice.chance(45);
     maker.make();
     maker.design
 }
@@ -59,6 +62,7 @@ impl Maker {
             design: &self.design,
             spans: self.spans.clone(),
             locals: self.locals,
+            ranked: self.ranked,
         }
     }
 
@@ -312,7 +316,7 @@ impl Maker {
             records.push((Expr::Parent(boxed(Expr::Param(0))), 0));
         }
         let mut wanted = [
-            (self.dice.chance(25), "num", Ty::Int),
+            (self.dice.chance(25) && !self.ranked, "num", Ty::Int),
             (self.dice.chance(15), "flag", Ty::Bool),
             (self.dice.chance(35) && self.theme == Theme::Time, "ttl", Ty::Span),
             (self.dice.chance(60), "name", Ty::Text),
@@ -457,7 +461,7 @@ impl Maker {
 
     /// A step that sends, and one that hears; perhaps that sends on.
     fn network(&mut self) {
-        let on = self.dice.chance(35);
+        let on = self.dice.chance(50);
         let hear = self.design.ops.len() + 1;
         let number = |at| Expr::Attr(boxed(Expr::Param(at)), 0, 0);
         let node =
@@ -702,7 +706,7 @@ impl Maker {
             Fault::LostMessage | Fault::DoubledMessage | Fault::Partition
                 if theme == Theme::Network =>
             {
-                35
+                45
             }
             Fault::Evict | Fault::Stale if theme == Theme::Copies => 55,
             _ => 0,
@@ -717,9 +721,6 @@ impl Maker {
             for subject in &mut self.design.subjects {
                 subject.count = 1;
             }
-            // Of a record's own time it is kept whether it is ahead, at or behind: whole units are exact.
-            self.design.check.time = Some(1);
-            self.design.check.horizon = Some(4);
         }
     }
 

@@ -30,6 +30,8 @@ pub struct Phrases<'d> {
     /// written durations, in units of five seconds
     pub spans: Vec<i64>,
     pub locals: usize,
+    /// numbers are only copied, compared with each other and with 0, and advanced by one
+    pub ranked: bool,
 }
 
 pub fn boxed(expr: Expr) -> Box<Expr> {
@@ -67,6 +69,10 @@ impl Phrases<'_> {
         list
     }
 
+    fn literal(&mut self) -> i64 {
+        if self.ranked { 0 } else { self.dice.below(3) as i64 }
+    }
+
     pub fn span(&mut self) -> Expr {
         Expr::Lit(Value::Span(self.dice.pick(&self.spans.clone())))
     }
@@ -94,7 +100,7 @@ impl Phrases<'_> {
     pub fn simple(&mut self, scope: &Scope) -> Expr {
         let (record, subject, at, ty) = self.attr(scope);
         let place = Expr::Attr(boxed(record), subject, at);
-        let number = self.dice.below(3) as i64;
+        let number = self.literal();
         match ty {
             Ty::Bool if self.dice.chance(50) => place,
             Ty::Bool => Expr::Not(boxed(place)),
@@ -187,8 +193,9 @@ impl Phrases<'_> {
                 let right = match self.dice.below(6) {
                     0 | 1 if scope.num.is_some() => Expr::Param(scope.num.expect("it is there")),
                     2 => self.dice.pick(&others),
-                    3 => Expr::Plus(boxed(self.dice.pick(&others)), boxed(int(1))),
-                    _ => int(self.dice.below(3) as i64),
+                    3 if !self.ranked => Expr::Plus(boxed(self.dice.pick(&others)), boxed(int(1))),
+                    4 if self.ranked => self.dice.pick(&others),
+                    _ => int(self.literal()),
                 };
                 cmp(self.dice.pick(&ORDER), place, right)
             }
@@ -349,6 +356,10 @@ impl Phrases<'_> {
             },
             Ty::Int => match (self.dice.below(8), scope.num, scope.memory) {
                 (0..=2, _, _) => Stmt::Assign(record, subject, at, Change::Add, int(1)),
+                (3 | 6, _, _) if self.ranked => {
+                    let others = self.of_type(scope, &Ty::Int);
+                    set(self.dice.pick(&others))
+                }
                 (3, _, _) => Stmt::Assign(record, subject, at, Change::Take, int(1)),
                 (4 | 5, Some(num), _) => set(Expr::Param(num)),
                 (4, _, Some((field, param)))
@@ -372,7 +383,7 @@ impl Phrases<'_> {
                         }
                     }
                 }
-                _ => lit(Value::Int(self.dice.below(3) as i64)),
+                _ => lit(Value::Int(self.literal())),
             },
             Ty::Text => match scope.name {
                 Some(name) if self.dice.chance(75) => set(Expr::Param(name)),
@@ -436,7 +447,14 @@ impl Phrases<'_> {
         match ty {
             Ty::Bool => Expr::Implies(boxed(old), boxed(place)),
             Ty::Int if self.dice.chance(50) => cmp(Cmp::Ge, place, old),
+            Ty::Int if self.ranked => cmp(Cmp::Ge, place, old),
             Ty::Int => cmp(Cmp::Le, place, Expr::Plus(boxed(old), boxed(int(1)))),
+            Ty::Time if self.dice.chance(30) => {
+                // A tick alone may break it.
+                let ahead = |at: Expr| cmp(Cmp::Ge, at, Expr::Now);
+                let before = Expr::Old(boxed(ahead(place.clone())));
+                Expr::Implies(boxed(before), boxed(ahead(place)))
+            }
             Ty::Time => {
                 let past = cmp(Cmp::Lt, old.clone(), Expr::Now);
                 let first = Expr::IsNull(boxed(old));
