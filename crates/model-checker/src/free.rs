@@ -59,6 +59,13 @@ fn unnamed(design: &Design) -> Vec<Protection> {
 }
 
 fn is_named(design: &Design, protection: &Protection) -> bool {
+    let defended = design.defences.iter().any(|held| {
+        let clause = Protection::Clause { operation: held.operation, clause: held.clause };
+        clause == *protection
+    });
+    if defended {
+        return true;
+    }
     design.failures.iter().flat_map(|failure| &failure.proofs).any(|proof| {
         matches!(proof, FailureProof::Without { protections, .. } if protections.contains(protection))
     })

@@ -24,7 +24,9 @@ mod search;
 mod summary;
 mod trace;
 mod witness;
+mod word;
 mod world;
+mod worlds;
 
 pub use check::check;
 pub use options::{Options, Progress, Stop, WorldError};
@@ -32,4 +34,6 @@ pub use report::{
     ArmResult, FailureStatus, FailureVerdict, FreeClause, GoalVerdict, Report, Verdict, Witness, WitnessKind,
     WorldSummary,
 };
+pub use worlds::{Hint, Larger, LargerOutcome, hint, larger};
 pub use trace::{ChangeLine, MemoryLine, StateLine, StepKind, Trace, TraceStep};
+pub use word::{VERSION, Word};

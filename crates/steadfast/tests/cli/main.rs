@@ -13,3 +13,4 @@ mod streams;
 mod support;
 mod tokens;
 mod traces;
+mod verdicts;

@@ -1,5 +1,9 @@
 //! `steadfast serve DESIGN…`
 
+mod differs;
+mod greeting;
+mod wanted;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,25 +12,29 @@ use clap::Args;
 use design::model::Design;
 use identity::Identity;
 use outgoing::Exporter;
-use runtime::{Runtime, Settings};
-use serde_json::{Map, Value};
-use server::{Access, Admin, AdminHandle, Collecting, Config, Limits, Running, Service, sample};
+use runtime::Settings;
+use serde_json::Value;
+use server::{Access, Admin, AdminHandle, Budget, Collecting, Config, Limits, Service};
 use telemetry::{Resource, Spans};
 
 use super::Answer;
 use super::host::Host;
 use super::outgoing_options::OutgoingOptions;
-use crate::catalog::Embedded;
-use crate::diagnostics;
 use crate::exit::Exit;
-use crate::load::load;
-use crate::output::{Output, STRONG};
+use crate::output::Output;
 use crate::problem::Problem;
+use crate::verdicts::{Require, Rule, VerdictOptions};
+use greeting::{first_call, greeting};
+use wanted::{Wanted, left_out};
 
 /// Run designs, and serve them over HTTP
 ///
 /// Prints the address, the console's address and a first command to type. What was answered is
 /// durable in the store, and is there again when the server is started again.
+///
+/// A design that is violated is not served, and one that was not checked is checked beside the server.
+/// Exits 1 when a design is violated or the store holds another version of it, 3 when a verdict is
+/// required and is not known.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -34,7 +42,9 @@ Examples:
   steadfast serve shop.design --store embedded:./shop-data --listen 127.0.0.1:8080
   steadfast serve tickets --store memory: --limit body_bytes_max=65536
   steadfast serve payments --outside network=https://network.example/v2
-  steadfast serve tickets --listen 0.0.0.0:7070   beyond this machine, with tokens")]
+  steadfast serve tickets --listen 0.0.0.0:7070   beyond this machine, with tokens
+  steadfast serve shop.design --require holds     only with a verdict
+  steadfast serve shop.design --replace           in the place of the version in the store")]
 pub struct Serve {
     /// Paths, or names of designs in the catalog
     #[arg(value_name = "DESIGN", required = true)]
@@ -74,6 +84,20 @@ pub struct Serve {
     /// The directory of keys: `./steadfast-keys`, or with `--store memory:` none
     #[arg(long, value_name = "DIR")]
     keys: Option<PathBuf>,
+    /// Serve only designs whose verdict says so; a design that was not checked is checked first
+    #[arg(long, value_enum, value_name = "WORD", conflicts_with = "unproved")]
+    require: Option<Require>,
+    /// Serve a design also if it is violated
+    #[arg(long)]
+    unproved: bool,
+    /// Put these texts in the place of other versions that the store holds
+    #[arg(long)]
+    replace: bool,
+    /// Leave designs unchecked whose verdict is not known
+    #[arg(long)]
+    no_background_check: bool,
+    #[command(flatten)]
+    verdicts: VerdictOptions,
 }
 
 impl Serve {
@@ -84,17 +108,24 @@ impl Serve {
         }
         let mut designs = Vec::new();
         for word in &self.designs {
-            let loaded = load(word)?;
-            let compiled = design::compile(&loaded.name, &loaded.text, &Embedded);
-            diagnostics::tell(output, &loaded.name, &compiled.diagnostics, &compiled.sources);
-            let Some(design) = compiled.design else { return Ok(Exit::Wrong) };
-            designs.push((path_name(&loaded.name), loaded.text, design));
+            let Some(wanted) = Wanted::read(word, output)? else { return Ok(Exit::Wrong) };
+            designs.push(wanted);
         }
-        let all: Vec<&Design> = designs.iter().map(|(_, _, design)| design).collect();
+        let all: Vec<&Design> = designs.iter().map(|wanted| &wanted.design).collect();
         let leaving = self.outgoing.read(&all)?;
         let (store, embedded) = steadfast::open_copyable(&self.store).map_err(|error| {
             Problem::new(error.to_string()).help("`--store memory:` needs no disk")
         })?;
+        let verdicts = Arc::new(self.verdicts.open());
+        let rule = Rule { require: self.require, unproved: self.unproved };
+        // whatever stands in the way of one of them is found before another is replaced
+        for wanted in &mut designs {
+            wanted.hold_against(store.as_ref(), &self.store, self.replace, output)?;
+            wanted.judge(rule, &verdicts)?;
+        }
+        for name in left_out(store.as_ref(), &designs) {
+            output.tell(&format!("note: the store also holds `{name}`, which is not served\n"));
+        }
         let mut settings = Settings::default();
         settings.outbox.attempts_max = leaving.attempts_max;
         let (exporter, spans) = match &self.otlp {
@@ -104,15 +135,17 @@ impl Serve {
                 (Some(exporter), spans)
             }
         };
-        let host = Arc::new(Host::new(leaving, embedded, spans.clone()));
+        let host = Host::new(leaving, embedded, spans.clone(), Arc::clone(&verdicts), self.require);
+        let host = Arc::new(host);
         let mut services = Vec::new();
-        for (name, text, design) in designs {
-            let runtime = Runtime::open(design, Arc::clone(&store), settings.clone())
-                .map_err(|error| Problem::new(format!("`{name}` on `{}`: {error}", self.store)))?;
-            let runtime = Arc::new(runtime);
-            host.start(&name, &runtime)?;
-            services.push(Service::new(&name, &text, runtime));
+        for wanted in designs {
+            let runtime = wanted.open(&store, &self.store, &settings, &verdicts)?;
+            host.start(&wanted.name, &runtime)?;
+            services.push(Service::new(&wanted.name, &wanted.text, runtime).judged(wanted.word));
         }
+        let standings: Vec<_> =
+            services.iter().map(|service| (service.name.clone(), service.standing())).collect();
+        let checking = !self.no_background_check;
         let first = services.iter().find_map(|service| first_call(&service.name, service.design()));
         let access = self.access()?;
         let tokens = access.tokens;
@@ -127,10 +160,11 @@ impl Serve {
                 every_ms: self.collect_blobs_every,
                 grace_ms: self.collect_blobs_grace,
             }),
+            checking: checking.then(Budget::default),
         };
         let running = server::start(config, services)
             .map_err(|error| Problem::new(error.to_string()).help("`--listen` takes another"))?;
-        output.print(&greeting(&running, first.as_ref(), tokens));
+        output.print(&greeting(&running.url(), &standings, first.as_ref(), tokens, checking));
         output.flush();
         running.until_signal();
         host.stop();
@@ -187,86 +221,14 @@ fn path_name(name: &str) -> String {
     stem.unwrap_or_default()
 }
 
-/// A step that works on an empty store.
-struct FirstCall {
-    design: String,
-    actor: String,
-    operation: String,
-    params: Map<String, Value>,
-}
-
-/// A step that can be called before any other was.
-fn first_call(name: &str, design: &Design) -> Option<FirstCall> {
-    let steps = design
-        .operations
-        .iter()
-        .filter(|operation| matches!(operation.kind, design::model::OperationKind::Step { .. }));
-    let mut calls =
-        sample::first_step(design).into_iter().chain(steps).map(|operation| FirstCall {
-            design: name.to_string(),
-            actor: design.actors[operation.actor.index()].name.clone(),
-            operation: operation.name.clone(),
-            params: sample::params(design, operation),
-        });
-    calls.find(|call| works(design, call))
-}
-
-/// Tried on a store of its own.
-fn works(design: &Design, call: &FirstCall) -> bool {
-    let Ok(store) = steadfast::open_store("memory:") else { return false };
-    let Ok(runtime) = steadfast::start(design.clone(), store, Settings::default()) else {
-        return false;
-    };
-    let mut request = steadfast::Request::new(&call.actor, &call.operation, "me");
-    request.params = call.params.clone();
-    request.idempotency_key = Some("first".into());
-    runtime.call(&request).is_ok()
-}
-
-fn greeting(running: &Running, first: Option<&FirstCall>, tokens: bool) -> String {
-    let address = running.url();
-    let mut text = format!("{STRONG}serving{STRONG:#} {address}\n");
-    text.push_str(&format!("console {address}/console\n"));
-    if let Some(call) = first {
-        let FirstCall { design, actor, operation, params } = call;
-        let body = Value::Object(params.clone()).to_string().replace('\'', "'\\''");
-        let (get, header) = match tokens {
-            true => (
-                format!("  TOKEN=$(steadfast token new me --role {actor})\n"),
-                "-H \"Authorization: Bearer $TOKEN\" ",
-            ),
-            false => (String::new(), ""),
-        };
-        text.push_str(&format!(
-            "\ntry\n{get}  curl {header}--json '{body}' {address}/v1/{design}/{actor}/{operation}\n"
-        ));
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog;
 
     #[test]
     fn paths_call_a_design_by_its_file() {
         for (name, path) in [("I02.design", "i02"), ("a/b/Shop.design", "shop"), ("x", "x")] {
             assert_eq!(path_name(name), path);
-        }
-    }
-
-    #[test]
-    fn the_first_command_works_on_an_empty_store() {
-        for entry in catalog::entries() {
-            let design = steadfast::load(entry.name(), entry.text).unwrap();
-            let Some(first) = first_call("x", &design) else { continue };
-            let store = steadfast::open_store("memory:").unwrap();
-            let runtime = steadfast::start(design, store, Settings::default()).unwrap();
-            let mut request = steadfast::Request::new(&first.actor, &first.operation, "me");
-            request.params = first.params;
-            request.idempotency_key = Some("k".into());
-            runtime.call(&request).unwrap_or_else(|error| panic!("{}: {error}", entry.path));
         }
     }
 }
