@@ -30,7 +30,7 @@ const MENDER: usize = 1;
 const BOSS: usize = 2;
 
 /// Do parents that steps make have children?
-const MADE_PARENTS: bool = false;
+const MADE_PARENTS: bool = true;
 
 pub fn design(seed: u64) -> Design {
     let mut dice = Dice::new(seed);
@@ -111,7 +111,7 @@ impl Maker {
         self.design.actors = vec![actor("user", count), actor("mender", 0)];
         if self.theme == Theme::Truth && self.dice.chance(40) {
             let mut boss = actor("boss", 1);
-            boss.apart = self.dice.chance(0).then_some(USER);
+            boss.apart = self.dice.chance(30).then_some(USER);
             self.design.actors.push(boss);
         }
         if self.theme == Theme::Effects {

@@ -335,7 +335,8 @@ impl Phrases<'_> {
             return Stmt::Copy(copy, self.dice.pick(&numbers));
         }
         for (record, subject) in &scope.records {
-            if self.design.subjects[*subject].log && self.dice.chance(30) {
+            let named = matches!(record, Expr::Param(_));
+            if named && self.design.subjects[*subject].log && self.dice.chance(30) {
                 return Stmt::Append(record.clone(), *subject);
             }
         }
