@@ -75,7 +75,7 @@ fn smaller(design: &Design) -> Vec<Design> {
         for param in 1..design.ops[at].params.len() {
             let last = param + 1 == design.ops[at].params.len();
             let op = &design.ops[at];
-            if last && op.kind == Kind::Step && !super::generate::uses(op, param) {
+            if last && op.kind == Kind::Step && !super::steps::uses(op, param) {
                 with(&|next| drop(next.ops[at].params.pop()));
             }
             if design.ops[at].params[param].default.is_some() {
