@@ -22,6 +22,8 @@ pub(super) struct Maker {
     pub(super) spans: Vec<i64>,
     pub(super) locals: usize,
     pub(super) ranked: bool,
+    /// each node sends once, so that there is room for all that clients send
+    pub(super) once: bool,
 }
 
 pub(super) const USER: usize = 0;
@@ -45,7 +47,9 @@ pub fn design(seed: u64) -> Design {
         spans: vec![1],
         locals: 100,
         ranked: false,
+        once: false,
     };
+    maker.once = theme == Theme::Network && maker.dice.chance(45);
     maker.ranked = matches!(theme, Theme::Memory | Theme::Truth) && maker.dice.chance(45);
     maker.make();
     maker.design
@@ -191,14 +195,23 @@ impl Maker {
             }
             _ => {}
         }
+        if self.ranked && self.theme == Theme::Memory {
+            first = Ty::Int;
+            kinds = vec![Ty::Int];
+        }
         let count = match self.theme {
+            Theme::Network if self.once => 2,
             Theme::Truth => 2 + self.dice.below(2),
             _ => 1 + self.dice.below(2),
         };
         let low = self.design.subjects[subject].low;
         (0..count)
             .map(|at| {
-                let ty = if at == 0 { first.clone() } else { self.dice.pick(&kinds) };
+                let ty = match at {
+                    0 => first.clone(),
+                    1 if self.once => Ty::Bool,
+                    _ => self.dice.pick(&kinds),
+                };
                 let (optional, default) = match ty {
                     Ty::Bool => (false, Value::Bool(false)),
                     Ty::Int => (false, Value::Int(0)),

@@ -54,6 +54,9 @@ impl Maker {
         let times_meet = self.theme == Theme::Time;
         let scope =
             Scope { records: vec![(Expr::Local(0), subject)], times_meet, ..Scope::default() };
+        let attrs = &self.design.subjects[subject].attrs;
+        let two =
+            self.ranked && attrs.len() > 1 && attrs.iter().take(2).all(|attr| attr.ty == Ty::Int);
         let roll = self.dice.below(12);
         let limit = self.dice.below(3) as i64;
         let mut phrases = self.phrases();
@@ -77,6 +80,12 @@ impl Maker {
                 let condition = phrases.simple(&scope);
                 let none = cmp(Cmp::Eq, done, int(0));
                 all(Expr::Or(vec![none, condition]))
+            }
+            _ if two && roll % 2 == 0 => {
+                let at = |attr: usize| Expr::Attr(boxed(Expr::Local(0)), subject, attr);
+                let none = cmp(Cmp::Eq, at(roll / 2 % 2), int(0));
+                let op = [Cmp::Ne, Cmp::Lt, Cmp::Ge][limit as usize];
+                all(Expr::Or(vec![none, cmp(op, at(0), at(1))]))
             }
             3 => all(phrases.condition(&scope, 2)),
             4 => all(Expr::Or(vec![phrases.condition(&scope, 1), phrases.condition(&scope, 1)])),

@@ -209,6 +209,7 @@ impl Maker {
         let guarded = self.dice.chance(60);
         let twice = self.dice.chance(15);
         let count = self.dice.below(2);
+        let once = self.once;
         let mut phrases = self.phrases();
         let tell = |to: usize, own: usize, with: Expr| {
             let mut args = vec![Expr::Param(to), with];
@@ -230,6 +231,12 @@ impl Maker {
             body: phrases.statements(&scope, 1, 0),
             keyed: false,
         };
+        if once {
+            let sent = Expr::Attr(boxed(Expr::Param(0)), 0, 1);
+            talk.guard = vec![("c0".into(), Expr::Not(boxed(sent)))];
+            let yes = Expr::Lit(Value::Bool(true));
+            talk.body = vec![Stmt::Assign(Expr::Param(0), 0, 1, Change::Set, yes)];
+        }
         talk.body.push(tell(1, 0, number(0)));
         let scope = Scope { num: Some(1), ..scope };
         let mut heard = Op {
@@ -253,6 +260,9 @@ impl Maker {
             heard.body.push(tell(2, 0, with));
         }
         self.locals += 20;
+        if once {
+            self.design.check.messages = 2;
+        }
         self.push(talk);
         self.push(heard);
     }
