@@ -13,6 +13,8 @@ pub fn value(design: &Design, ty: &Type, name: &str) -> Value {
         Type::Duration => json!("10m"),
         Type::Json => json!({}),
         Type::Point => json!([8.54, 47.37]),
+        Type::Hash | Type::PublicKey => json!("0f".repeat(32)),
+        Type::Signature => json!("0f".repeat(64)),
         Type::Enum(id) => json!(design.enumerations[id.index()].constants.first()),
         Type::Ref(subject) => {
             let mut parts = Vec::new();

@@ -20,6 +20,7 @@ mod replace;
 mod restore;
 mod serve;
 mod show;
+mod tla;
 mod token;
 mod view;
 mod watch;

@@ -97,7 +97,7 @@ pub fn judge(design: &Design, options: &Options, progress: &mut dyn FnMut(&Progr
 
 /// What stands for one text, as this program reads it: a text that uses an archetype means something
 /// else when the archetype in the catalog is another. None: it cannot be told apart.
-fn mark(text: &str, design: &Design) -> Option<String> {
+pub fn mark(text: &str, design: &Design) -> Option<String> {
     let meaning = serde_json::to_vec(design).ok()?;
     let mut hasher = blake3::Hasher::new();
     hasher.update(&VERSION.to_le_bytes());

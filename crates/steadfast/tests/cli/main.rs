@@ -4,6 +4,7 @@ mod check;
 mod designs;
 mod diagnostics;
 mod errors;
+mod first_word;
 mod fmt;
 mod list_and_show;
 mod new;

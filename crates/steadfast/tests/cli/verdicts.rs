@@ -168,7 +168,7 @@ fn a_verdict_of_another_checker_or_a_damaged_one_is_not_believed() {
         fs::read_dir(verdicts(&folder)).unwrap().map(|it| it.unwrap().path()).collect();
     let [file] = &files[..] else { panic!("{files:?}") };
     let form = fs::read_to_string(file).unwrap();
-    let another = regex_free_replace(&form, "\"checker\":", "\"checker\":9999");
+    let another = with_another(&form, "\"checker\":", "\"checker\":9999");
     for (form, why) in [(another.as_str(), "another version of the checker"), ("{", "is not JSON")]
     {
         fs::write(file, form).unwrap();
@@ -185,8 +185,8 @@ fn a_verdict_of_another_checker_or_a_damaged_one_is_not_believed() {
     }
 }
 
-/// What follows `before`, up to a comma, becomes part of what is put there instead.
-fn regex_free_replace(text: &str, before: &str, instead: &str) -> String {
+/// A field of JSON, from its name to the next comma, becomes something else.
+fn with_another(text: &str, before: &str, instead: &str) -> String {
     let (head, tail) = text.split_once(before).unwrap();
     let (_, tail) = tail.split_once(',').unwrap();
     format!("{head}{instead},{tail}")

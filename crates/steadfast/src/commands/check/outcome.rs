@@ -13,7 +13,7 @@ use crate::load::{Loaded, load};
 use crate::output::{ERROR as BAD, GOOD, HELP, ODD, Output};
 use crate::problem::Problem;
 use crate::progress::Meter;
-use crate::verdicts::Verdicts;
+use crate::verdicts::{self, Verdicts};
 
 pub struct Outcome {
     /// what the user typed
@@ -211,6 +211,15 @@ impl Outcome {
         }
     }
 
+    /// What the verdict on exactly this text, by these rules, is known by.
+    pub fn mark(&self) -> String {
+        let read = self.read.as_ref().ok();
+        let mark = read.and_then(|read| {
+            verdicts::mark(&read.loaded.text, read.compiled.design.as_ref()?)
+        });
+        mark.unwrap_or_else(|| "none".into())
+    }
+
     /// What is kept beside a design.
     pub fn golden(&self) -> String {
         let read = match &self.read {
@@ -225,7 +234,7 @@ impl Outcome {
             Explored::NoWorld => "not explored: there is no `check`\n".to_string(),
             Explored::Not => "does not compile\n".to_string(),
         };
-        format!("formatted {formatted}\n{verdict}")
+        format!("checked {}\nformatted {formatted}\n{verdict}", self.mark())
     }
 }
 
