@@ -188,7 +188,10 @@ impl Maker {
                 first = Ty::Time;
                 kinds.extend([Ty::Time, Ty::Span]);
             }
-            Theme::Effects => first = Ty::Enum,
+            Theme::Effects => {
+                first = Ty::Enum;
+                kinds = vec![Ty::Int, Ty::Int, Ty::Bool];
+            }
             Theme::Memory if self.dice.chance(15) => {
                 first = Ty::Time;
                 kinds = vec![Ty::Int, Ty::Bool];

@@ -26,7 +26,8 @@ impl Maker {
                 // The key is computed: it may lie outside of the world.
                 op.params = vec![self.record_param(0, false)];
                 let own = Expr::Attr(boxed(Expr::Param(0)), 0, number);
-                op.body = vec![Stmt::New(1, parent.map(|_| Expr::Param(0)), own)];
+                let next = Stmt::Assign(Expr::Param(0), 0, number, Change::Add, int(1));
+                op.body = vec![Stmt::New(1, parent.map(|_| Expr::Param(0)), own), next];
             }
             _ => {
                 let mut phrases = self.phrases();
@@ -275,7 +276,7 @@ impl Maker {
             cmp(Cmp::Eq, Expr::Attr(boxed(Expr::Param(0)), 0, 0), Expr::Lit(Value::Enum(at)))
         };
         let number = self.design.subjects[0].attrs.iter().position(|attr| attr.ty == Ty::Int);
-        let sum = number.filter(|_| self.dice.chance(40));
+        let sum = number.filter(|_| self.dice.chance(65));
         let answers = number.is_some() && self.dice.chance(40);
         let record = self.record_param(0, false);
         let mut params = vec![record.clone()];
