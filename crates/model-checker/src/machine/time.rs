@@ -70,8 +70,8 @@ impl Times {
         let singles = plan.times.iter().filter(|slot| !grouped.contains(slot)).map(|slot| {
             let nothing = plan.slots.lowest_time(*slot);
             let (least, floor) = match plan.names[*slot as usize] {
-                // What is not ahead of now makes no difference.
-                SlotName::StoredTime => (0, -step),
+                // A clock may be a unit behind: what is longer ago makes no difference.
+                SlotName::StoredTime => (1 - unit, nothing),
                 _ => (horizon, horizon - step),
             };
             Single { slot: *slot, nothing, least, floor }
