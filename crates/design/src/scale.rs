@@ -167,11 +167,8 @@ fn keeps_order(durations: &[i64], sums: &[Vec<i64>], chosen: &[i64]) -> bool {
     let total = |sum: &[i64], of: &[i64]| -> i128 {
         sum.iter().zip(of).map(|(times, one)| i128::from(*times) * i128::from(*one)).sum()
     };
-    let mut both: Vec<(i128, i128)> = sums
-        .iter()
-        .filter(known)
-        .map(|sum| (total(sum, durations), total(sum, chosen)))
-        .collect();
+    let mut both: Vec<(i128, i128)> =
+        sums.iter().filter(known).map(|sum| (total(sum, durations), total(sum, chosen))).collect();
     both.sort_unstable();
     both.windows(2).all(|pair| pair[0].0.cmp(&pair[1].0) == pair[0].1.cmp(&pair[1].1))
 }

@@ -50,7 +50,8 @@ impl Clock {
             bounds.push("time: sums of 4".to_string());
         }
         if !self.regions && (self.stored > 1 || self.per_unit < 2) && self.stored > 0 {
-            let unit = self.scale.unit.map_or_else(|| "a unit".into(), design::model::duration_text);
+            let unit =
+                self.scale.unit.map_or_else(|| "a unit".into(), design::model::duration_text);
             bounds.push(format!("time: 1/{} of {unit}", self.per_unit));
         }
         if self.loses_ranges {
@@ -62,7 +63,9 @@ impl Clock {
     /// What each duration of the design is, in words; empty where the design writes none.
     pub(crate) fn mapping(&self) -> Vec<String> {
         let durations = self.scale.durations.iter();
-        durations.map(|(ms, units)| format!("{} is {units}", design::model::duration_text(*ms))).collect()
+        durations
+            .map(|(ms, units)| format!("{} is {units}", design::model::duration_text(*ms)))
+            .collect()
     }
 
     /// A duration as one would say it.
@@ -173,8 +176,7 @@ fn lower_values(values: &mut Values, ty: &Type, clock: &Clock) {
         }),
         Values::Units(low, high) => {
             let units = Word::from(*low)..=Word::from(*high);
-            *values =
-                Values::Listed(units.map(|n| Const::Duration(n * clock.per_unit)).collect());
+            *values = Values::Listed(units.map(|n| Const::Duration(n * clock.per_unit)).collect());
         }
         Values::Range(low, high) if *ty.required() == Type::Time => {
             *low *= clock.per_unit;

@@ -20,12 +20,8 @@ pub(crate) fn clauses(
 ) -> Result<Vec<FreeClause>, WorldError> {
     let design = &judge.scaled.design;
     let holds = |verdict: &Verdict| matches!(verdict, Verdict::Proved | Verdict::Holds(_));
-    let goals: Vec<Goal> = judge
-        .goals
-        .iter()
-        .filter(|goal| holds(&goal.verdict))
-        .map(|goal| goal.goal)
-        .collect();
+    let goals: Vec<Goal> =
+        judge.goals.iter().filter(|goal| holds(&goal.verdict)).map(|goal| goal.goal).collect();
     let mut free = Vec::new();
     if goals.is_empty() {
         return Ok(free);
@@ -109,7 +105,10 @@ fn not_needed(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Option<Vec<String>>, WorldError> {
     let states = (judge.base.explored.len() * LARGER).max(STATES_MIN);
-    let options = crate::Options { max_states: states.min(judge.options.max_states), ..judge.options.clone() };
+    let options = crate::Options {
+        max_states: states.min(judge.options.max_states),
+        ..judge.options.clone()
+    };
     let name = format!("without {}", protection_name(&judge.scaled.design, protection));
     let protections = std::slice::from_ref(protection);
     let mut within = Vec::new();

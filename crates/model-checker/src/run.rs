@@ -95,8 +95,8 @@ impl Run {
             let explored = explore(&arm, &mut workers, &limits, &mut |at, known, workers| {
                 progress(&Progress { arm: wanted.name.clone(), ..at.clone() });
                 // Where ranks do not do, the search begins again.
-                let announce = wanted.announce
-                    && workers.iter().all(|worker| worker.found.unranked.is_none());
+                let announce =
+                    wanted.announce && workers.iter().all(|worker| worker.found.unranked.is_none());
                 for (goal, trace) in
                     if announce { news(&machine, known, workers, &mut told) } else { vec![] }
                 {
@@ -252,8 +252,7 @@ fn news(
     told: &mut Vec<u32>,
 ) -> Vec<(u32, Trace)> {
     let all = || workers.iter().flat_map(|worker| &worker.found.violations);
-    let mut goals: Vec<u32> =
-        all().filter(|held| !held.elsewhere).map(|held| held.goal).collect();
+    let mut goals: Vec<u32> = all().filter(|held| !held.elsewhere).map(|held| held.goal).collect();
     goals.sort_unstable();
     goals.dedup();
     goals.retain(|goal| !told.contains(goal));

@@ -195,7 +195,10 @@ mod tests {
             design: "D".into(),
             world: WorldSummary::default(),
             base: ArmResult::default(),
-            goals: vec![goal(Verdict::Holds(vec!["version: 0..3".into()])), goal(Verdict::Violated(Trace::default()))],
+            goals: vec![
+                goal(Verdict::Holds(vec!["version: 0..3".into()])),
+                goal(Verdict::Violated(Trace::default())),
+            ],
             failures: vec![failure],
             witnesses: Vec::new(),
             unwitnessed: ["a", "b", "c", "d"].map(String::from).to_vec(),

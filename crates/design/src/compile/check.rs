@@ -197,12 +197,10 @@ impl Compiler {
                         Some(n) if setting == "horizon" => world.horizon = Some(n),
                         Some(n) if setting == "unknowns" && n > 0 => {
                             let span = number.span;
-                            self.report(
-                                Diagnostic::error("E0703", span, "expected 0").help(
-                                    "an answer is `unknown` any number of times; `unknowns: 0` \
+                            self.report(Diagnostic::error("E0703", span, "expected 0").help(
+                                "an answer is `unknown` any number of times; `unknowns: 0` \
                                      says that it never is",
-                                ),
-                            );
+                            ));
                         }
                         Some(n) => world.settings.push((setting.to_string(), i64::from(n))),
                         None => {}

@@ -36,7 +36,6 @@ mod types;
 mod unknown;
 mod view;
 
-
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::tree::{self, ItemKind};
 use syntax::{Diagnostic, Span};

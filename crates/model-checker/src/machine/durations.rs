@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use design::model::{
-    ActorId, ArithmeticOp, AssignOp, AttrId, Const, Design, Expr, ExprKind, LocalId, MemoryId, Operation,
-    OperationId, StmtKind, SubjectId, Target, Type, Values, visit,
+    ActorId, ArithmeticOp, AssignOp, AttrId, Const, Design, Expr, ExprKind, LocalId, MemoryId,
+    Operation, OperationId, StmtKind, SubjectId, Target, Type, Values, visit,
 };
 use engine::Word;
 
@@ -335,9 +335,8 @@ fn compares_durations(design: &Design) -> bool {
     each_expr(design, &mut |expr, _| {
         visit::each(expr, &mut |expr| {
             if let ExprKind::Compare { left, right, .. } = &expr.kind {
-                let written = |side: &Expr| {
-                    matches!(side.kind, ExprKind::Literal(Const::Duration(_)))
-                };
+                let written =
+                    |side: &Expr| matches!(side.kind, ExprKind::Literal(Const::Duration(_)));
                 found |= written(left) || written(right);
             }
         });

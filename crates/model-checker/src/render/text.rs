@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::paint::Paint;
 use super::text_trace::trace;
 use super::words::{
-    all_searches, assumed, bytes, clean, free, length, reasons, said, seconds, size, status, unseen,
-    verdict,
+    all_searches, assumed, bytes, clean, free, length, reasons, said, seconds, size, status,
+    unseen, verdict,
 };
 use super::{Shown, traces};
 use crate::{FailureStatus, FailureVerdict, Report, Verdict};

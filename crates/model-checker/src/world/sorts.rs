@@ -1,7 +1,9 @@
 //! The finite domain of each class of values.
 
 pub(crate) use design::model::visit::message_targets;
-use design::model::{ActorId, AttrId, Const, Design, OperationId, OperationKind, Range, SubjectId, Type, Values};
+use design::model::{
+    ActorId, AttrId, Const, Design, OperationId, OperationKind, Range, SubjectId, Type, Values,
+};
 use engine::{Program, Word};
 use rustc_hash::FxHashMap;
 

@@ -103,7 +103,8 @@ impl Check {
             outcomes.push(outcome);
         }
         if self.json {
-            let designs: Vec<Value> = outcomes.iter().map(|outcome| outcome.json(self.closed)).collect();
+            let designs: Vec<Value> =
+                outcomes.iter().map(|outcome| outcome.json(self.closed)).collect();
             let all = json!({ "format": "steadfast-check/1", "designs": designs });
             output.print(&format!("{all:#}\n"));
         }

@@ -214,9 +214,8 @@ impl Outcome {
     /// What the verdict on exactly this text, by these rules, is known by.
     pub fn mark(&self) -> String {
         let read = self.read.as_ref().ok();
-        let mark = read.and_then(|read| {
-            verdicts::mark(&read.loaded.text, read.compiled.design.as_ref()?)
-        });
+        let mark =
+            read.and_then(|read| verdicts::mark(&read.loaded.text, read.compiled.design.as_ref()?));
         mark.unwrap_or_else(|| "none".into())
     }
 
@@ -248,15 +247,16 @@ fn explore(
         return Explored::NoWorld;
     }
     let mut meter = Meter::new(word);
-    let report = model_checker::check(design, options, &mut |progress| {
-        match (&progress.violated, &mut tell) {
-            (Some((goal, trace)), Some(output)) => {
-                meter.clear();
-                output.print(&format!("{}\n", render::found(goal, trace, Paint::Ansi)));
-            }
-            (Some(_), None) => {}
-            (None, _) => meter.show(progress),
+    let report = model_checker::check(design, options, &mut |progress| match (
+        &progress.violated,
+        &mut tell,
+    ) {
+        (Some((goal, trace)), Some(output)) => {
+            meter.clear();
+            output.print(&format!("{}\n", render::found(goal, trace, Paint::Ansi)));
         }
+        (Some(_), None) => {}
+        (None, _) => meter.show(progress),
     });
     meter.clear();
     match report {
