@@ -20,6 +20,7 @@ const FEW: &[&str] =
 const MORE: &[&str] = &[
     "meeting",
     "two_persons",
+    "two_phase",
     "literal",
     "transfer",
     "collections",

@@ -7,7 +7,7 @@ use model_checker::{FailureStatus, Options, Report, Verdict};
 
 use super::tool::{Found, tlc};
 
-/// The design of this name: of this test's own, or a planted bug.
+/// The design of this name: of this test's own, a planted bug, or one that stateright is asked about too.
 pub fn design(name: &str) -> Result<Design, String> {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let places: [PathBuf; 2] =
