@@ -14,7 +14,7 @@ mod suggest;
 pub use archetype::instantiate;
 pub use compile::families;
 pub use json::{from_json, to_json};
-pub use scale::{Scale, written_as};
+pub use scale::Scale;
 pub use sources::{Catalog, NoCatalog, Position, Source, Sources};
 pub use suggest::{did_you_mean, instead};
 

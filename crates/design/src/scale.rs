@@ -49,14 +49,6 @@ impl Scale {
     }
 }
 
-/// Milliseconds as one would write them: `10m`.
-pub fn written_as(milliseconds: i64) -> String {
-    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")];
-    let fits = |(size, _): &&(i64, &str)| milliseconds % size == 0 && milliseconds.abs() >= *size;
-    let (size, unit) = units.iter().find(fits).unwrap_or(&(1, "ms"));
-    format!("{}{unit}", milliseconds / size)
-}
-
 /// Every duration that is written where the checker looks, but for 0. `after`, `every` and the age of
 /// entries are not looked at.
 fn durations(design: &Design) -> BTreeSet<i64> {
@@ -175,11 +167,8 @@ fn keeps_order(durations: &[i64], sums: &[Vec<i64>], chosen: &[i64]) -> bool {
     let total = |sum: &[i64], of: &[i64]| -> i128 {
         sum.iter().zip(of).map(|(times, one)| i128::from(*times) * i128::from(*one)).sum()
     };
-    let mut both: Vec<(i128, i128)> = sums
-        .iter()
-        .filter(known)
-        .map(|sum| (total(sum, durations), total(sum, chosen)))
-        .collect();
+    let mut both: Vec<(i128, i128)> =
+        sums.iter().filter(known).map(|sum| (total(sum, durations), total(sum, chosen))).collect();
     both.sort_unstable();
     both.windows(2).all(|pair| pair[0].0.cmp(&pair[1].0) == pair[0].1.cmp(&pair[1].1))
 }

@@ -5,7 +5,7 @@
 //! only the order of these places is kept. Else a unit is so many steps, and a tick is one step.
 
 use design::Scale;
-use design::model::{Const, Design, ExprKind, Type, Values, visit};
+use design::model::{Const, Design, ExprKind, Range, Type, Values, visit};
 use engine::Word;
 
 use crate::world::sizes::stored_times;
@@ -23,6 +23,8 @@ pub(crate) struct Clock {
     pub(crate) regions: bool,
     /// how many times can be stored at once, at most
     stored: usize,
+    /// ranges of durations are not looked at
+    loses_ranges: bool,
 }
 
 impl Clock {
@@ -37,7 +39,8 @@ impl Clock {
             None if stored <= 1 => 2,
             None => stored as Word + 1,
         };
-        Clock { scale, per_unit, regions, stored }
+        let loses_ranges = loses_ranges(design, &scale);
+        Clock { scale, per_unit, regions, stored, loses_ranges }
     }
 
     /// What is not told apart, if there is such a thing.
@@ -47,8 +50,12 @@ impl Clock {
             bounds.push("time: sums of 4".to_string());
         }
         if !self.regions && (self.stored > 1 || self.per_unit < 2) && self.stored > 0 {
-            let unit = self.scale.unit.map_or_else(|| "a unit".into(), design::written_as);
+            let unit =
+                self.scale.unit.map_or_else(|| "a unit".into(), design::model::duration_text);
             bounds.push(format!("time: 1/{} of {unit}", self.per_unit));
+        }
+        if self.loses_ranges {
+            bounds.push("time: ranges of durations are not looked at".into());
         }
         bounds
     }
@@ -56,7 +63,9 @@ impl Clock {
     /// What each duration of the design is, in words; empty where the design writes none.
     pub(crate) fn mapping(&self) -> Vec<String> {
         let durations = self.scale.durations.iter();
-        durations.map(|(ms, units)| format!("{} is {units}", design::written_as(*ms))).collect()
+        durations
+            .map(|(ms, units)| format!("{} is {units}", design::model::duration_text(*ms)))
+            .collect()
     }
 
     /// A duration as one would say it.
@@ -64,7 +73,7 @@ impl Clock {
         let units = words.div_euclid(self.per_unit);
         let whole = words.rem_euclid(self.per_unit) == 0;
         let shown = |units: Word| match self.scale.unit {
-            Some(ms) => design::written_as(units * ms),
+            Some(ms) => design::model::duration_text(units * ms),
             None if units == 1 => "1 unit".into(),
             None => format!("{units} units"),
         };
@@ -109,9 +118,11 @@ fn in_words(design: &Design, clock: &Clock) -> Design {
     design.failures = failures;
     for attribute in design.subjects.iter_mut().flat_map(|subject| &mut subject.attributes) {
         attribute.default.iter_mut().for_each(|value| lower(value, &words));
+        lower_range(&mut attribute.range, &attribute.ty, clock);
     }
     for param in design.operations.iter_mut().flat_map(|operation| &mut operation.params) {
         param.default.iter_mut().for_each(|value| lower(value, &words));
+        lower_range(&mut param.range, &param.ty, clock);
     }
     for (operation, given) in design.operations.iter().zip(&mut design.world.params) {
         for (param, values) in operation.params.iter().zip(given) {
@@ -136,6 +147,28 @@ fn in_words(design: &Design, clock: &Clock) -> Design {
     design
 }
 
+/// Of a duration: the whole units that lie in it.
+fn lower_range(range: &mut Option<Range>, ty: &Type, clock: &Clock) {
+    if *ty.required() != Type::Duration {
+        return;
+    }
+    *range = range.zip(clock.scale.unit).map(|(range, unit)| Range {
+        low: -(-range.low).div_euclid(unit) * clock.per_unit,
+        high: range.high.div_euclid(unit) * clock.per_unit,
+    });
+}
+
+/// Is there a duration whose range says nothing here, because a unit is any time at all?
+fn loses_ranges(design: &Design, scale: &Scale) -> bool {
+    let is = |range: Option<Range>, ty: &Type| {
+        range.is_some() && *ty.required() == Type::Duration && scale.unit.is_none()
+    };
+    let attributes = design.subjects.iter().flat_map(|subject| &subject.attributes);
+    let params = design.operations.iter().flat_map(|operation| &operation.params);
+    attributes.into_iter().any(|attribute| is(attribute.range, &attribute.ty))
+        || params.into_iter().any(|param| is(param.range, &param.ty))
+}
+
 fn lower_values(values: &mut Values, ty: &Type, clock: &Clock) {
     match values {
         Values::Listed(list) => list.iter_mut().for_each(|value| {
@@ -143,8 +176,7 @@ fn lower_values(values: &mut Values, ty: &Type, clock: &Clock) {
         }),
         Values::Units(low, high) => {
             let units = Word::from(*low)..=Word::from(*high);
-            *values =
-                Values::Listed(units.map(|n| Const::Duration(n * clock.per_unit)).collect());
+            *values = Values::Listed(units.map(|n| Const::Duration(n * clock.per_unit)).collect());
         }
         Values::Range(low, high) if *ty.required() == Type::Time => {
             *low *= clock.per_unit;

@@ -75,10 +75,13 @@ impl Judge<'_> {
                 }
                 FailureProof::Measured { .. } => verdict.claim = "measured".into(),
                 FailureProof::Without { protections, breaks, in_depth, .. } => {
-                    let names: Vec<String> =
-                        protections.iter().map(|p| protection_name(&self.scaled.design, p)).collect();
+                    let names: Vec<String> = protections
+                        .iter()
+                        .map(|p| protection_name(&self.scaled.design, p))
+                        .collect();
                     let arm = format!("without {}", names.join(", "));
-                    verdict.claim = format!("{arm} breaks {}", goal_name(&self.scaled.design, *breaks));
+                    verdict.claim =
+                        format!("{arm} breaks {}", goal_name(&self.scaled.design, *breaks));
                     verdict.in_depth = *in_depth;
                     if let Some(why) = self.not_held(*breaks) {
                         verdict.status = FailureStatus::Unknown { why };

@@ -1,6 +1,8 @@
 //! Clauses that nothing needs: each that no failure names is taken away once, and no goal breaks.
 
-use design::model::{ClauseRef, Design, FailureProof, Goal, OperationKind, Protection};
+use design::model::{
+    ClauseRef, Design, ExprKind, FailureProof, Goal, OperationKind, Protection, StmtKind, visit,
+};
 
 use crate::arm::NEVER;
 use crate::check::operations;
@@ -18,12 +20,8 @@ pub(crate) fn clauses(
 ) -> Result<Vec<FreeClause>, WorldError> {
     let design = &judge.scaled.design;
     let holds = |verdict: &Verdict| matches!(verdict, Verdict::Proved | Verdict::Holds(_));
-    let goals: Vec<Goal> = judge
-        .goals
-        .iter()
-        .filter(|goal| holds(&goal.verdict))
-        .map(|goal| goal.goal)
-        .collect();
+    let goals: Vec<Goal> =
+        judge.goals.iter().filter(|goal| holds(&goal.verdict)).map(|goal| goal.goal).collect();
     let mut free = Vec::new();
     if goals.is_empty() {
         return Ok(free);
@@ -54,11 +52,38 @@ fn unnamed(design: &Design) -> Vec<Protection> {
             list.push(Protection::Clause { operation, clause: ClauseRef::Named(clause) });
         }
     }
-    list.retain(|protection| !is_named(design, protection));
+    list.retain(|protection| !is_named(design, protection) && !is_demanded(design, protection));
     list
 }
 
+/// Does the compiler demand it? A step that deletes a record counts the children that it may have; without
+/// the clause the engine would refuse all the same.
+fn is_demanded(design: &Design, protection: &Protection) -> bool {
+    let Protection::Clause { operation, clause: ClauseRef::Named(clause) } = protection else {
+        return false;
+    };
+    let operation = &design.operations[operation.index()];
+    let mut deletes = false;
+    for body in visit::bodies(operation) {
+        visit::each_statement(body, &mut |stmt| {
+            deletes |= matches!(stmt.kind, StmtKind::Delete { .. });
+        });
+    }
+    let mut counts = false;
+    visit::each(&operation.guard[*clause as usize].body, &mut |part| {
+        counts |= matches!(part.kind, ExprKind::Counter { .. });
+    });
+    deletes && counts
+}
+
 fn is_named(design: &Design, protection: &Protection) -> bool {
+    let defended = design.defences.iter().any(|held| {
+        let clause = Protection::Clause { operation: held.operation, clause: held.clause };
+        clause == *protection
+    });
+    if defended {
+        return true;
+    }
     design.failures.iter().flat_map(|failure| &failure.proofs).any(|proof| {
         matches!(proof, FailureProof::Without { protections, .. } if protections.contains(protection))
     })
@@ -80,7 +105,10 @@ fn not_needed(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Option<Vec<String>>, WorldError> {
     let states = (judge.base.explored.len() * LARGER).max(STATES_MIN);
-    let options = crate::Options { max_states: states.min(judge.options.max_states), ..judge.options.clone() };
+    let options = crate::Options {
+        max_states: states.min(judge.options.max_states),
+        ..judge.options.clone()
+    };
     let name = format!("without {}", protection_name(&judge.scaled.design, protection));
     let protections = std::slice::from_ref(protection);
     let mut within = Vec::new();

@@ -24,12 +24,16 @@ mod search;
 mod summary;
 mod trace;
 mod witness;
+mod word;
 mod world;
+mod worlds;
 
 pub use check::check;
 pub use options::{Options, Progress, Stop, WorldError};
 pub use report::{
-    ArmResult, FailureStatus, FailureVerdict, FreeClause, GoalVerdict, Report, Verdict, Witness, WitnessKind,
-    WorldSummary,
+    ArmResult, FailureStatus, FailureVerdict, FreeClause, GoalVerdict, Report, Verdict, Witness,
+    WitnessKind, WorldSummary,
 };
 pub use trace::{ChangeLine, MemoryLine, StateLine, StepKind, Trace, TraceStep};
+pub use word::{VERSION, Word};
+pub use worlds::{Hint, Larger, LargerOutcome, hint, larger};

@@ -171,9 +171,8 @@ pub enum WitnessKind {
 impl Report {
     /// Every goal holds, every failure as expected, nothing unwitnessed.
     pub fn ok(&self) -> bool {
-        let holds = |goal: &GoalVerdict| {
-            matches!(goal.verdict, Verdict::Proved | Verdict::Holds(_))
-        };
+        let holds =
+            |goal: &GoalVerdict| matches!(goal.verdict, Verdict::Proved | Verdict::Holds(_));
         self.goals.iter().all(holds)
             && self.failures.iter().all(FailureVerdict::expected)
             && self.unwitnessed.is_empty()
@@ -199,7 +198,9 @@ impl Report {
         let mut bounds: Vec<String> = Vec::new();
         for goal in &self.goals {
             let Verdict::Holds(within) = &goal.verdict else { continue };
-            bounds.extend(within.iter().filter(|bound| !bounds.contains(bound)).cloned().collect::<Vec<_>>());
+            bounds.extend(
+                within.iter().filter(|bound| !bounds.contains(bound)).cloned().collect::<Vec<_>>(),
+            );
         }
         bounds
     }

@@ -66,6 +66,7 @@ impl Run {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Run, WorldError> {
         let mut barred = Vec::new();
+        let mut told: Vec<u32> = Vec::new();
         loop {
             let machine =
                 Machine::new(scaled, wanted.protections, options, wanted.symmetric, &barred)?;
@@ -91,11 +92,13 @@ impl Run {
                 threads: options.threads,
             };
             let mut workers = Vec::new();
-            let mut told: Vec<u32> = Vec::new();
             let explored = explore(&arm, &mut workers, &limits, &mut |at, known, workers| {
                 progress(&Progress { arm: wanted.name.clone(), ..at.clone() });
+                // Where ranks do not do, the search begins again.
+                let announce =
+                    wanted.announce && workers.iter().all(|worker| worker.found.unranked.is_none());
                 for (goal, trace) in
-                    if wanted.announce { news(&machine, known, workers, &mut told) } else { vec![] }
+                    if announce { news(&machine, known, workers, &mut told) } else { vec![] }
                 {
                     let name = machine.design.invariants[goal as usize].name.clone();
                     let violated = Some((name, trace));
@@ -249,8 +252,7 @@ fn news(
     told: &mut Vec<u32>,
 ) -> Vec<(u32, Trace)> {
     let all = || workers.iter().flat_map(|worker| &worker.found.violations);
-    let mut goals: Vec<u32> =
-        all().filter(|held| !held.elsewhere).map(|held| held.goal).collect();
+    let mut goals: Vec<u32> = all().filter(|held| !held.elsewhere).map(|held| held.goal).collect();
     goals.sort_unstable();
     goals.dedup();
     goals.retain(|goal| !told.contains(goal));

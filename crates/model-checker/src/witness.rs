@@ -52,7 +52,7 @@ pub(crate) fn clause_name(operation: &Operation, clause: ClauseRef) -> String {
 
 pub(crate) fn clause_of(reason: Reason) -> Option<ClauseRef> {
     Some(match reason {
-        Reason::Exists(_) => ClauseRef::Exists,
+        Reason::Exists(_) | Reason::NoParent => ClauseRef::Exists,
         Reason::Fresh(_) => ClauseRef::Fresh,
         Reason::Clause(at) => ClauseRef::Named(at),
         _ => return None,
@@ -119,6 +119,11 @@ impl Watch {
             }
             watch.refused.push(refused);
         }
+        for held in &design.defences {
+            let operation = &design.operations[held.operation.index()];
+            let clause = clause_name(operation, held.clause);
+            watch.defended.push(format!("{}.{clause} refuses", operation.name));
+        }
         for (fault, budget) in &machine.settings.faults {
             if *budget != Some(0) {
                 let number = watch.add(WitnessKind::Fault, format!("{} strikes", fault.name()));
@@ -168,20 +173,13 @@ impl Watch {
 
 /// `exists` and `fresh` where they can refuse, then every clause that is written.
 fn clauses(design: &Design, operation: &Operation) -> Vec<Option<ClauseRef>> {
-    let refers = |new: bool| {
-        operation.params.iter().any(|param| {
-            param.new == new
-                && param
-                    .ty
-                    .subject()
-                    .is_some_and(|subject| new || !design.subjects[subject.index()].implicit)
-        })
-    };
+    let asks = operation.params.iter().any(|param| design.asks_for_presence(param));
+    let makes = operation.params.iter().any(|param| param.new);
     let effect = matches!(operation.kind, OperationKind::Effect(_));
     let repair = matches!(operation.kind, OperationKind::Repair { .. });
     let mut list = vec![
-        (refers(false) && !effect && !repair).then_some(ClauseRef::Exists),
-        refers(true).then_some(ClauseRef::Fresh),
+        (asks && !effect && !repair).then_some(ClauseRef::Exists),
+        makes.then_some(ClauseRef::Fresh),
     ];
     list.extend((0..operation.guard.len()).map(|at| Some(ClauseRef::Named(at as u32))));
     list

@@ -2,6 +2,7 @@
 //! committed, and only then is it answered.
 
 mod alarm;
+mod apart;
 mod blobs;
 mod bytes;
 mod clock;
@@ -18,6 +19,7 @@ mod ground;
 mod hot;
 mod idempotency;
 mod json;
+mod kept;
 mod keys;
 mod legal;
 mod listing;
@@ -59,6 +61,7 @@ pub use feed::{Changed, Transition};
 pub use follower::{Ahead, Bell, Followed, Follower};
 pub use hot::HotKey;
 pub use json::BadValue;
+pub use kept::{Kept, alike, designs_of, kept};
 pub use listing::{DueRepair, RecordPage};
 pub use memory::MemoryPlace;
 pub use open_error::OpenError;

@@ -7,6 +7,7 @@ use telemetry::Spans;
 
 use crate::admin::AdminHandle;
 use crate::auth::Access;
+use crate::checking::Budget;
 use crate::collecting::Collecting;
 
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct Config {
     pub spans: Spans,
     /// none: content that nothing mentions stays
     pub collecting: Option<Collecting>,
+    /// designs whose verdict is not known are checked within this; none: only when somebody asks
+    pub checking: Option<Budget>,
 }
 
 impl Default for Config {
@@ -34,6 +37,7 @@ impl Default for Config {
             access: Access::default(),
             spans: Spans::default(),
             collecting: Some(Collecting::default()),
+            checking: None,
         }
     }
 }

@@ -197,12 +197,10 @@ impl Compiler {
                         Some(n) if setting == "horizon" => world.horizon = Some(n),
                         Some(n) if setting == "unknowns" && n > 0 => {
                             let span = number.span;
-                            self.report(
-                                Diagnostic::error("E0703", span, "expected 0").help(
-                                    "an answer is `unknown` any number of times; `unknowns: 0` \
+                            self.report(Diagnostic::error("E0703", span, "expected 0").help(
+                                "an answer is `unknown` any number of times; `unknowns: 0` \
                                      says that it never is",
-                                ),
-                            );
+                            ));
                         }
                         Some(n) => world.settings.push((setting.to_string(), i64::from(n))),
                         None => {}
@@ -238,7 +236,7 @@ impl Compiler {
                     Type::Actor => Values::Principals,
                     Type::Error => Values::Irrelevant,
                     ty => match entries.find(&[&subject.name, &key.name]) {
-                        Some(entry) => self.values(entry, ty),
+                        Some(entry) => self.values(entry, ty, key.range),
                         None => {
                             self.no_domain(
                                 world.span,
@@ -318,7 +316,7 @@ impl Compiler {
                 let is_looked = looked.contains(&site);
                 let entry = entries.find(&[&operation.name, &param.name]);
                 world.params[at][place] = self.domain_of(
-                    &param.ty,
+                    (&param.ty, param.range),
                     &param.name,
                     param.span,
                     entry,
@@ -348,7 +346,7 @@ impl Compiler {
             let is_looked = looked.contains(&Site::Local(OperationId::of(at), local));
             let entry = entries.find(&[&operation.name, &known.name]);
             world.answers[at] = Some(self.domain_of(
-                &known.ty,
+                (&known.ty, effect.on_ok.range),
                 &known.name,
                 operation.head,
                 entry,
@@ -377,6 +375,7 @@ impl Compiler {
             let Some(attr) = attr else { continue };
             entry.used = true;
             let ty = owner.attributes[attr.index()].ty.required().clone();
+            let range = owner.attributes[attr.index()].range;
             let span = entry.span;
             if !matches!(ty, Type::Int | Type::Decimal | Type::Duration) {
                 let name = self.type_name(&ty);
@@ -387,13 +386,16 @@ impl Compiler {
             match value {
                 CheckValue::Range(low, high) => {
                     // of a duration: so many units
-                    let of = if ty == Type::Duration { Type::Int } else { ty };
+                    let of = if ty == Type::Duration { Type::Int } else { ty.clone() };
                     let low = self.whole(&low, &of);
                     let high = self.whole(&high, &of);
                     if let (Some(low), Some(high)) = (low, high) {
                         if low > high {
                             self.wrong_value(span, "the smaller number first");
                             continue;
+                        }
+                        if ty != Type::Duration {
+                            self.values_within(&Values::Range(low, high), &ty, range, span);
                         }
                         world.bounds.push(Bound { subject, attr, low, high });
                     }

@@ -54,9 +54,9 @@ impl Compiler {
         self.design.actors.push(Actor {
             name: actor.name.text.clone(),
             continues: None,
+            apart: Vec::new(),
             memory: Vec::new(),
             is_world: actor.name.text == "world",
-            apart: Vec::new(),
             span: actor.name.span,
         });
     }

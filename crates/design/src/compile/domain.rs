@@ -9,10 +9,14 @@ use super::frame::{Frame, Mode};
 use super::literal::fold;
 use crate::model::*;
 
+/// A range with so many values is explored whole unless `check` says otherwise.
+const WHOLE_MAX: u64 = 16;
+
 impl Compiler {
+    /// `range` is what the values lie in; an `int` that has only few is explored whole.
     pub(super) fn domain_of(
         &mut self,
-        ty: &Type,
+        (ty, range): (&Type, Option<Range>),
         name: &str,
         declared: Span,
         entry: Option<&mut Entry>,
@@ -22,12 +26,13 @@ impl Compiler {
     ) -> Values {
         match ty {
             Type::Optional(inner) => {
+                let inner = (&**inner, range);
                 let inner = self.domain_of(inner, name, declared, entry, looked, check, default);
                 Values::OrNull(Box::new(inner))
             }
             Type::Ref(subject) => Values::Refs(*subject),
             Type::Bool | Type::Enum(_) => match entry {
-                Some(entry) => self.values(entry, ty),
+                Some(entry) => self.values(entry, ty, None),
                 None => Values::Whole,
             },
             Type::Actor => match entry {
@@ -37,7 +42,7 @@ impl Compiler {
             // what there is of them comes about in the small world itself
             Type::Hash | Type::Signature | Type::Proof => Values::Whole,
             Type::Duration => match entry {
-                Some(entry) => self.values(entry, ty),
+                Some(entry) => self.values(entry, ty, range),
                 None => match default {
                     Some(Const::Duration(ms)) => Values::Listed(vec![Const::Duration(*ms)]),
                     _ if !looked => Values::Irrelevant,
@@ -50,6 +55,7 @@ impl Compiler {
             Type::Set { of, max } => match &**of {
                 Type::List { .. } | Type::Set { .. } | Type::Map { .. } => Values::Irrelevant,
                 of => {
+                    let of = (of, None);
                     let inner = self.domain_of(of, name, declared, entry, looked, check, None);
                     Values::SetOf(Box::new(inner), *max)
                 }
@@ -57,14 +63,18 @@ impl Compiler {
             Type::List { of, max } => match &**of {
                 Type::List { .. } | Type::Set { .. } | Type::Map { .. } => Values::Irrelevant,
                 of => {
+                    let of = (of, None);
                     let inner = self.domain_of(of, name, declared, entry, looked, check, None);
                     Values::ListOf(Box::new(inner), *max)
                 }
             },
             Type::Error => Values::Irrelevant,
             _ => match entry {
-                Some(entry) => self.values(entry, ty),
+                Some(entry) => self.values(entry, ty, range),
                 None if !looked => Values::Irrelevant,
+                None if *ty == Type::Int && range.is_some_and(|r| r.count() <= WHOLE_MAX) => {
+                    range.map_or(Values::Irrelevant, |r| Values::Range(r.low, r.high))
+                }
                 None => {
                     let example = match ty {
                         Type::Int => format!("{name}: 0..3"),
@@ -78,14 +88,22 @@ impl Compiler {
         }
     }
 
-    /// The values that an entry gives to something of this type.
-    pub(super) fn values(&mut self, entry: &mut Entry, ty: &Type) -> Values {
+    /// The values that an entry gives to something of this type; all of them lie in the range.
+    pub(super) fn values(&mut self, entry: &mut Entry, ty: &Type, range: Option<Range>) -> Values {
+        let span = entry.span;
+        let values = self.values_said(entry, ty, range);
+        self.values_within(&values, ty, range, span);
+        values
+    }
+
+    fn values_said(&mut self, entry: &mut Entry, ty: &Type, range: Option<Range>) -> Values {
         let span = entry.span;
         let value = entry.value.clone();
         match (&value, ty) {
             (CheckValue::Number(number), Type::Int) => {
                 let n = i64::from(self.at_least_one(number));
-                Values::Range(0, n - 1)
+                let low = range.map_or(0, |range| range.low);
+                Values::Range(low, low.saturating_add(n - 1))
             }
             (CheckValue::Number(number), Type::Duration) => {
                 let n = self.count(number).unwrap_or(1);

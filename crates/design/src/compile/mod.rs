@@ -2,12 +2,14 @@
 
 mod actor;
 mod aggregate;
+mod apart;
 mod arithmetic;
 mod assign;
 mod call;
 mod check;
 mod compare;
 mod declare;
+mod defence;
 mod domain;
 mod effect;
 mod expand;
@@ -21,9 +23,11 @@ mod memory;
 mod missing;
 mod names;
 mod operation;
+mod orphans;
 mod path;
 mod proofs;
 mod protocol;
+mod range;
 mod relevance;
 mod rules;
 mod stmt;
@@ -31,7 +35,6 @@ mod subject;
 mod types;
 mod unknown;
 mod view;
-
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::tree::{self, ItemKind};
@@ -97,6 +100,7 @@ fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
     };
     compiler.declare(items);
     compiler.actors(items);
+    compiler.apart_actors(items);
     compiler.subjects(items);
     compiler.operation_heads(items);
     compiler.find_made_subjects(items);
@@ -108,6 +112,7 @@ fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
     compiler.goals(items);
     compiler.protocols(items);
     compiler.failures(items);
+    compiler.defences(items);
     compiler.hotspots(items);
     compiler.rules();
     let before = compiler.diagnostics.len();
@@ -175,6 +180,7 @@ fn empty_design() -> Design {
         invariants: Vec::new(),
         recoveries: Vec::new(),
         failures: Vec::new(),
+        defences: Vec::new(),
         hotspots: Vec::new(),
         world: World::default(),
         span: Span::default(),

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use design::model::{
-    ActorId, ArithmeticOp, AssignOp, AttrId, Const, Design, Expr, ExprKind, MemoryId, Operation,
-    OperationId, StmtKind, SubjectId, Target, Type, Values, visit,
+    ActorId, ArithmeticOp, AssignOp, AttrId, Const, Design, Expr, ExprKind, LocalId, MemoryId,
+    Operation, OperationId, StmtKind, SubjectId, Target, Type, Values, visit,
 };
 use engine::Word;
 
@@ -106,6 +106,30 @@ impl Durations {
     }
 }
 
+/// The record whose times alone an expression looks at, if there is one.
+fn only_record(operation: Option<&Operation>, exprs: &[&Expr]) -> Option<LocalId> {
+    let mut bases: Vec<Option<LocalId>> = Vec::new();
+    for expr in exprs {
+        visit::each(expr, &mut |part| match &part.kind {
+            ExprKind::Attr { base, .. } if is_time(part) => bases.push(match &base.kind {
+                ExprKind::Local(local) => Some(*local),
+                ExprKind::Old(inner) => match inner.kind {
+                    ExprKind::Local(local) => Some(local),
+                    _ => None,
+                },
+                _ => None,
+            }),
+            ExprKind::Memory(usage) if is_time(part) => {
+                bases.push(operation.and_then(|operation| operation.memory[usage.index()].of));
+            }
+            ExprKind::Local(_) if is_time(part) => bases.push(None),
+            _ => {}
+        });
+    }
+    let first = (*bases.first()?)?;
+    bases.iter().all(|base| *base == Some(first)).then_some(first)
+}
+
 /// Where the times in an expression come from.
 fn sources(operation: Option<&Operation>, expr: &Expr, found: &mut BTreeSet<Source>) {
     if let ExprKind::Attr { base, attr } = &expr.kind
@@ -128,7 +152,7 @@ fn sources(operation: Option<&Operation>, expr: &Expr, found: &mut BTreeSet<Sour
 
 /// The slots of times that are compared with each other, and by how much, in words.
 pub(super) fn groups(design: &Design, plan: &Plan) -> Vec<(Vec<u32>, Word)> {
-    let mut pairs: Vec<(BTreeSet<Source>, Word)> = Vec::new();
+    let mut pairs: Vec<(BTreeSet<Source>, Word, bool)> = Vec::new();
     let longest = longest(design);
     each_expr(design, &mut |expr, id| {
         let operation = id.map(|id| &design.operations[id.index()]);
@@ -149,7 +173,7 @@ pub(super) fn groups(design: &Design, plan: &Plan) -> Vec<(Vec<u32>, Word)> {
                     list.iter().for_each(|expr| sources(operation, expr, &mut found));
                     let stored = list.iter().filter(|expr| !mentions_now(expr)).count();
                     if stored > 1 {
-                        pairs.push((found, longest));
+                        pairs.push((found, longest, false));
                     }
                     return;
                 }
@@ -162,17 +186,34 @@ pub(super) fn groups(design: &Design, plan: &Plan) -> Vec<(Vec<u32>, Word)> {
             sources(operation, left, &mut found);
             sources(operation, right, &mut found);
             if !found.is_empty() {
-                pairs.push((found, apart));
+                let alone = only_record(operation, &[left, right]).is_some();
+                pairs.push((found, apart, alone));
             }
         });
     });
     let mut groups: Vec<(Vec<u32>, Word)> = Vec::new();
-    for (sources, apart) in pairs {
-        let mut slots: BTreeSet<u32> = super::time::slots_of(plan, &sources)
+    let mut sets: Vec<(BTreeSet<u32>, Word)> = Vec::new();
+    for (sources, apart, alone) in pairs {
+        let slots: BTreeSet<u32> = super::time::slots_of(plan, &sources)
             .into_iter()
             .filter(|slot| plan.names[*slot as usize] != SlotName::StoredTime)
             .collect();
-        let mut apart = apart;
+        let record = |slot: &u32| match plan.names[*slot as usize] {
+            SlotName::Attr { key, .. } | SlotName::CacheAttr { key, .. } => Some(key),
+            SlotName::Memory { record, .. } => record,
+            _ => None,
+        };
+        if alone && slots.iter().all(|slot| record(slot).is_some()) {
+            let keys: BTreeSet<Option<u32>> = slots.iter().map(record).collect();
+            for key in keys {
+                let own = slots.iter().copied().filter(|slot| record(slot) == key);
+                sets.push((own.collect(), apart));
+            }
+        } else {
+            sets.push((slots, apart));
+        }
+    }
+    for (mut slots, mut apart) in sets {
         // Groups that share a time are one.
         groups.retain(|(held, held_apart)| {
             let meets = held.iter().any(|slot| slots.contains(slot));
@@ -294,9 +335,8 @@ fn compares_durations(design: &Design) -> bool {
     each_expr(design, &mut |expr, _| {
         visit::each(expr, &mut |expr| {
             if let ExprKind::Compare { left, right, .. } = &expr.kind {
-                let written = |side: &Expr| {
-                    matches!(side.kind, ExprKind::Literal(Const::Duration(_)))
-                };
+                let written =
+                    |side: &Expr| matches!(side.kind, ExprKind::Literal(Const::Duration(_)));
                 found |= written(left) || written(right);
             }
         });

@@ -150,8 +150,7 @@ impl Machine {
             decision::REFUSED => Some((AnswerKind::Refused, NULL)),
             _ => None,
         };
-        let unknown =
-            (self.settings.unknowns && !recovery).then_some((AnswerKind::Unknown, NULL));
+        let unknown = (self.settings.unknowns && !recovery).then_some((AnswerKind::Unknown, NULL));
         for answer in [decided, unknown].into_iter().flatten() {
             for clock in self.clocks(worker, recovery) {
                 self.answer(worker, sink, (effect, key), answer, *clock);

@@ -1,8 +1,8 @@
 //! Every call that can be made: an operation, by a principal, with its arguments.
 
 use design::model::{
-    Design, ExprKind, MemoryUse, Operation, OperationId, OperationKind, Param, StateKind, SubjectId, Target, Type,
-    Values, visit,
+    Design, ExprKind, MemoryUse, Operation, OperationId, OperationKind, Param, StateKind,
+    SubjectId, Target, Type, Values, visit,
 };
 use engine::{Program, Word};
 

@@ -117,14 +117,8 @@ impl Machine {
         }
         let offsets = offsets(operation);
         for me in callers(&self.design, &self.universe, operation) {
-            let memory = memory_slots(
-                &self.universe,
-                &self.plan,
-                &|at| offsets[at],
-                operation,
-                me,
-                &args,
-            );
+            let memory =
+                memory_slots(&self.universe, &self.plan, &|at| offsets[at], operation, me, &args);
             worker.memory.clear();
             for slots in &memory {
                 let word = worker.before[slots.slot as usize];

@@ -25,21 +25,21 @@ use design::model::{Design, ExprKind, Fault, OperationId, OperationKind, Protect
 use engine::{Program, Scratch, Word};
 
 pub(crate) use instances::{Instance, InstanceKind};
-pub(crate) use rooms::list_room;
 use memo::Recall;
 pub(crate) use memo::{Gather, Leaps, Memo};
 pub(crate) use moves::{Beyond, How, Move};
 use ranks::{Ranks, Touched};
+pub(crate) use rooms::list_room;
 pub(crate) use symmetry::Symmetry;
 pub(crate) use terms::{TERMS_MAX, Terms};
 use time::Times;
 use view::{Extra, OutsideKeys};
 pub(crate) use view::{Extras, View};
 
+use crate::clock::{Clock, Scaled};
 use crate::world::plan::{Plan, Settings, plan};
 use crate::world::sorts::{Sorts, message_targets, setting};
 use crate::world::universe::{BASE, Universe};
-use crate::clock::{Clock, Scaled};
 use crate::{Options, WorldError};
 
 /// A design's small world, ready to run: with or without some of its protections.
@@ -199,7 +199,8 @@ impl Machine {
         let ranks = Ranks::of(design, &universe, &plan, &instances);
         let visible = plan.names.iter().map(view::is_visible).collect();
         let forgetful = forgetting::starts(design, &plan);
-        let aging = if crate::clock::hashes_times(design) { plan.slots.digests() } else { Vec::new() };
+        let aging =
+            if crate::clock::hashes_times(design) { plan.slots.digests() } else { Vec::new() };
         let mut machine = Machine {
             design: design.clone(),
             goals,
@@ -482,7 +483,8 @@ fn settings(
     faults.sort_unstable();
     faults.dedup_by_key(|(fault, _)| *fault);
     let durations = durations::Durations::of(design);
-    let units = |words: Word| words.div_euclid(clock.per_unit) + Word::from(words % clock.per_unit != 0);
+    let units =
+        |words: Word| words.div_euclid(clock.per_unit) + Word::from(words % clock.per_unit != 0);
     let steps = Word::from(faults.iter().any(|(fault, _)| *fault == Fault::ClockStep));
     let moves = if durations.moves_on { 2 } else { 1 };
     let exists_removed = protections.iter().any(|protection| {

@@ -46,6 +46,8 @@ struct Group {
     slots: Vec<u32>,
     /// how far apart they are told to be, in words: what is further is one
     apart: Word,
+    /// is only their order looked at, not how far apart they are?
+    ordered: bool,
     /// the distance of what is not there
     nothing: Word,
 }
@@ -60,7 +62,7 @@ impl Times {
             .into_iter()
             .map(|(slots, apart)| {
                 let low = plan.slots.lowest_time(slots[0]);
-                Group { slots, apart: apart + step, nothing: low }
+                Group { slots, apart: apart + step, ordered: apart == 0, nothing: low }
             })
             .collect();
         let grouped: BTreeSet<u32> =
@@ -68,8 +70,8 @@ impl Times {
         let singles = plan.times.iter().filter(|slot| !grouped.contains(slot)).map(|slot| {
             let nothing = plan.slots.lowest_time(*slot);
             let (least, floor) = match plan.names[*slot as usize] {
-                // What is not ahead of now makes no difference.
-                SlotName::StoredTime => (0, -step),
+                // A clock may be a unit behind: what is longer ago makes no difference.
+                SlotName::StoredTime => (1 - unit, nothing),
                 _ => (horizon, horizon - step),
             };
             Single { slot: *slot, nothing, least, floor }
@@ -136,7 +138,9 @@ impl Times {
         let groups = self.groups.iter().flat_map(|group| {
             group.slots.iter().copied().filter(|slot| {
                 let word = words[*slot as usize];
-                word != NULL && word - BASE > group.nothing
+                // Of what is beyond the horizon perhaps only the order is kept.
+                let least = if group.ordered { self.horizon - 1 } else { group.nothing };
+                word != NULL && word - BASE > least
             })
         });
         singles.map(|single| single.slot).chain(groups)
@@ -169,12 +173,24 @@ impl Group {
             .collect();
         list.sort_unstable_by(|a, b| b.cmp(a));
         let step = if times.regions { times.unit } else { 1 };
-        let mut newer: Option<Word> = None;
+        let (mut before, mut newer): (Option<Word>, Option<Word>) = (None, None);
         let mut shift = 0;
         list.into_iter()
             .map(|(distance, slot)| {
-                let mut settled = distance + shift;
                 let beyond = times.horizon - step;
+                if self.ordered && distance < times.horizon {
+                    // Only the order counts.
+                    let settled = match (before, newer) {
+                        (Some(before), Some(newer)) if before < times.horizon => {
+                            if before == distance { newer } else { newer - step }
+                        }
+                        _ => beyond,
+                    };
+                    (before, newer) = (Some(distance), Some(settled));
+                    return (slot, settled);
+                }
+                before = Some(distance);
+                let mut settled = distance + shift;
                 let least = newer.map_or(beyond, |newer| beyond.min(newer - self.apart));
                 if settled < least {
                     // By whole steps, so that fractions stay what they are.

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::page_trace::trace;
 use super::traces;
 use super::words::{
-    all_searches, assumed, bytes, clean, free, reasons, said, seconds, size, status, unseen, verdict,
+    all_searches, assumed, bytes, clean, free, reasons, said, seconds, size, status, unseen,
+    verdict,
 };
 use crate::{FailureStatus, Report, Verdict};
 

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::paint::Paint;
 use super::text_trace::trace;
 use super::words::{
-    all_searches, assumed, bytes, clean, free, length, reasons, said, seconds, size, status, unseen,
-    verdict,
+    all_searches, assumed, bytes, clean, free, length, reasons, said, seconds, size, status,
+    unseen, verdict,
 };
 use super::{Shown, traces};
 use crate::{FailureStatus, FailureVerdict, Report, Verdict};
@@ -14,9 +14,12 @@ use crate::{FailureStatus, FailureVerdict, Report, Verdict};
 /// Which histories are told after the verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Traces {
+    None,
     /// of what is broken
     Broken,
-    /// also of what load-bearing protections prevent
+    /// of what load-bearing protections prevent
+    Prevented,
+    /// of both
     All,
 }
 
@@ -51,7 +54,13 @@ pub fn text(name: &str, report: &Report, which: Traces, paint: Paint) -> String 
         seconds(report.seconds)
     );
     for shown in traces(report) {
-        if shown.claim.is_none() || which == Traces::All {
+        let wanted = match which {
+            Traces::None => false,
+            Traces::Broken => shown.claim.is_none(),
+            Traces::Prevented => shown.claim.is_some(),
+            Traces::All => true,
+        };
+        if wanted {
             let _ = writeln!(out, "\n{}", heading(&shown, paint));
             out.push_str(&trace(shown.trace, paint));
         }

@@ -180,7 +180,7 @@ impl Maker<'_> {
                 }
                 self.record(subject, key)?;
                 if clock {
-                    let codec = self.time(0, 1);
+                    let codec = self.time(-1, 1);
                     let slot = self.slot(SlotName::StoredTime, codec, false, Kind::Plain);
                     self.plan.times.push(slot);
                 }

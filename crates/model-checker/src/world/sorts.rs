@@ -1,7 +1,9 @@
 //! The finite domain of each class of values.
 
 pub(crate) use design::model::visit::message_targets;
-use design::model::{ActorId, AttrId, Const, Design, OperationId, OperationKind, SubjectId, Type, Values};
+use design::model::{
+    ActorId, AttrId, Const, Design, OperationId, OperationKind, Range, SubjectId, Type, Values,
+};
 use engine::{Program, Word};
 use rustc_hash::FxHashMap;
 
@@ -257,6 +259,7 @@ fn resolve(
         && pinned_only
         && !from_outside
         && matches!(scalar, Type::Int)
+        && range_of(design, class).is_none()
         && ranks(number)
     {
         sort.domain = SortDomain::Ranked { global: class.global || !one_subject(design, class) };
@@ -276,6 +279,10 @@ fn resolve(
         return sort;
     }
     if class.computed || class.increments {
+        // No step goes beyond a range.
+        if let Some(Range { low, high }) = range_of(design, class) {
+            sort.domain = SortDomain::Bounded { low, high };
+        }
         return sort;
     }
     let mut values: Vec<Word> = class.literals.iter().map(|value| word(value, pool)).collect();
@@ -287,6 +294,22 @@ fn resolve(
     values.dedup();
     sort.domain = SortDomain::Finite(values);
     sort
+}
+
+/// What all attributes of a class lie in, if each has a range.
+fn range_of(design: &Design, class: &Class) -> Option<Range> {
+    let mut all: Option<Range> = None;
+    for place in &class.places {
+        let range = match place {
+            PlaceOf::Attr(subject, attr) => {
+                design.subjects[subject.index()].attributes[attr.index()].range?
+            }
+            _ => continue,
+        };
+        let held = all.unwrap_or(range);
+        all = Some(Range { low: held.low.min(range.low), high: held.high.max(range.high) });
+    }
+    all
 }
 
 /// Do all places belong to records of one subject?

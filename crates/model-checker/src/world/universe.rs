@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 
 use super::flow::PlaceOf;
 use super::sorts::{self, Sorts};
-use crate::machine::list_room;
 use crate::WorldError;
+use crate::machine::list_room;
 
 /// The clock of every state: times are kept as their distance from it.
 pub(crate) const BASE: Word = 1 << 40;

@@ -14,6 +14,7 @@ use super::Answer;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::size;
+use crate::verdicts::VerdictOptions;
 use outcome::Outcome;
 
 /// States of one search, if nothing else is said: about a minute.
@@ -24,14 +25,15 @@ const STATES_MAX: usize = 4_000_000;
 /// Every order of steps, faults and ticks in the small world of `check { … }` is tried: invariants,
 /// recovery, each failure both as written and with its protection taken away, and whether everything
 /// the protocols name is ever seen. Prints the verdict, what was explored, and the shortest trace of
-/// anything broken.
+/// anything broken. The verdict on each text is kept, and `serve` and `replace` know it.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   steadfast check tickets
   steadfast check shop.design --traces
   steadfast check shop.design --report shop.html --replay replays/
-  steadfast check shop.design --max-states 5000000 --max-memory 2GB")]
+  steadfast check shop.design --larger
+  steadfast check shop.design --max-states 20000000 --max-memory 8GB")]
 pub struct Check {
     /// Paths, or names of designs in the catalog
     #[arg(required = true, value_name = "DESIGN")]
@@ -63,25 +65,46 @@ pub struct Check {
     /// Demand that every reachable state was seen: exit code 3 if a goal holds within bounds only
     #[arg(long)]
     closed: bool,
+    /// Also try each number of the world one larger, in turn
+    #[arg(long, conflicts_with = "compile_only")]
+    larger: bool,
     /// The form that is kept beside a design, for `cargo xtask designs`
     #[arg(long, hide = true, conflicts_with_all = ["json", "compile_only"])]
     golden: bool,
+    /// What a verdict that is kept beside a design is known by: its text, and the rules of the checker
+    #[arg(long, hide = true, conflicts_with_all = ["json", "compile_only", "golden"])]
+    mark: bool,
+    #[command(flatten)]
+    verdicts: VerdictOptions,
 }
 
 impl Check {
     pub fn run(self, output: &mut Output) -> Answer {
+        if self.mark {
+            for word in &self.designs {
+                let mark = Outcome::of(word, None, false, output).mark();
+                output.print(&format!("{mark}\n"));
+            }
+            return Ok(Exit::Yes);
+        }
         let options = self.options();
+        let verdicts = self.verdicts.open();
         let mut outcomes = Vec::new();
         for word in &self.designs {
             let tell = !self.json && !self.golden;
             let outcome = Outcome::of(word, (!self.compile_only).then_some(&options), tell, output);
+            outcome.keep(&verdicts);
             if !self.json {
                 self.show(&outcome, output);
+                if self.larger {
+                    outcome.larger(&options, output);
+                }
             }
             outcomes.push(outcome);
         }
         if self.json {
-            let designs: Vec<Value> = outcomes.iter().map(|outcome| outcome.json(self.closed)).collect();
+            let designs: Vec<Value> =
+                outcomes.iter().map(|outcome| outcome.json(self.closed)).collect();
             let all = json!({ "format": "steadfast-check/1", "designs": designs });
             output.print(&format!("{all:#}\n"));
         }
@@ -110,7 +133,8 @@ impl Check {
             }
             return;
         }
-        let which = if self.traces { Traces::All } else { Traces::Broken };
+        // What is broken was told as soon as it was found.
+        let which = if self.traces { Traces::Prevented } else { Traces::None };
         outcome.show(output, which, self.designs.len() > 1);
     }
 

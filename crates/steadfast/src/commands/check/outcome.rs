@@ -3,16 +3,17 @@
 use design::Compiled;
 use design::model::{Design, OperationKind};
 use model_checker::render::{self, Checked, Paint, Traces};
-use model_checker::{Options, Report};
+use model_checker::{LargerOutcome, Options, Report, Word};
 use serde_json::{Value, json};
 
 use crate::catalog::Embedded;
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::load::{Loaded, load};
-use crate::output::{GOOD, HELP, ODD, Output};
+use crate::output::{ERROR as BAD, GOOD, HELP, ODD, Output};
 use crate::problem::Problem;
 use crate::progress::Meter;
+use crate::verdicts::{self, Verdicts};
 
 pub struct Outcome {
     /// what the user typed
@@ -69,6 +70,18 @@ impl Outcome {
         }
     }
 
+    /// Keeps the verdict on this text, for whoever serves it.
+    pub fn keep(&self, verdicts: &Verdicts) {
+        let Ok(read) = &self.read else { return };
+        let Some(design) = &read.compiled.design else { return };
+        let word = match &read.explored {
+            Explored::Report(report) => report.word(),
+            Explored::Cannot(why) => Word::NotKnown { why: why.clone() },
+            Explored::NoWorld | Explored::Not => return,
+        };
+        verdicts.keep(&read.loaded.text, design, &word);
+    }
+
     /// How the design is called: by its file's name, without folder and ending.
     pub fn name(&self) -> String {
         let name = self.read.as_ref().map_or(self.word.as_str(), |read| &read.loaded.name);
@@ -106,11 +119,8 @@ impl Outcome {
                 if several {
                     output.print("\n");
                 }
-                if report.unknown() {
-                    output.tell(&format!(
-                        "{HELP}help{HELP:#}: raise `--max-states` or `--max-memory`, or make the \
-                         world of `check` smaller\n"
-                    ));
+                if let (true, Some(design)) = (!report.base.closed, &read.compiled.design) {
+                    self.budget_ended(design, output);
                 }
             }
             (Explored::Cannot(why), _) => {
@@ -124,6 +134,43 @@ impl Outcome {
                 output.print(&format!("{name}: {GOOD}compiles{GOOD:#} ({})\n", contents(design)));
             }
             (_, None) => {}
+        }
+    }
+
+    /// The budget was not enough: what would be.
+    fn budget_ended(&self, design: &Design, output: &mut Output) {
+        output.tell(&format!(
+            "{HELP}help{HELP:#}: raise `--max-states` or `--max-memory`, or make the world of `check` \
+             smaller\n"
+        ));
+        if let Ok(Some(hint)) = model_checker::hint(design, &Options::default()) {
+            output.tell(&format!(
+                "{HELP}help{HELP:#}: `{}` makes about {:.1} times as many states as one less\n",
+                hint.number, hint.factor
+            ));
+        }
+    }
+
+    /// The same goals in worlds that are a little larger.
+    pub fn larger(&self, options: &Options, output: &mut Output) {
+        let Some((design, report)) = self.report() else { return };
+        let mut meter = Meter::new(&self.word);
+        let all = model_checker::larger(design, report, options, &mut |at| meter.show(at));
+        meter.clear();
+        output.print("\n  larger worlds, one number at a time\n");
+        let width = all.iter().map(|one| one.world.chars().count()).max().unwrap_or(0);
+        for one in &all {
+            let said = match &one.outcome {
+                LargerOutcome::Same => format!("{GOOD}the same{GOOD:#}"),
+                LargerOutcome::NotKnown { goal, why } => {
+                    format!("{ODD}not known{ODD:#}: {goal}: {why}")
+                }
+                LargerOutcome::Violated { goal, steps } => {
+                    format!("{BAD}violated{BAD:#}: {goal} in {steps} steps")
+                }
+                LargerOutcome::Cannot(why) => format!("{ODD}not explored{ODD:#}: {why}"),
+            };
+            output.print(&format!("    {:<width$}  {said}\n", one.world));
         }
     }
 
@@ -164,6 +211,14 @@ impl Outcome {
         }
     }
 
+    /// What the verdict on exactly this text, by these rules, is known by.
+    pub fn mark(&self) -> String {
+        let read = self.read.as_ref().ok();
+        let mark =
+            read.and_then(|read| verdicts::mark(&read.loaded.text, read.compiled.design.as_ref()?));
+        mark.unwrap_or_else(|| "none".into())
+    }
+
     /// What is kept beside a design.
     pub fn golden(&self) -> String {
         let read = match &self.read {
@@ -178,7 +233,7 @@ impl Outcome {
             Explored::NoWorld => "not explored: there is no `check`\n".to_string(),
             Explored::Not => "does not compile\n".to_string(),
         };
-        format!("formatted {formatted}\n{verdict}")
+        format!("checked {}\nformatted {formatted}\n{verdict}", self.mark())
     }
 }
 
@@ -192,15 +247,16 @@ fn explore(
         return Explored::NoWorld;
     }
     let mut meter = Meter::new(word);
-    let report = model_checker::check(design, options, &mut |progress| {
-        match (&progress.violated, &mut tell) {
-            (Some((goal, trace)), Some(output)) => {
-                meter.clear();
-                output.print(&format!("{}\n", render::found(goal, trace, Paint::Ansi)));
-            }
-            (Some(_), None) => {}
-            (None, _) => meter.show(progress),
+    let report = model_checker::check(design, options, &mut |progress| match (
+        &progress.violated,
+        &mut tell,
+    ) {
+        (Some((goal, trace)), Some(output)) => {
+            meter.clear();
+            output.print(&format!("{}\n", render::found(goal, trace, Paint::Ansi)));
         }
+        (Some(_), None) => {}
+        (None, _) => meter.show(progress),
     });
     meter.clear();
     match report {
