@@ -18,6 +18,7 @@ const FEW: &[&str] =
 
 /// All that are asked about by `cargo xtask tlc`.
 const MORE: &[&str] = &[
+    "apart",
     "meeting",
     "two_persons",
     "two_phase",
