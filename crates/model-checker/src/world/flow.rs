@@ -505,7 +505,12 @@ fn literals(expr: &Expr) -> Vec<Const> {
         ExprKind::Literal(Const::Null) => Vec::new(),
         ExprKind::Literal(Const::Set(list) | Const::List(list)) => list.clone(),
         ExprKind::Literal(value) => vec![value.clone()],
-        ExprKind::Set(list) | ExprKind::List(list) => list.iter().flat_map(literals).collect(),
+        ExprKind::Set(list) | ExprKind::List(list) | ExprKind::Min(list) | ExprKind::Max(list) => {
+            list.iter().flat_map(literals).collect()
+        }
+        ExprKind::If { then, otherwise, .. } => [literals(then), literals(otherwise)].concat(),
+        ExprKind::Let { value, body, .. } => [literals(value), literals(body)].concat(),
+        ExprKind::Old(inner) => literals(inner),
         _ => Vec::new(),
     }
 }
