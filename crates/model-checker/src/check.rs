@@ -12,7 +12,9 @@ use crate::islands::reduce;
 use crate::report::WitnessKind;
 use crate::run::{Outcome, Run, Wanted};
 use crate::summary::summary;
-use crate::{ArmResult, GoalVerdict, Options, Progress, Report, Verdict, Witness, WorldError};
+use crate::{
+    ArmResult, GoalVerdict, Options, Progress, Report, Stop, Verdict, Witness, WorldError,
+};
 use crate::{free, protocols};
 
 /// Explores the small world of a design, as written and without each of its protections.
@@ -77,10 +79,16 @@ fn explore(
         let verdict = verdict(base.outcome(goal_id));
         goals.push(GoalVerdict { goal: goal_id, name: goal.name.clone(), verdict });
     }
+    // What was explored stays in memory while other searches run.
+    let left = options.max_memory.saturating_sub(base.explored.bytes());
+    let rest = Options { max_memory: left.max(options.max_memory / 16), ..options.clone() };
+    let stopped = base.explored.stop.is_some_and(Stop::is_budget);
     if options.recovery && !design.recoveries.is_empty() {
-        // Fairness is owed to each thing by itself, not to whichever of several takes its place.
+        // Fairness is owed to each thing by itself, not to whichever of several takes its place. Where
+        // the budget ended already, it would end again.
         let apart = match base.machine.symmetry {
             None => None,
+            Some(_) if stopped => None,
             Some(_) => {
                 let wanted = Wanted {
                     name: "recovery, without symmetry".into(),
@@ -89,7 +97,7 @@ fn explore(
                     symmetric: false,
                     ..wanted
                 };
-                Some(Run::new(scaled, &wanted, options, progress)?)
+                Some(Run::new(scaled, &wanted, &rest, progress)?)
             }
         };
         let run = apart.as_ref().unwrap_or(&base);
@@ -103,7 +111,7 @@ fn explore(
             goals.push(GoalVerdict { goal: goal_id, name: goal.name.clone(), verdict });
         }
     }
-    let judge = Judge { scaled, options, base: &base, goals: &goals, whole, searches };
+    let judge = Judge { scaled, options: &rest, base: &base, goals: &goals, whole, searches };
     let mut failures = Vec::new();
     if options.failures {
         for failure in &design.failures {
@@ -112,11 +120,14 @@ fn explore(
     }
     let (witnesses, unwitnessed) =
         if options.witnesses { witnesses(&base) } else { (vec![], vec![]) };
-    let free = match options.free && options.failures && base.explored.stop.is_none() {
-        true => free::clauses(&judge, progress)?,
-        false => Vec::new(),
-    };
+    let wanted = options.free && options.failures && base.explored.stop.is_none();
+    let small = base.explored.len() <= free::STATES_MAX;
+    let free = if wanted && small { free::clauses(&judge, progress)? } else { Vec::new() };
     let mut world = summary(&base.machine, &base.found.beyond, &base.barred);
+    if wanted && !small {
+        let most = free::STATES_MAX;
+        world.notes.push(format!("free clauses are not looked for beyond {most} states"));
+    }
     world.symmetry.extend_from_slice(notes);
     Ok(Report {
         design: design.name.clone(),

@@ -10,6 +10,9 @@ use crate::failures::{Judge, protection_name};
 use crate::run::Outcome;
 use crate::{FreeClause, Progress, Verdict, WorldError};
 
+/// In larger worlds it takes too long.
+pub(crate) const STATES_MAX: usize = 30_000;
+
 /// A search without a clause may be as large as the one with it, and this large in any case.
 const STATES_MIN: usize = 50_000;
 

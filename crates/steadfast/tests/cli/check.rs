@@ -35,7 +35,7 @@ fn a_design_of_the_catalog_is_found_by_name() {
 fn a_budget_that_runs_out_is_neither_yes_nor_no() {
     run(&["check", "tickets", "--max-states", "10"])
         .exits(3)
-        .says("tickets: unknown")
+        .says("tickets: not known")
         .says("help: raise `--max-states` or `--max-memory`");
 }
 
