@@ -17,6 +17,7 @@ mod recover;
 pub mod render;
 mod report;
 mod run;
+pub mod sample;
 mod search;
 mod summary;
 mod ticks;

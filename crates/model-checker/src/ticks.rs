@@ -17,16 +17,22 @@ pub(crate) fn in_ticks(design: &Design) -> Design {
             * milliseconds.signum()
     };
     let mut design = design.clone();
-    visit::design_exprs_mut(&mut design, &mut |expr| {
+    each_duration(&mut design, &ticks);
+    design
+}
+
+/// Changes every duration of a design that the checker looks at.
+pub(crate) fn each_duration(design: &mut Design, ticks: &dyn Fn(i64) -> i64) {
+    visit::design_exprs_mut(design, &mut |expr| {
         visit::each_mut(expr, &mut |expr| {
             if let ExprKind::Literal(value) = &mut expr.kind {
-                lower(value, &ticks);
+                lower(value, ticks);
             }
         });
     });
     for subject in &mut design.subjects {
         for attribute in &mut subject.attributes {
-            attribute.default.iter_mut().for_each(|value| lower(value, &ticks));
+            attribute.default.iter_mut().for_each(|value| lower(value, ticks));
         }
         for state in &mut subject.states {
             if let StateKind::Log { retain } = &mut state.kind
@@ -38,7 +44,7 @@ pub(crate) fn in_ticks(design: &Design) -> Design {
     }
     for operation in &mut design.operations {
         for param in &mut operation.params {
-            param.default.iter_mut().for_each(|value| lower(value, &ticks));
+            param.default.iter_mut().for_each(|value| lower(value, ticks));
         }
         if let OperationKind::Repair { after, every, .. } = &mut operation.kind {
             after.iter_mut().for_each(|wait| *wait = ticks(*wait));
@@ -46,12 +52,11 @@ pub(crate) fn in_ticks(design: &Design) -> Design {
         }
     }
     for values in design.world.params.iter_mut().flatten() {
-        lower_values(values, &ticks);
+        lower_values(values, ticks);
     }
     for values in design.world.answers.iter_mut().flatten() {
-        lower_values(values, &ticks);
+        lower_values(values, ticks);
     }
-    design
 }
 
 fn lower_values(values: &mut Values, ticks: &dyn Fn(i64) -> i64) {

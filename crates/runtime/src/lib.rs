@@ -4,6 +4,7 @@
 mod alarm;
 mod blobs;
 mod bytes;
+mod chosen;
 mod clock;
 mod codec;
 mod collect;

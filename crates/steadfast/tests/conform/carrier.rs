@@ -1,0 +1,531 @@
+//! Carries out one history on a runtime of its own: plays the callers, their memory, the network and
+//! the world outside.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+
+use design::model::{Design, OperationId, OperationKind};
+use model_checker::sample::{
+    Answer, Answered, Call, Event, Refusal, Slot, State, TICK_MS, Trouble, Value,
+};
+use runtime::{
+    Clock, Delivered, Delivery, Fired, ManualClock, Outside, Request, Runtime, Settings, Worked,
+    memory_name, proofs,
+};
+use serde_json::{Map, Value as Json};
+
+use crate::door::{Door, Outcome};
+use crate::json::{Evidence, START, hex, pair};
+
+/// Why a history is not carried on.
+#[derive(Debug)]
+pub enum Stop {
+    /// the runtime does something else than the checker
+    Differs(String),
+    /// known, and said in the documents
+    LeftOut(&'static str),
+}
+
+pub type Carried = Result<(), Stop>;
+
+pub fn differs<T>(what: impl Into<String>) -> Result<T, Stop> {
+    Err(Stop::Differs(what.into()))
+}
+
+pub struct Carrier {
+    pub design: Arc<Design>,
+    pub runtime: Arc<Runtime>,
+    pub clock: Arc<ManualClock>,
+    pub door: Door,
+    pub evidence: Evidence,
+    pub memory: HashMap<Slot, Json>,
+    /// what a paused caller still knows of what was overwritten
+    kept: HashMap<Slot, Json>,
+    /// calls that have left, each with the memory that it took along
+    in_flight: Vec<(Call, Map<String, Json>)>,
+    /// messages that the runtime still has, and that are lost to the checker
+    pub lost: Vec<String>,
+    calls: u64,
+}
+
+/// Gives one answer, and keeps what it was asked.
+struct Says {
+    answer: Delivered,
+    asked: Mutex<Option<Delivery>>,
+}
+
+impl Outside for Says {
+    fn deliver(&self, delivery: &Delivery) -> Delivered {
+        *self.asked.lock().expect("nobody panicked") = Some(delivery.clone());
+        self.answer.clone()
+    }
+}
+
+fn unknown() -> Delivered {
+    Delivered::Unknown { trouble: "no answer".into(), retry_after_ms: None }
+}
+
+/// Two attempts: one that reaches the world and is not answered, and the last.
+pub fn settings() -> Settings {
+    let mut settings = Settings::default();
+    settings.outbox.attempts_max = 2;
+    settings
+}
+
+impl Carrier {
+    pub fn new(design: &Arc<Design>) -> Carrier {
+        let clock = Arc::new(ManualClock::new(START));
+        let store = Arc::new(store::Memory::new());
+        let design_of = Design::clone(design);
+        let runtime = Runtime::open_with_clock(design_of, store, settings(), clock.clone());
+        Carrier {
+            design: Arc::clone(design),
+            runtime: Arc::new(runtime.expect("a design of the catalog opens")),
+            clock,
+            door: Door::Function,
+            evidence: Evidence::default(),
+            memory: HashMap::new(),
+            kept: HashMap::new(),
+            in_flight: Vec::new(),
+            lost: Vec::new(),
+            calls: 0,
+        }
+    }
+
+    /// Makes it happen. `before` is the state it happens in.
+    pub fn carry_out(&mut self, event: &Event, before: &State) -> Carried {
+        match event {
+            Event::Call(call, trouble, answer) => self.call(call, *trouble, answer, before),
+            Event::Leave(call) => {
+                let memory = self.given(call, false);
+                self.in_flight.push((call.clone(), memory));
+                Ok(())
+            }
+            Event::Land(call, refused) => {
+                let memory = self.landed(call)?;
+                let outcome = self.ask(call, memory, before, refused.is_none())?;
+                match (refused, outcome) {
+                    (None, Outcome::Done { .. }) => Ok(()),
+                    (Some(refusal), outcome) => self.is_refused(refusal, &outcome),
+                    (None, other) => differs(format!("is accepted, and here: {other:?}")),
+                }
+            }
+            Event::Drop(call) => self.landed(call).map(|_| ()),
+            Event::Repair { repair, key, clock } => self.repair(*repair, key, *clock),
+            Event::Attempt { effect, params, signs } => self.attempt(*effect, params, *signs),
+            Event::Answer { effect, params, kind, value, .. } => {
+                self.answer(*effect, params, *kind, value)
+            }
+            Event::Deliver { operation, params, refused } => {
+                self.deliver(*operation, params, refused.as_ref())
+            }
+            Event::Lose { operation, params } => {
+                let message = self.message(*operation, params)?;
+                self.lost.push(message);
+                Ok(())
+            }
+            Event::Tick => {
+                self.clock.advance(TICK_MS);
+                Ok(())
+            }
+            Event::Crash { principal } => {
+                self.memory.retain(|slot, _| slot.principal != *principal);
+                self.kept.retain(|slot, _| slot.principal != *principal);
+                Ok(())
+            }
+            Event::Put { content, .. } => {
+                match store::block_on(self.runtime.put_blob(content.as_bytes())) {
+                    Ok(_) => Ok(()),
+                    Err(error) => differs(error.to_string()),
+                }
+            }
+            // the world decides by itself, and nobody delivers across a partition
+            Event::Decide | Event::Cut | Event::Heal => Ok(()),
+        }
+    }
+
+    /// A call or repair that is refused, with its clause.
+    pub fn is_refused_here(&mut self, event: &Event, refusal: &Refusal, at: &State) -> Carried {
+        match event {
+            Event::Call(call, ..) => {
+                let memory = self.given(call, false);
+                let outcome = self.ask(call, memory, at, false)?;
+                self.is_refused(refusal, &outcome)
+            }
+            Event::Repair { repair, key, .. } => match self.fire(*repair, key)? {
+                Fired::Done => {
+                    differs(format!("is refused by `{}`, and here done", refusal.clause))
+                }
+                Fired::Moved | Fired::Idle(_) => Ok(()),
+            },
+            other => differs(format!("{other:?} is not refused")),
+        }
+    }
+
+    fn is_refused(&self, refusal: &Refusal, outcome: &Outcome) -> Carried {
+        match outcome {
+            Outcome::Refused { clause } if *clause == refusal.clause => Ok(()),
+            other => differs(format!("is refused by `{}`, and here: {other:?}", refusal.clause)),
+        }
+    }
+
+    fn call(&mut self, call: &Call, trouble: Trouble, answer: &Answer, at: &State) -> Carried {
+        let given = self.given(call, trouble == Trouble::Stale);
+        if let Trouble::Clock(ticks) = trouble {
+            self.clock.advance(ticks * TICK_MS);
+        }
+        let outcome = self.ask(call, given.clone(), at, true);
+        if let Trouble::Clock(ticks) = trouble {
+            self.clock.advance(-ticks * TICK_MS);
+        }
+        let (memory, result) = match outcome? {
+            Outcome::Done { memory, result, .. } => (memory, result),
+            other => return differs(format!("is accepted, and here: {other:?}")),
+        };
+        self.same_answer(call, answer, &memory, &result)?;
+        let design = Arc::clone(&self.design);
+        let operation = &design.operations[call.operation.index()];
+        if trouble == Trouble::Stale {
+            for (used, (slot, _)) in operation.memory.iter().zip(&call.memory) {
+                if used.read {
+                    self.kept.remove(slot);
+                }
+            }
+        }
+        if trouble == Trouble::Duplicate {
+            self.in_flight.push((call.clone(), given));
+        }
+        if matches!(trouble, Trouble::LostReply | Trouble::Stale) {
+            return Ok(());
+        }
+        for (used, (slot, _)) in operation.memory.iter().zip(&call.memory) {
+            let Some(new) = memory.get(&memory_name(&design, operation, used)) else { continue };
+            let old = match new.is_null() {
+                true => self.memory.remove(slot),
+                false => self.memory.insert(slot.clone(), new.clone()),
+            };
+            if let Some(old) = old.filter(|old| trouble == Trouble::Pause && old != new) {
+                self.kept.insert(slot.clone(), old);
+            }
+        }
+        Ok(())
+    }
+
+    fn same_answer(
+        &self,
+        call: &Call,
+        answer: &Answer,
+        memory: &Map<String, Json>,
+        result: &Json,
+    ) -> Carried {
+        let operation = &self.design.operations[call.operation.index()];
+        let mut expected = BTreeMap::new();
+        for (at, value) in &answer.memory {
+            let used = &operation.memory[*at];
+            let ty = &self.design.actors[used.actor.index()].memory[used.field.index()].ty;
+            let name = memory_name(&self.design, operation, used);
+            expected.insert(name, self.evidence.json(&self.design, ty, value));
+        }
+        if expected.keys().ne(memory.keys()) {
+            return differs(format!("hands out {expected:?}, and here {memory:?}"));
+        }
+        for (name, value) in &expected {
+            // over HTTP it is sealed
+            if self.door.is_function() && value.as_ref().is_some_and(|it| *it != memory[name]) {
+                return differs(format!("hands out {expected:?}, and here {memory:?}"));
+            }
+        }
+        let OperationKind::Read { result: returns, .. } = &operation.kind else { return Ok(()) };
+        let expected = answer.result.as_ref();
+        let expected =
+            expected.and_then(|value| self.evidence.result(&self.design, &returns.ty, value));
+        match expected {
+            Some(expected) if expected != *result => {
+                differs(format!("answers {expected}, and here {result}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The memory that goes along, by the names that the answers gave.
+    fn given(&self, call: &Call, older: bool) -> Map<String, Json> {
+        let operation = &self.design.operations[call.operation.index()];
+        let mut given = Map::new();
+        for (used, (slot, _)) in operation.memory.iter().zip(&call.memory) {
+            let kept = self.kept.get(slot).filter(|_| older);
+            if let Some(value) = kept.or_else(|| self.memory.get(slot)).filter(|_| used.read) {
+                given.insert(memory_name(&self.design, operation, used), value.clone());
+            }
+        }
+        given
+    }
+
+    fn landed(&mut self, call: &Call) -> Result<Map<String, Json>, Stop> {
+        match self.in_flight.iter().position(|(held, _)| held == call) {
+            Some(at) => Ok(self.in_flight.swap_remove(at).1),
+            None => differs(format!("no such call is under way: {call:?}")),
+        }
+    }
+
+    /// Asks with every proof that there could be, if one is to be right.
+    fn ask(
+        &mut self,
+        call: &Call,
+        memory: Map<String, Json>,
+        at: &State,
+        accepted: bool,
+    ) -> Result<Outcome, Stop> {
+        let proof = call.params.iter().position(|param| *param == Value::Proof(true));
+        let Some(proof) = proof else { return self.ask_once(call, memory, None) };
+        let mut proofs = Vec::new();
+        for record in at.records.iter().filter_map(|record| record.truth.as_ref()) {
+            for (_, value) in &record.attributes {
+                self.evidence.proofs(value, &mut proofs);
+            }
+        }
+        proofs.sort();
+        proofs.dedup();
+        let mut last = self.ask_once(call, memory.clone(), None)?;
+        for text in proofs {
+            if let Outcome::Done { .. } = last {
+                return match accepted {
+                    true => Ok(last),
+                    false => differs(format!("is refused, and here done with the proof `{text}`")),
+                };
+            }
+            last = self.ask_once(call, memory.clone(), Some((proof, text)))?;
+        }
+        Ok(last)
+    }
+
+    fn ask_once(
+        &mut self,
+        call: &Call,
+        memory: Map<String, Json>,
+        proof: Option<(usize, String)>,
+    ) -> Result<Outcome, Stop> {
+        let operation = &self.design.operations[call.operation.index()];
+        let actor = &self.design.actors[operation.actor.index()].name;
+        let mut request = Request::new(actor, &operation.name, &call.principal);
+        request.params = self.params(call.operation, &call.params)?;
+        if let Some((at, text)) = proof {
+            request.params.insert(operation.params[at].name.clone(), Json::String(text));
+        }
+        request.memory = memory;
+        if matches!(operation.kind, OperationKind::Step { keyed: true }) {
+            self.calls += 1;
+            request.idempotency_key = Some(format!("call-{}", self.calls));
+        }
+        Ok(self.door.call(&self.runtime, &request))
+    }
+
+    pub fn params(
+        &self,
+        operation: OperationId,
+        values: &[Value],
+    ) -> Result<Map<String, Json>, Stop> {
+        let mut params = Map::new();
+        for (param, value) in self.design.operations[operation.index()].params.iter().zip(values) {
+            let Some(json) = self.evidence.json(&self.design, &param.ty, value) else {
+                return Err(Stop::LeftOut("an argument that cannot be told"));
+            };
+            params.insert(param.name.clone(), json);
+        }
+        Ok(params)
+    }
+
+    fn repair(&mut self, repair: OperationId, key: &[Value], clock: i64) -> Carried {
+        self.clock.advance(clock * TICK_MS);
+        let fired = self.is_due(repair, key).and_then(|()| self.fire(repair, key));
+        self.clock.advance(-clock * TICK_MS);
+        match fired? {
+            Fired::Done => Ok(()),
+            other => differs(format!("the repair runs, and here: {other:?}")),
+        }
+    }
+
+    /// A repair whose guard holds stands in the index, and for now.
+    fn is_due(&self, repair: OperationId, key: &[Value]) -> Carried {
+        let operation = &self.design.operations[repair.index()];
+        let Some(subject) = operation.params.first().and_then(|param| param.ty.subject()) else {
+            return differs("a repair of no record");
+        };
+        let Some(key) = self.evidence.parts(&self.design, subject, key) else {
+            return Err(Stop::LeftOut("an argument that cannot be told"));
+        };
+        let due = self.runtime.due(10_000).map_err(|error| Stop::Differs(error.to_string()))?;
+        let name = &self.design.subjects[subject.index()].name;
+        let entry = due
+            .iter()
+            .find(|due| due.repair == operation.name && due.subject == *name && due.key == key);
+        let waits = match operation.kind {
+            OperationKind::Repair { after, every, .. } => after.is_some() || every.is_some(),
+            _ => false,
+        };
+        match entry {
+            Some(entry) if entry.at <= self.clock.now_ms() => Ok(()),
+            Some(_) if waits || looks_elsewhere(operation) => Ok(()),
+            Some(entry) => differs(format!("the repair could run, and stands for {}", entry.at)),
+            None => {
+                let held = store::block_on(self.runtime.get(name, &key)).expect("it can be read");
+                match held {
+                    Some(held) if held.version > 0 => {
+                        differs("the repair could run, and is not due")
+                    }
+                    _ => Err(Stop::LeftOut("a repair of a record that nothing has changed")),
+                }
+            }
+        }
+    }
+
+    fn fire(&self, repair: OperationId, key: &[Value]) -> Result<Fired, Stop> {
+        let operation = &self.design.operations[repair.index()];
+        let subject = operation.params.first().and_then(|param| param.ty.subject());
+        let key = subject.and_then(|subject| self.evidence.parts(&self.design, subject, key));
+        let Some(key) = key else {
+            return Err(Stop::LeftOut("an argument that cannot be told"));
+        };
+        let fired = self.runtime.fire_early(&operation.name, &key);
+        fired.map_err(|error| Stop::Differs(error.to_string()))
+    }
+
+    /// Has one entry of the outbox delivered, and gives what the world was asked.
+    fn tried(
+        &self,
+        operation: OperationId,
+        params: &[Value],
+        answer: Delivered,
+    ) -> Result<Option<Delivery>, Stop> {
+        let name = &self.design.operations[operation.index()].name;
+        let params = self.params(operation, params)?;
+        let outside = Says { answer, asked: Mutex::default() };
+        let chosen = |known: &str, args: &Map<String, Json>| known == name && *args == params;
+        match self.runtime.deliver_chosen(&outside, &chosen) {
+            Ok(Worked::Tried) => Ok(outside.asked.into_inner().expect("nobody panicked")),
+            Ok(Worked::Idle(_)) => differs(format!("`{name}` {params:?} is not in the outbox")),
+            Err(error) => differs(error.to_string()),
+        }
+    }
+
+    fn attempt(
+        &mut self,
+        effect: OperationId,
+        params: &[Value],
+        signs: Option<(u32, u32)>,
+    ) -> Carried {
+        let asked = self.tried(effect, params, unknown())?;
+        if let (Some(signs), Some(asked)) = (signs, asked) {
+            let field = |name: &str| asked.body[name].as_str().unwrap_or_default().to_owned();
+            let digest = proofs::bytes_of::<32>(field("digest").as_bytes()).unwrap_or_default();
+            let known = self.keys();
+            let Some(name) = known.get(&field("public_key")) else {
+                return differs(format!("nobody has the key of {}", asked.body));
+            };
+            let signature = hex(pair(name).sign(&digest).as_ref());
+            self.evidence.signatures.insert(signs, signature);
+        }
+        Ok(())
+    }
+
+    /// The keys of the small world by their public halves.
+    fn keys(&self) -> BTreeMap<String, String> {
+        let names = (1..10).flat_map(|at| {
+            let texts = ["public_key", "key", "signing_key"];
+            texts.into_iter().map(move |text| format!("{text}-{at}"))
+        });
+        names.map(|name| (hex(public_of(&name).as_slice()), name)).collect()
+    }
+
+    fn answer(
+        &mut self,
+        effect: OperationId,
+        params: &[Value],
+        kind: Answered,
+        value: &Value,
+    ) -> Carried {
+        let operation = &self.design.operations[effect.index()];
+        let OperationKind::Effect(declared) = &operation.kind else {
+            return differs("no effect");
+        };
+        let answer = match kind {
+            Answered::Ok => {
+                let ty = declared.on_ok.param.map(|local| &operation.locals[local.index()].ty);
+                let value = match ty {
+                    Some(ty) => self.evidence.json(&self.design, ty, value),
+                    None => Some(Json::Null),
+                };
+                Delivered::Ok(value.unwrap_or(Json::Null))
+            }
+            Answered::Refused => Delivered::Refused(Json::Null),
+            Answered::Unknown => {
+                // the first attempt may have been made before
+                let asked = self.tried(effect, params, unknown())?;
+                if asked.is_some_and(|asked| asked.attempt > 0) {
+                    return Ok(());
+                }
+                unknown()
+            }
+        };
+        self.tried(effect, params, answer).map(|_| ())
+    }
+
+    fn deliver(
+        &mut self,
+        operation: OperationId,
+        params: &[Value],
+        refused: Option<&Refusal>,
+    ) -> Carried {
+        let before = self.counted(operation);
+        self.tried(operation, params, unknown())?;
+        let after = self.counted(operation);
+        match refused {
+            None if after.0 == before.0 + 1 => Ok(()),
+            Some(refusal) => {
+                let of = |counted: &BTreeMap<String, u64>| {
+                    counted.get(&refusal.clause).copied().unwrap_or_default()
+                };
+                match of(&after.1) == of(&before.1) + 1 {
+                    true => Ok(()),
+                    false => {
+                        differs(format!("is refused by `{}`, and here {after:?}", refusal.clause))
+                    }
+                }
+            }
+            None => differs(format!("is accepted, and here {after:?}")),
+        }
+    }
+
+    fn counted(&self, operation: OperationId) -> (u64, BTreeMap<String, u64>) {
+        let mut all = self.runtime.counters().all();
+        let (_, done, refused) = all.swap_remove(operation.index());
+        (done, refused)
+    }
+
+    pub fn message(&self, operation: OperationId, params: &[Value]) -> Result<String, Stop> {
+        let name = &self.design.operations[operation.index()].name;
+        Ok(format!("{name} {}", Json::Object(self.params(operation, params)?)))
+    }
+}
+
+fn public_of(name: &str) -> Vec<u8> {
+    use aws_lc_rs::signature::KeyPair;
+    pair(name).public_key().as_ref().to_vec()
+}
+
+/// Does the guard follow a reference? Then another record may make it due.
+fn looks_elsewhere(operation: &design::model::Operation) -> bool {
+    use design::model::ExprKind;
+    let mut found = false;
+    for clause in &operation.guard {
+        design::model::visit::each(&clause.body, &mut |part| {
+            found |= match &part.kind {
+                ExprKind::Attr { base, .. }
+                | ExprKind::Exists { base, .. }
+                | ExprKind::LogStart { base, .. }
+                | ExprKind::LogEnd { base, .. } => !matches!(base.kind, ExprKind::Local(_)),
+                _ => false,
+            };
+        });
+    }
+    found
+}
