@@ -12,6 +12,7 @@ use super::{Draw, Drawn, Sample};
 use crate::islands::reduce;
 use crate::run::{Run, Wanted};
 use crate::ticks::in_ticks;
+use crate::world::plan::SlotName;
 use crate::{Options, WorldError};
 
 /// Small and repeatable.
@@ -61,7 +62,7 @@ pub fn sample(design: &Design, draw: &Draw) -> Result<Sample, WorldError> {
     let run = Run::new(&reduced, &wanted, &options, &mut |_| ())?;
     let mut chance = Chance(draw.seed);
     let chosen = states(&run, draw, &mut chance);
-    let mut grown = grow(&run, &chosen);
+    let mut grown = grow(&run, &chosen, &draw.without);
     let reached = grown.iter().filter(|it| !it.taken.is_empty() || !it.refused.is_empty()).count();
     let all = chosen.len() == run.explored.len();
     transitions(&run, &mut grown, draw.transitions, all, &mut chance);
@@ -78,8 +79,18 @@ pub fn sample(design: &Design, draw: &Draw) -> Result<Sample, WorldError> {
 
 /// A quarter as many states as transitions, as evenly over the depths as can be.
 fn states(run: &Run, draw: &Draw, chance: &mut Chance) -> FxHashSet<u32> {
+    let plan = &run.machine.plan;
+    let is_copy = |name: &SlotName| matches!(name, SlotName::CachePresent { .. });
+    let copies: Vec<usize> = (0..plan.names.len()).filter(|at| is_copy(&plan.names[*at])).collect();
+    let mut words = Vec::new();
     let mut levels: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
     for id in run.explored.ids() {
+        if !draw.copies && !copies.is_empty() {
+            plan.slots.unpack(run.explored.state(id), &mut words);
+            if copies.iter().any(|at| words[*at] == 1) {
+                continue;
+            }
+        }
         levels.entry(run.explored.path(id).len()).or_default().push(id);
     }
     let levels = levels.into_values().map(|mut level| {
@@ -149,7 +160,7 @@ fn transitions(run: &Run, grown: &mut [Grown], most: usize, all: bool, chance: &
     }
 }
 
-/// The faults that somebody who calls can bring about, or whose lack is no call at all.
+/// The faults that whoever calls can bring about, and those that are no business of what runs.
 pub const TOLD: &[Fault] = &[
     Fault::Crash,
     Fault::LostReply,
@@ -159,4 +170,6 @@ pub const TOLD: &[Fault] = &[
     Fault::ClockStep,
     Fault::LostMessage,
     Fault::Partition,
+    Fault::Evict,
+    Fault::Stale,
 ];

@@ -93,6 +93,7 @@ impl Reader<'_> {
             }
             Move::Cut { .. } => Event::Cut,
             Move::Heal => Event::Heal,
+            Move::Evict { .. } => Event::Evict,
             Move::Put { blob, digest } => {
                 let (_, sort) = machine.plan.blobs[blob.index()]?;
                 let SortDomain::Finite(values) = &machine.universe.sorts.list[sort].domain else {
@@ -282,7 +283,8 @@ impl Reader<'_> {
 
 fn trouble(how: How) -> Option<Trouble> {
     Some(match how {
-        How::Plain => Trouble::None,
+        // a copy that is not refreshed is a matter of whoever keeps it
+        How::Plain | How::StaleCache => Trouble::None,
         How::LostReply => Trouble::LostReply,
         How::Duplicate => Trouble::Duplicate,
         How::Pause => Trouble::Pause,

@@ -29,6 +29,10 @@ pub struct Draw {
     /// The faults that can be carried out; those of the design that are not among them are left
     /// out, and what can only be reached by them.
     pub faults: Vec<Fault>,
+    /// also states in which somebody keeps a copy of a cache
+    pub copies: bool,
+    /// operations of which no call is drawn
+    pub without: Vec<OperationId>,
 }
 
 /// One tick of the checker's clock, in the design that a sample is carried out with.
@@ -86,6 +90,8 @@ pub struct State {
     /// for every key of the small world
     pub records: Vec<Record>,
     pub memory: Vec<(Slot, Value)>,
+    /// how many copies there are, of all caches
+    pub copies: usize,
     /// effects whose outbox entry is open, with their arguments
     pub open: Vec<(OperationId, Vec<Value>)>,
     /// messages under way, with their arguments
@@ -204,6 +210,8 @@ pub enum Event {
     },
     Cut,
     Heal,
+    /// a copy is forgotten
+    Evict,
     Put {
         blob: BlobId,
         content: String,

@@ -21,6 +21,9 @@ impl Reader<'_> {
             }
         }
         for (at, name) in machine.plan.names.iter().enumerate() {
+            if let SlotName::CachePresent { .. } = name {
+                state.copies += usize::from(words[at] == 1);
+            }
             let SlotName::Memory { principal, field, record, stale: false } = name else {
                 continue;
             };

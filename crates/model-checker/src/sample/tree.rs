@@ -1,5 +1,6 @@
 //! From the first state to those that were chosen, by real steps.
 
+use design::model::OperationId;
 use engine::Word;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,28 +25,32 @@ struct Collector<'a> {
     wanted: FxHashMap<Vec<u64>, Option<(Event, Vec<Word>)>>,
     chosen: bool,
     taken: Vec<(Move, Vec<Word>)>,
+    /// operations of which no call is drawn
+    without: &'a [OperationId],
 }
 
 impl Sink for Collector<'_> {
-    fn moved(&mut self, _machine: &Machine, step: &Step<'_>) {
+    fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
         if let Some(found) = self.wanted.get_mut(step.packed)
             && found.is_none()
         {
             let event = self.reader.event(step.what, self.before);
             *found = event.map(|event| (event, step.next.to_vec()));
         }
-        if self.chosen && acts(step.what) {
+        if self.chosen && acts(machine, step.what, self.without) {
             self.taken.push((step.what, step.next.to_vec()));
         }
     }
 }
 
 /// Is it more than the passing of time, or something that happens outside of what runs?
-fn acts(what: Move) -> bool {
+fn acts(machine: &Machine, what: Move, without: &[OperationId]) -> bool {
+    if let Move::Call { instance, .. } = what {
+        return !without.contains(&machine.instances[instance as usize].operation);
+    }
     matches!(
         what,
-        Move::Call { .. }
-            | Move::Repair { .. }
+        Move::Repair { .. }
             | Move::Land { .. }
             | Move::Attempt { .. }
             | Move::Answer { .. }
@@ -55,7 +60,7 @@ fn acts(what: Move) -> bool {
 }
 
 /// The tree that leads to the chosen states. Those that cannot be reached by events are not in it.
-pub(super) fn grow(run: &Run, chosen: &FxHashSet<u32>) -> Vec<Grown> {
+pub(super) fn grow(run: &Run, chosen: &FxHashSet<u32>, without: &[OperationId]) -> Vec<Grown> {
     let (machine, explored) = (&run.machine, &run.explored);
     let mut children: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     let mut known: FxHashSet<u32> = FxHashSet::default();
@@ -93,7 +98,8 @@ pub(super) fn grow(run: &Run, chosen: &FxHashSet<u32>) -> Vec<Grown> {
         let wanted = below.iter().map(|id| (explored.state(*id).to_vec(), None)).collect();
         let reader = Reader { machine, ticks };
         let chosen = chosen.contains(&ids[at]);
-        let mut sink = Collector { reader, before: &words, wanted, chosen, taken: Vec::new() };
+        let mut sink =
+            Collector { reader, before: &words, wanted, chosen, taken: Vec::new(), without };
         if machine.load_words(&mut worker, &words).is_ok() {
             machine.expand(&mut worker, &mut sink, false);
         }
@@ -108,7 +114,11 @@ pub(super) fn grow(run: &Run, chosen: &FxHashSet<u32>) -> Vec<Grown> {
             ids.push(id);
         }
         if chosen {
-            reader.refused(&words, &mut |number| grown[at].refused.push(number));
+            reader.refused(&words, &mut |number| {
+                if !without.contains(&machine.instances[number as usize].operation) {
+                    grown[at].refused.push(number);
+                }
+            });
             grown[at].taken = taken;
         }
         at += 1;

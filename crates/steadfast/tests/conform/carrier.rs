@@ -139,8 +139,8 @@ impl Carrier {
                     Err(error) => differs(error.to_string()),
                 }
             }
-            // the world decides by itself, and nobody delivers across a partition
-            Event::Decide | Event::Cut | Event::Heal => Ok(()),
+            // the world decides by itself, nobody delivers across a partition, and copies are not kept
+            Event::Decide | Event::Cut | Event::Heal | Event::Evict => Ok(()),
         }
     }
 
@@ -179,7 +179,10 @@ impl Carrier {
             self.clock.advance(-ticks * TICK_MS);
         }
         let (memory, result) = match outcome? {
-            Outcome::Done { memory, result, .. } => (memory, result),
+            Outcome::Done { memory, result, truth } => {
+                self.told(&truth)?;
+                (memory, result)
+            }
             other => return differs(format!("is accepted, and here: {other:?}")),
         };
         self.same_answer(call, answer, &memory, &result)?;
@@ -206,6 +209,23 @@ impl Carrier {
             };
             if let Some(old) = old.filter(|old| trouble == Trouble::Pause && old != new) {
                 self.kept.insert(slot.clone(), old);
+            }
+        }
+        Ok(())
+    }
+
+    /// What an answer tells of the records it changed is what is stored.
+    fn told(&self, truth: &Json) -> Carried {
+        for told in truth.as_array().into_iter().flatten() {
+            let subject = told["subject"].as_str().unwrap_or_default();
+            let key = told["key"].as_array().cloned().unwrap_or_default();
+            let held = self.door.truth(&self.runtime, subject, &key);
+            let declared = self.design.subjects.iter().find(|known| known.name == subject);
+            let implicit = declared.is_some_and(|declared| declared.implicit);
+            if held.as_ref().unwrap_or(&Json::Null) != &told["truth"]
+                && !(implicit && told["truth"].is_null())
+            {
+                return differs(format!("is told {told}, and there is {held:?}"));
             }
         }
         Ok(())
@@ -275,6 +295,11 @@ impl Carrier {
         at: &State,
         accepted: bool,
     ) -> Result<Outcome, Stop> {
+        if at.copies > 0 && looks_at_a_copy(&self.design, call.operation) {
+            return Err(Stop::LeftOut(
+                "a call that looks at a copy, of which the runtime keeps none",
+            ));
+        }
         let proof = call.params.iter().position(|param| *param == Value::Proof(true));
         let Some(proof) = proof else { return self.ask_once(call, memory, None) };
         let mut proofs = Vec::new();
@@ -417,23 +442,12 @@ impl Carrier {
         if let (Some(signs), Some(asked)) = (signs, asked) {
             let field = |name: &str| asked.body[name].as_str().unwrap_or_default().to_owned();
             let digest = proofs::bytes_of::<32>(field("digest").as_bytes()).unwrap_or_default();
-            let known = self.keys();
-            let Some(name) = known.get(&field("public_key")) else {
-                return differs(format!("nobody has the key of {}", asked.body));
-            };
-            let signature = hex(pair(name).sign(&digest).as_ref());
+            // without a key it may say anything
+            let name = self.evidence.holder(&field("public_key")).unwrap_or_default();
+            let signature = hex(pair(&name).sign(&digest).as_ref());
             self.evidence.signatures.insert(signs, signature);
         }
         Ok(())
-    }
-
-    /// The keys of the small world by their public halves.
-    fn keys(&self) -> BTreeMap<String, String> {
-        let names = (1..10).flat_map(|at| {
-            let texts = ["public_key", "key", "signing_key"];
-            texts.into_iter().map(move |text| format!("{text}-{at}"))
-        });
-        names.map(|name| (hex(public_of(&name).as_slice()), name)).collect()
     }
 
     fn answer(
@@ -507,11 +521,6 @@ impl Carrier {
     }
 }
 
-fn public_of(name: &str) -> Vec<u8> {
-    use aws_lc_rs::signature::KeyPair;
-    pair(name).public_key().as_ref().to_vec()
-}
-
 /// Does the guard follow a reference? Then another record may make it due.
 fn looks_elsewhere(operation: &design::model::Operation) -> bool {
     use design::model::ExprKind;
@@ -527,5 +536,26 @@ fn looks_elsewhere(operation: &design::model::Operation) -> bool {
             };
         });
     }
+    found
+}
+
+/// Does it ask for the copy that a cache keeps?
+fn looks_at_a_copy(design: &Design, operation: OperationId) -> bool {
+    use design::model::{ExprKind, StateKind, visit};
+    let mut found = false;
+    visit::operation_exprs(&design.operations[operation.index()], &mut |expr| {
+        visit::each(expr, &mut |part| match &part.kind {
+            ExprKind::Exists { cache, .. } => found |= cache.is_some(),
+            ExprKind::Attr { base, attr } => {
+                if let Some(subject) = base.ty.subject() {
+                    let subject = &design.subjects[subject.index()];
+                    let state = subject.attributes[attr.index()].state;
+                    let kind = subject.states[state.index()].kind;
+                    found |= matches!(kind, StateKind::Cache { .. });
+                }
+            }
+            _ => {}
+        });
+    });
     found
 }

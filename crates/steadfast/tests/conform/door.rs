@@ -17,6 +17,7 @@ pub enum Outcome {
     Done {
         memory: Map<String, Json>,
         result: Json,
+        /// the records that it changed, as they are told
         truth: Json,
     },
     Refused {

@@ -1,5 +1,6 @@
 //! Values of the small world as the runtime writes them.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
@@ -17,6 +18,8 @@ pub const START: i64 = 1_700_000_000_000;
 pub struct Evidence {
     /// by the effect and its key
     pub signatures: BTreeMap<(u32, u32), String>,
+    /// the names of the keys that were ever mentioned, by their public halves
+    keys: RefCell<BTreeMap<String, String>>,
 }
 
 pub fn ms(ticks: i64) -> i64 {
@@ -32,10 +35,6 @@ pub fn pair(name: &str) -> Ed25519KeyPair {
     Ed25519KeyPair::from_seed_unchecked(blake3::hash(name.as_bytes()).as_bytes()).expect("32 bytes")
 }
 
-fn public(name: &str) -> String {
-    hex(pair(name).public_key().as_ref())
-}
-
 /// The types of the parts of a key, those of the records it refers to among them.
 pub fn key_types(design: &Design, subject: SubjectId) -> Vec<&Type> {
     let keys = design.subjects[subject.index()].keys.iter();
@@ -47,6 +46,20 @@ pub fn key_types(design: &Design, subject: SubjectId) -> Vec<&Type> {
 }
 
 impl Evidence {
+    fn public(&self, name: &str) -> String {
+        let known = self.keys.borrow().iter().find(|(_, of)| *of == name).map(|it| it.0.clone());
+        known.unwrap_or_else(|| {
+            let public = hex(pair(name).public_key().as_ref());
+            self.keys.borrow_mut().insert(public.clone(), name.to_string());
+            public
+        })
+    }
+
+    /// Whose key it is.
+    pub fn holder(&self, public: &str) -> Option<String> {
+        self.keys.borrow().get(public).cloned()
+    }
+
     /// None: it cannot be told.
     pub fn json(&self, design: &Design, ty: &Type, value: &Value) -> Option<Json> {
         Some(match (ty.required(), value) {
@@ -55,7 +68,7 @@ impl Evidence {
             (_, Value::Bool(held)) => json!(held),
             (_, Value::Int(number)) => json!(number),
             (_, Value::Decimal(millionths)) => Json::String(decimal(*millionths)),
-            (Type::PublicKey, Value::Opaque(name)) => json!(public(name)),
+            (Type::PublicKey, Value::Opaque(name)) => json!(self.public(name)),
             (Type::Point, Value::Opaque(_)) => return None,
             (_, Value::Opaque(text) | Value::Constant(text) | Value::Principal(text)) => {
                 json!(text)
@@ -130,7 +143,7 @@ impl Evidence {
         for (part, value) in parts {
             let text = match (part, value) {
                 (_, Value::Null) => return None,
-                (HashPart::PublicKey, Value::Opaque(name)) => public(name),
+                (HashPart::PublicKey, Value::Opaque(name)) => self.public(name),
                 (_, Value::Opaque(text) | Value::Principal(text)) => text.clone(),
                 (_, Value::Content(text)) => store::Hash::of(text.as_bytes()).to_string(),
                 (_, Value::Digest(_)) => self.digest(value)?,

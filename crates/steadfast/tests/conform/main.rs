@@ -9,164 +9,80 @@ mod carrier;
 mod compare;
 mod door;
 mod json;
+mod served;
+mod walk;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use carrier::{Carried, Carrier, Stop};
-use model_checker::sample::{Draw, Drawn, Sample, TOLD, sample};
+use carrier::Carrier;
+use design::model::{Design, ExprKind, OperationId, OperationKind, ViewForm, visit};
+use model_checker::sample::{Draw, TOLD, sample};
+use walk::Walk;
 
 const TRANSITIONS: usize = 2_000;
 
-#[derive(Default)]
-struct Tally {
-    carried: usize,
-    refused: usize,
-    on_the_way: usize,
-    left_out: BTreeMap<&'static str, usize>,
-    differences: Vec<String>,
-}
-
-struct Walk<'a> {
-    sample: &'a Sample,
-    design: Arc<design::model::Design>,
-    /// nodes that were compared
-    seen: Vec<bool>,
-    tally: Tally,
-}
-
-impl Walk<'_> {
-    fn path(&self, node: usize) -> Vec<usize> {
-        let mut path = vec![node];
-        while let Some((before, _)) = &self.sample.nodes[path[path.len() - 1]].from {
-            path.push(*before);
-        }
-        path.reverse();
-        path
-    }
-
-    /// A runtime that has come to this node.
-    fn reach(&mut self, node: usize) -> Result<Carrier, Stop> {
-        let mut carrier = Carrier::new(&self.design);
-        for at in self.path(node) {
-            if let Some((before, event)) = &self.sample.nodes[at].from {
-                carrier.carry_out(event, &self.sample.nodes[*before].state)?;
-            }
-            if !self.seen[at] {
-                carrier.compare(&self.sample.nodes[at].state)?;
-                self.seen[at] = true;
-                self.tally.on_the_way += 1;
-            }
-        }
-        Ok(carrier)
-    }
-
-    fn node(&mut self, node: usize) {
-        let held = &self.sample.nodes[node];
-        let mut ready = match self.reach(node) {
-            Ok(carrier) => Some(carrier),
-            Err(stop) => return self.stopped(stop, node, None, held.drawn.len()),
-        };
-        for drawn in &held.drawn {
-            if let Drawn::Refused(event, refusal) = drawn
-                && let Some(carrier) = &mut ready
-            {
-                let carried = carrier.is_refused_here(event, refusal, &held.state);
-                let carried = carried.and_then(|()| carrier.compare(&held.state));
-                self.tally.refused += usize::from(carried.is_ok());
-                self.told(carried, node, drawn);
-            }
-        }
-        for drawn in &held.drawn {
-            let Drawn::Taken(event, after) = drawn else { continue };
-            let carrier = match ready.take() {
-                Some(carrier) => Ok(carrier),
-                None => self.reach(node),
-            };
-            let carried = carrier.and_then(|mut carrier| {
-                carrier.carry_out(event, &held.state)?;
-                carrier.compare(after)
-            });
-            self.tally.carried += usize::from(carried.is_ok());
-            self.told(carried, node, drawn);
-        }
-    }
-
-    fn told(&mut self, carried: Carried, node: usize, drawn: &Drawn) {
-        if let Err(stop) = carried {
-            self.stopped(stop, node, Some(drawn), 1);
-        }
-    }
-
-    fn stopped(&mut self, stop: Stop, node: usize, drawn: Option<&Drawn>, many: usize) {
-        match stop {
-            Stop::LeftOut(why) => *self.tally.left_out.entry(why).or_default() += many,
-            Stop::Differs(what) => {
-                let mut text = format!("{what}\n");
-                for at in self.path(node) {
-                    if let Some((_, event)) = &self.sample.nodes[at].from {
-                        text.push_str(&format!("    {event:?}\n"));
-                    }
-                }
-                if let Some(drawn) = drawn {
-                    let event = match drawn {
-                        Drawn::Taken(event, _) | Drawn::Refused(event, _) => event,
-                    };
-                    text.push_str(&format!("  > {event:?}\n"));
-                }
-                self.tally.differences.push(text);
-            }
-        }
-    }
-}
+/// Those of them that go over HTTP as well.
+const OVER_HTTP: usize = 100;
 
 fn conforms(name: &str, text: &str) {
     let compiled = design::compile(name, text, &design::NoCatalog);
     let design = compiled.design.unwrap_or_else(|| panic!("{name}: {:?}", compiled.diagnostics));
     let started = Instant::now();
+    let searched = searched(&design);
     let draw = Draw {
         seed: 12,
         transitions: TRANSITIONS,
         states_max: 1_000_000,
         threads: 1,
         faults: TOLD.to_vec(),
+        copies: false,
+        without: searched.clone(),
     };
     let sample = sample(&design, &draw).expect("it is finite");
-    let drawn: usize = sample.nodes.iter().map(|node| node.drawn.len()).sum();
     let explored = started.elapsed();
-    let mut walk = Walk {
-        sample: &sample,
-        design: Arc::new(sample.design.clone()),
-        seen: vec![false; sample.nodes.len()],
-        tally: Tally::default(),
-    };
-    for node in 0..sample.nodes.len() {
-        if !sample.nodes[node].drawn.is_empty() {
-            walk.node(node);
-        }
-    }
-    let tally = walk.tally;
+    let mut walk = Walk::new(&sample);
+    let design_of = Arc::clone(&walk.design);
+    walk.all(usize::MAX, &mut || Carrier::new(&design_of));
+    let (of_functions, by_function) = (walk.tally, started.elapsed() - explored);
+    let mut walk = Walk::new(&sample);
+    served::over_http(text, &mut walk, OVER_HTTP);
+    let by_http = started.elapsed() - explored - by_function;
+    let depths: BTreeSet<u32> =
+        sample.nodes.iter().filter(|node| !node.drawn.is_empty()).map(|node| node.depth).collect();
     println!(
-        "{name}: {} states to depth {}, {drawn} drawn at {} nodes: {} taken, {} refused, {} on the \
-         way, untold {}, left out {:?} {:?}; {:.1} s and {:.1} s",
+        "{name}: {} states to depth {}, drawn at {} depths: {of_functions}; over HTTP: {}; left out: \
+         {:?} {:?}, untold {}; {:.1} s, {:.1} s and {:.1} s",
         sample.states,
         sample.depth,
-        sample.nodes.len(),
-        tally.carried,
-        tally.refused,
-        tally.on_the_way,
-        sample.untold,
-        tally.left_out,
+        depths.len(),
+        walk.tally,
         sample.left_out.iter().map(|it| it.fault.name()).collect::<Vec<_>>(),
+        searched.iter().map(|id| &design.operations[id.index()].name).collect::<Vec<_>>(),
+        sample.untold,
         explored.as_secs_f64(),
-        (started.elapsed() - explored).as_secs_f64(),
+        by_function.as_secs_f64(),
+        by_http.as_secs_f64(),
     );
-    let mut shortest = tally.differences;
-    shortest.sort_by_key(|text| text.lines().count());
-    let count = shortest.len();
-    shortest.truncate(3);
-    assert!(count == 0, "{name}: {count} differences, such as\n{}", shortest.join("\n"));
+    of_functions.is_fine(name);
+    walk.tally.is_fine(name);
+}
+
+/// The reads that ask a view which only a search engine can answer: no server has one yet.
+fn searched(design: &Design) -> Vec<OperationId> {
+    let reads = design.operations.iter().enumerate().filter(|(_, operation)| {
+        let OperationKind::Read { result } = &operation.kind else { return false };
+        let mut found = false;
+        visit::each(result, &mut |part| {
+            if let ExprKind::View { view, .. } = &part.kind {
+                let form = &design.views[view.index()].form;
+                found |= matches!(form, ViewForm::Search { .. } | ViewForm::Near { .. });
+            }
+        });
+        found
+    });
+    reads.map(|(at, _)| OperationId::of(at)).collect()
 }
 
 macro_rules! catalog {
