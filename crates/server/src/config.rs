@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use runtime::ManualClock;
 use telemetry::Spans;
 
 use crate::admin::AdminHandle;
@@ -22,6 +24,8 @@ pub struct Config {
     pub spans: Spans,
     /// none: content that nothing mentions stays
     pub collecting: Option<Collecting>,
+    /// The clock of all designs, if it is moved by hand: for tests, and on this machine alone.
+    pub clock: Option<Arc<ManualClock>>,
 }
 
 impl Default for Config {
@@ -34,6 +38,7 @@ impl Default for Config {
             access: Access::default(),
             spans: Spans::default(),
             collecting: Some(Collecting::default()),
+            clock: None,
         }
     }
 }

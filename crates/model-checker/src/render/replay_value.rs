@@ -3,7 +3,7 @@
 use design::model::{Design, Type};
 use serde_json::{Value, json};
 
-/// `seat-1` is a text, `2 ticks` a duration of two seconds, `[a, b]` a list.
+/// `seat-1` is a text, `2 ticks` a duration of two ticks, `[a, b]` a list.
 pub(super) fn json_of(design: &Design, ty: &Type, shown: &str) -> Value {
     if shown == "null" {
         return Value::Null;
@@ -12,8 +12,8 @@ pub(super) fn json_of(design: &Design, ty: &Type, shown: &str) -> Value {
         Type::Int => shown.parse::<i64>().map_or_else(|_| json!(shown), |number| json!(number)),
         Type::Bool => json!(shown == "true"),
         Type::Duration => {
-            let ticks = shown.split(' ').next().unwrap_or(shown);
-            json!(format!("{ticks}s"))
+            let ticks = shown.split(' ').next().and_then(|ticks| ticks.parse::<i64>().ok());
+            ticks.map_or_else(|| json!(shown), |ticks| json!(duration(ticks * tick_ms(design))))
         }
         Type::Ref(subject) => key(design, *subject, shown),
         Type::List { of, .. } | Type::Set { of, .. } => {
@@ -25,13 +25,28 @@ pub(super) fn json_of(design: &Design, ty: &Type, shown: &str) -> Value {
 }
 
 /// `seat-1`, `Job(3)` or `Rm(tm-1, rm-2)`.
-fn key(design: &Design, subject: design::model::SubjectId, shown: &str) -> Value {
+pub(super) fn key(design: &Design, subject: design::model::SubjectId, shown: &str) -> Value {
     let Some(held) = design.subjects.get(subject.index()) else { return json!(shown) };
     let inside = shown.strip_prefix(held.name.as_str()).filter(|rest| rest.starts_with('('));
     let words = inside.map_or_else(|| vec![shown], parts);
     let mut values: Vec<Value> =
         held.keys.iter().zip(words).map(|(key, word)| json_of(design, &key.ty, word)).collect();
     if values.len() == 1 { values.remove(0) } else { Value::from(values) }
+}
+
+/// What one tick is worth: as much as makes every written duration as long as it is. Where no such
+/// length is right for all, the longest, so that what is over after so many ticks is over.
+pub(super) fn tick_ms(design: &Design) -> i64 {
+    let written = design.world.durations.iter().filter(|(_, ticks)| *ticks > 0);
+    written.map(|(ms, ticks)| ms / i64::from(*ticks)).max().unwrap_or(1_000).max(1)
+}
+
+/// `90s`, in the largest unit that is exact.
+pub(super) fn duration(ms: i64) -> String {
+    let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)];
+    let unit = units.into_iter().find(|(_, worth)| ms != 0 && ms % worth == 0);
+    let (name, worth) = unit.unwrap_or(("ms", 1));
+    format!("{}{name}", ms / worth)
 }
 
 /// What stands between brackets, divided at the commas that are not inside of others.

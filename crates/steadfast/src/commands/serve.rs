@@ -14,6 +14,7 @@ use server::{Access, Admin, AdminHandle, Collecting, Config, Limits, Running, Se
 use telemetry::{Resource, Spans};
 
 use super::Answer;
+use super::clock::ClockKind;
 use super::host::Host;
 use super::outgoing_options::OutgoingOptions;
 use crate::catalog::Embedded;
@@ -71,6 +72,9 @@ pub struct Serve {
     /// Nobody is let in without a token; always so where others than this machine can listen in
     #[arg(long)]
     tokens: bool,
+    /// `manual` is for tests: time stands still until `POST /v1/clock` moves it on
+    #[arg(long, value_name = "CLOCK", value_enum, default_value_t = ClockKind::System)]
+    clock: ClockKind,
     /// The directory of keys: `./steadfast-keys`, or with `--store memory:` none
     #[arg(long, value_name = "DIR")]
     keys: Option<PathBuf>,
@@ -92,6 +96,7 @@ impl Serve {
         }
         let all: Vec<&Design> = designs.iter().map(|(_, _, design)| design).collect();
         let leaving = self.outgoing.read(&all)?;
+        let clock = self.clock.open(&self.store, self.listen, designs.iter().map(|it| &*it.0))?;
         let (store, embedded) = steadfast::open_copyable(&self.store).map_err(|error| {
             Problem::new(error.to_string()).help("`--store memory:` needs no disk")
         })?;
@@ -107,7 +112,8 @@ impl Serve {
         let host = Arc::new(Host::new(leaving, embedded, spans.clone()));
         let mut services = Vec::new();
         for (name, text, design) in designs {
-            let runtime = Runtime::open(design, Arc::clone(&store), settings.clone())
+            let (store, settings) = (Arc::clone(&store), settings.clone());
+            let runtime = Runtime::open_with_clock(design, store, settings, clock.runtime())
                 .map_err(|error| Problem::new(format!("`{name}` on `{}`: {error}", self.store)))?;
             let runtime = Arc::new(runtime);
             host.start(&name, &runtime)?;
@@ -123,6 +129,7 @@ impl Serve {
             access,
             admin: Some(AdminHandle(Arc::clone(&host) as Arc<dyn Admin>)),
             spans,
+            clock: clock.manual(),
             collecting: (self.collect_blobs_every > 0).then_some(Collecting {
                 every_ms: self.collect_blobs_every,
                 grace_ms: self.collect_blobs_grace,
@@ -134,6 +141,7 @@ impl Serve {
         output.flush();
         running.until_signal();
         host.stop();
+        clock.close();
         // what was recorded last is told first
         drop(exporter);
         let _ = store::block_on(store.close());

@@ -1,5 +1,6 @@
 //! How a call gets in: as a function, or over HTTP.
 
+use std::fmt;
 use std::sync::Arc;
 
 use runtime::{CallError, Request, Runtime};
@@ -12,7 +13,6 @@ pub enum Door {
     Http(Agent, String),
 }
 
-#[derive(Debug)]
 pub enum Outcome {
     Done {
         memory: Map<String, Json>,
@@ -23,8 +23,18 @@ pub enum Outcome {
     Refused {
         clause: String,
     },
-    /// anything else is a failure of the test
+    /// anything else
     Failed(String),
+}
+
+impl fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Done { .. } => write!(f, "done"),
+            Outcome::Refused { clause } => write!(f, "refused by `{clause}`"),
+            Outcome::Failed(why) => write!(f, "{why}"),
+        }
+    }
 }
 
 impl Door {

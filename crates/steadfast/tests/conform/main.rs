@@ -9,6 +9,7 @@ mod carrier;
 mod compare;
 mod door;
 mod json;
+mod outside;
 mod served;
 mod walk;
 
@@ -44,7 +45,7 @@ fn conforms(name: &str, text: &str) {
     let explored = started.elapsed();
     let mut walk = Walk::new(&sample);
     let design_of = Arc::clone(&walk.design);
-    walk.all(usize::MAX, &mut || Carrier::new(&design_of));
+    walk.all(usize::MAX, |_| true, &mut || Carrier::new(&design_of));
     let (of_functions, by_function) = (walk.tally, started.elapsed() - explored);
     let mut walk = Walk::new(&sample);
     served::over_http(text, &mut walk, OVER_HTTP);

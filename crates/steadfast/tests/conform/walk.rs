@@ -65,24 +65,19 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Carries out what was drawn, at most so many, evenly over the nodes.
-    pub fn all(&mut self, most: usize, fresh: &mut Fresh<'_>) {
-        let nodes: Vec<usize> = (0..self.sample.nodes.len())
-            .filter(|node| !self.sample.nodes[*node].drawn.is_empty())
-            .collect();
-        let drawn: usize = nodes.iter().map(|node| self.sample.nodes[*node].drawn.len()).sum();
-        // every nth of them, counted over all nodes
-        let every = drawn.div_ceil(most.max(1)).max(1);
+    /// Carries out what was drawn and is wanted, at most so many, evenly over the nodes.
+    pub fn all(&mut self, most: usize, wanted: fn(&Drawn) -> bool, fresh: &mut Fresh<'_>) {
+        let nodes = &self.sample.nodes;
+        let all: usize =
+            nodes.iter().map(|node| node.drawn.iter().filter(|it| wanted(it)).count()).sum();
+        let most = most.min(all);
         let mut number = 0;
-        for node in nodes {
-            let of_node = &self.sample.nodes[node].drawn;
-            let chosen: Vec<&Drawn> = of_node
-                .iter()
-                .filter(|_| {
-                    number += 1;
-                    number % every == 0
-                })
-                .collect();
+        for (node, held) in nodes.iter().enumerate() {
+            let mut chosen: Vec<&Drawn> = held.drawn.iter().filter(|it| wanted(it)).collect();
+            chosen.retain(|_| {
+                number += 1;
+                number * most / all > (number - 1) * most / all
+            });
             if !chosen.is_empty() {
                 self.node(node, &chosen, fresh);
             }
