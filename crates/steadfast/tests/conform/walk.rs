@@ -33,14 +33,16 @@ impl fmt::Display for Tally {
 }
 
 impl Tally {
-    /// Everything came to the same, and there was something.
-    pub fn is_fine(self, name: &str) {
+    /// So many were carried out, and everything came to the same.
+    pub fn is_fine(self, name: &str, expected: usize) {
         let mut shortest = self.differences;
         shortest.sort_by_key(|text| text.lines().count());
         let count = shortest.len();
         shortest.truncate(3);
         assert!(count == 0, "{name}: {count} differences, such as\n{}", shortest.join("\n"));
-        assert!(self.taken > 0 && self.refused > 0, "{name}: nothing was compared");
+        assert!(self.left_out.is_empty(), "{name}: {:?}", self.left_out);
+        assert!(self.taken > 0 && self.refused > 0, "{name}: all were of one kind");
+        assert_eq!(self.taken + self.refused, expected, "{name}: not all were carried out");
     }
 }
 
