@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use design::model::{OperationId, OperationKind};
+use design::model::{ExprKind, Operation, OperationId, OperationKind, visit};
 use model_checker::sample::{Answered, Refusal, TICK_MS, Value};
 use runtime::{Clock, Delivered, Delivery, Fired, Outside, Worked, proofs};
 use serde_json::{Map, Value as Json};
@@ -186,17 +186,21 @@ impl Carrier {
     }
 }
 
-/// Does the guard follow a reference? Then another record may make it due.
-fn looks_elsewhere(operation: &design::model::Operation) -> bool {
-    use design::model::ExprKind;
+/// Does the guard look at anything but its own record? Then something else may make it due.
+fn looks_elsewhere(operation: &Operation) -> bool {
+    let own = operation.params.first().map(|param| param.local);
     let mut found = false;
     for clause in &operation.guard {
-        design::model::visit::each(&clause.body, &mut |part| {
+        visit::each(&clause.body, &mut |part| {
             found |= match &part.kind {
                 ExprKind::Attr { base, .. }
                 | ExprKind::Exists { base, .. }
+                | ExprKind::Counter { base, .. }
                 | ExprKind::LogStart { base, .. }
-                | ExprKind::LogEnd { base, .. } => !matches!(base.kind, ExprKind::Local(_)),
+                | ExprKind::LogEnd { base, .. } => {
+                    !matches!(base.kind, ExprKind::Local(of) if Some(of) == own)
+                }
+                ExprKind::Stored(_) => true,
                 _ => false,
             };
         });
