@@ -2,6 +2,7 @@
 //! committed, and only then is it answered.
 
 mod alarm;
+mod answer_value;
 mod blobs;
 mod bytes;
 mod chosen;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use store::{Decision, KeyRange, Transaction};
 use telemetry::Trace;
 
+use crate::answer_value::{MISREAD, bound};
 use crate::bytes::{Damaged, Reader};
 use crate::chosen::Chosen;
 use crate::keys::{self, Space};
@@ -297,6 +298,23 @@ impl Runtime {
         let Some((_, bytes)) = transaction.get(&key) else { return Ok(None) };
         let entry = OutboxEntry::take(bytes)?;
         let Answered::Commit(_) = entry.entry.answer() else { return Ok(None) };
+        let operation = &schema.design.operations[picked.effect.index()];
+        let misread = Delivered::Unknown { trouble: MISREAD.into(), retry_after_ms: None };
+        let delivered = match delivered {
+            Delivered::Ok(answer)
+                if bound(
+                    schema,
+                    operation,
+                    AnswerKind::Ok,
+                    answer,
+                    &mut desk.pool.borrow_mut(),
+                )
+                .is_none() =>
+            {
+                &misread
+            }
+            said => said,
+        };
         let (kind, answer) = match delivered {
             Delivered::Ok(answer) => (AnswerKind::Ok, answer),
             Delivered::Refused(answer) => (AnswerKind::Refused, answer),
@@ -346,26 +364,8 @@ impl Runtime {
         let params = params_of(schema, picked.effect, &entry.args, desk)?;
         desk.room.trace.clone_from(&entry.trace);
         let operation = &schema.design.operations[picked.effect.index()];
-        let OperationKind::Effect(effect) = &operation.kind else { return Err(Damaged) };
-        let handler = match kind {
-            AnswerKind::Ok => &effect.on_ok,
-            AnswerKind::Refused => &effect.on_refused,
-            AnswerKind::Unknown => &effect.on_unknown,
-        };
-        let mut word = NOBODY;
-        if let Some(local) = handler.param {
-            let bound = &operation.locals[local.index()];
-            let mut pool = desk.pool.borrow_mut();
-            // the whole answer, or its field of that name; an answer of another type is no answer:
-            // null, which the handler sees
-            for value in [Some(answer), answer.get(&bound.name)].into_iter().flatten() {
-                let mut words = Vec::new();
-                if values::read(&schema.design, &bound.ty, value, &mut pool, &mut words).is_ok() {
-                    word = words[0];
-                    break;
-                }
-            }
-        }
+        let word = bound(schema, operation, kind, answer, &mut desk.pool.borrow_mut());
+        let word = word.unwrap_or(NOBODY);
         let command = Command {
             operation: picked.effect,
             params: &params,

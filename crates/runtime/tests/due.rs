@@ -284,3 +284,29 @@ fn a_record_among_several_makes_a_repair_due() {
         bench.call(ask("user", "make", "u").with("p", "y")).unwrap();
     });
 }
+
+#[test]
+fn an_answer_of_another_type_decides_nothing() {
+    let text = "
+        design Asks
+        actor user
+        actor network
+        subject A(a: text) { truth S { n: int = 0, gave_up: bool = false } }
+        step user[go(a: A)] { send network.ask(a) }
+        effect network[ask(a: A)] {
+            call POST \"{network.url}/ask\" key a
+            on ok(n: int) { S.n := n }
+            on refused {}
+            on unknown { S.gave_up := true }
+        }
+    ";
+    let bench = bench(support::compile("asks", text));
+    bench.call(ask("user", "go", "u").with("a", "x")).unwrap();
+    let outside =
+        Scripted::new(vec![Delivered::Ok(json!({ "hello": 1 })), Delivered::Ok(json!(7))]);
+    assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Tried);
+    assert_eq!(bench.runtime.outbox(10).unwrap().len(), 1, "it is asked again");
+    bench.clock.advance(60_000);
+    assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Tried);
+    assert_eq!(bench.truth("A", "x")["S"], json!({ "n": 7, "gave_up": false }));
+}
