@@ -20,6 +20,9 @@ use crate::runtime::Runtime;
 /// Is it this entry? Asked with the effect or step, and with its arguments.
 pub(crate) type Chosen<'c> = dyn Fn(&str, &Map<String, Value>) -> bool + 'c;
 
+/// The effect or step that is to be called, and its arguments.
+pub type Undelivered = (String, Map<String, Value>);
+
 impl Runtime {
     /// Delivers the first open entry that is chosen, an effect or a message, though it may stand
     /// there for a later time. `Idle`: there is none.
@@ -31,8 +34,8 @@ impl Runtime {
         self.deliver_first(outside, Some(chosen))
     }
 
-    /// Every open entry: the effect or step that is to be called, and its arguments.
-    pub fn undelivered(&self) -> Result<Vec<(String, Map<String, Value>)>, CallError> {
+    /// Every open entry.
+    pub fn undelivered(&self) -> Result<Vec<Undelivered>, CallError> {
         let mut list = Vec::new();
         let mut trouble = None;
         self.transact(&mut |transaction| {

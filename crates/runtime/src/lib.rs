@@ -54,6 +54,7 @@ mod viewer;
 mod views;
 mod workers;
 
+pub use chosen::Undelivered;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use collect::Collected;
 pub use counters::Counters;
