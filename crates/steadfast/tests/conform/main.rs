@@ -70,8 +70,8 @@ fn conforms(name: &str, text: &str) {
     let drawn: usize = sample.nodes.iter().map(|node| node.drawn.len()).sum();
     let all = nodes_are_all(&sample);
     assert!(drawn == TRANSITIONS || all, "{name}: {drawn} were drawn, and there are more");
-    of_functions.is_fine(name, drawn);
-    walk.tally.is_fine(name, OVER_HTTP);
+    of_functions.expect(name, drawn);
+    walk.tally.expect(name, OVER_HTTP);
 }
 
 /// Are there no other states than those of the sample?

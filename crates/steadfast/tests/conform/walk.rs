@@ -33,8 +33,8 @@ impl fmt::Display for Tally {
 }
 
 impl Tally {
-    /// So many were carried out, and everything came to the same.
-    pub fn is_fine(self, name: &str, expected: usize) {
+    /// Fails unless so many were carried out and everything came to the same.
+    pub fn expect(self, name: &str, expected: usize) {
         let mut shortest = self.differences;
         shortest.sort_by_key(|text| text.lines().count());
         let count = shortest.len();
