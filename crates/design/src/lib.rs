@@ -7,12 +7,14 @@ mod archetype;
 mod compile;
 mod json;
 pub mod model;
+mod scale;
 mod sources;
 mod suggest;
 
 pub use archetype::instantiate;
 pub use compile::families;
 pub use json::{from_json, to_json};
+pub use scale::Scale;
 pub use sources::{Catalog, NoCatalog, Position, Source, Sources};
 pub use suggest::{did_you_mean, instead};
 

@@ -3,9 +3,9 @@
 //! Counting is put off until a counter is read, or the step ends: a record that is being made
 //! attribute by attribute is counted once, when it is whole.
 //!
-//! A parent is needed only when a counter changes, or a child is made. It cannot be deleted while
-//! a counter is not 0, and no child can move a counter of a parent that is not there; so a parent
-//! that is made again starts at 0 rightly.
+//! A parent is needed only when a counter changes. It cannot be deleted while a counter is not 0, and
+//! no child is made without its parent (`children`); so a parent that is made again starts at 0
+//! rightly.
 
 use crate::env::StepEnv;
 use crate::eval::{Eval, Stop, compute};
@@ -57,7 +57,6 @@ fn count<T: Truth>(eval: &mut Steps<'_, '_, T>, index: usize) -> Result<(), Stop
     let entry = eval.env.overlay.entries[index];
     let rules = program.subject(entry.subject);
     let Some(parent_subject) = rules.parent else { return Ok(()) };
-    let first = entry.counted.is_none();
     let base = match entry.counted {
         Some(base) => base as usize,
         None => {
@@ -76,19 +75,21 @@ fn count<T: Truth>(eval: &mut Steps<'_, '_, T>, index: usize) -> Result<(), Stop
         }
     };
     let there = eval.env.overlay.status(index) == Status::Changed;
-    let made = there && first && !rules.implicit && eval.env.overlay.before(index).is_none();
     let parent = eval.env.truth.key_part(entry.subject, entry.key, 0);
-    if made {
-        let place = eval.env.load(parent_subject, parent)?;
-        if matches!(eval.env.overlay.status(place), Status::Absent | Status::Deleted) {
-            return Err(Stop::refuse(eval.env.overlay.missing(place), NOWHERE));
-        }
+    if parent == NULL {
+        // A key outside the small world of a checker, which has no handle and so no parts. What is
+        // written under it is cut.
+        return Ok(());
     }
     for (number, rule) in rules.counted.iter().enumerate() {
         let new = if there { contribution(eval, rule, entry.key)? } else { 0 };
         let old = std::mem::replace(&mut eval.env.overlay.contributions[base + number], new);
         if new != old {
             let place = eval.env.load(parent_subject, parent)?;
+            if !eval.env.exists && eval.env.overlay.status(place) == Status::Absent {
+                let defaults = &program.subject(parent_subject).defaults;
+                eval.env.overlay.pretend(place, defaults);
+            }
             add(eval, place, rule.offset, new, old)
                 .map_err(|reason| Stop::refuse(reason, NOWHERE))?;
         }

@@ -18,6 +18,8 @@ pub(crate) struct StepEnv<'e, T> {
     pub clock: &'e mut Clock,
     pub memory: &'e mut Vec<Word>,
     pub me: Word,
+    /// is an absent parent of a new record a refusal? If not, it reads as its defaults.
+    pub exists: bool,
 }
 
 /// The `now` of a step: fixed at its first use.

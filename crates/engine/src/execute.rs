@@ -2,6 +2,7 @@
 
 use design::model::{AttrId, StateId, SubjectId};
 
+use crate::children;
 use crate::env::StepEnv;
 use crate::eval::{Eval, Stop};
 use crate::fault::Fault;
@@ -112,6 +113,7 @@ impl<T: Truth> Execute<'_, '_, T> {
         let program = self.eval.program;
         let height = self.eval.stack.len();
         self.eval.push_all(keys)?;
+        children::check_new(&mut self.eval, subject, height, place)?;
         let key = self.eval.env.truth.key_of(subject, &self.eval.stack[height..]);
         self.eval.stack.truncate(height);
         let fields: &[Placed] = &program.lists.placed[fields.range()];

@@ -9,6 +9,8 @@ pub(crate) enum Fault {
     NoSuchRecord,
     Deleted,
     AlreadyExists,
+    NoParent,
+    EmptyKey,
     HasChildren,
     Nothing,
     NullValue,
@@ -20,10 +22,12 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    const ALL: [Fault; 11] = [
+    const ALL: [Fault; 13] = [
         Fault::NoSuchRecord,
         Fault::Deleted,
         Fault::AlreadyExists,
+        Fault::NoParent,
+        Fault::EmptyKey,
         Fault::HasChildren,
         Fault::Nothing,
         Fault::NullValue,
@@ -67,6 +71,8 @@ impl From<Fault> for Reason {
             Fault::NoSuchRecord => Reason::NoSuchRecord,
             Fault::Deleted => Reason::Deleted,
             Fault::AlreadyExists => Reason::AlreadyExists,
+            Fault::NoParent => Reason::NoParent,
+            Fault::EmptyKey => Reason::EmptyKey,
             Fault::HasChildren => Reason::HasChildren,
             Fault::Nothing => Reason::Nothing,
             Fault::NullValue => Reason::NullValue,

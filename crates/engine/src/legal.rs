@@ -97,7 +97,12 @@ fn fillings<'a>(
                     .iter()
                     .position(|other| other.name == rule.name && other.ty == rule.ty);
                 let given = same.map(|index| &command.params[called.params.fields[index].range()]);
-                given.or(rule.default.as_deref()).map(Filled::Words).into_iter().collect()
+                let within = |words: &&[Word]| {
+                    let first = words.first().copied().unwrap_or(NULL);
+                    first == NULL || rule.range.is_none_or(|range| range.contains(first))
+                };
+                let filled = given.filter(within).or(rule.default.as_deref());
+                filled.map(Filled::Words).into_iter().collect()
             }
         };
         let mut next = Vec::new();

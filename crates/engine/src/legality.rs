@@ -1,13 +1,13 @@
 //! The guard: what must hold before anything changes.
 
-use design::model::{ClauseRef, Span};
+use design::model::{ClauseRef, Span, SubjectId};
 
 use crate::env::StepEnv;
 use crate::eval::{Eval, Stop};
 use crate::overlay::Status;
-use crate::program::operation::{Check, Look, Op, ValueRule};
+use crate::program::operation::{Check, Look, Op, ValueRule, Wanted};
 use crate::step::Ended;
-use crate::{NULL, Reason, Truth, Word};
+use crate::{NULL, Outside, Place, Reason, Truth, Word};
 
 /// Are the arguments values of their types?
 #[inline]
@@ -33,6 +33,11 @@ fn check(rule: &ValueRule, words: &[Word]) -> Result<(), Reason> {
     let fits = match rule.check {
         Check::Any => true,
         Check::Below(end) => (0..end).contains(&first),
+        Check::Within(range) if !range.contains(first) => {
+            let place = Place::Param(rule.param);
+            return Err(Reason::Range(Outside { place, value: first }));
+        }
+        Check::Within(_) => true,
         Check::List => fits(words, 1) && !elements(words, 1).contains(&NULL),
         Check::Set => fits(words, 1) && sorted(elements(words, 1), 1),
         Check::Map => fits(words, 2) && sorted(elements(words, 2), 2),
@@ -77,8 +82,7 @@ pub(crate) fn guard<T: Truth>(eval: &mut Eval<'_, StepEnv<'_, T>>, op: &Op) -> R
 /// Asks for everything that is missing at once.
 fn load_params<T: Truth>(eval: &mut Eval<'_, StepEnv<'_, T>>, op: &Op) -> Result<(), Stop> {
     for look in &op.looks {
-        let key = eval.local(look.offset);
-        if key != NULL {
+        if let Some(key) = looked_at(look, eval.local(look.offset), eval.env.truth) {
             match eval.env.load(look.subject, key) {
                 Ok(_) | Err(Stop::NEED) => {}
                 Err(stop) => return Err(stop),
@@ -88,23 +92,48 @@ fn load_params<T: Truth>(eval: &mut Eval<'_, StepEnv<'_, T>>, op: &Op) -> Result
     if eval.env.needs.is_empty() { Ok(()) } else { Err(Stop::NEED) }
 }
 
-/// `exists` of every parameter, then `fresh` of every new one: they stand in this order.
+/// The key of the record that is looked at; none: the parameter is null.
+#[inline]
+pub(crate) fn looked_at<T: Truth>(look: &Look, key: Word, truth: &T) -> Option<Word> {
+    if key == NULL {
+        return None;
+    }
+    match look.wanted {
+        Wanted::Parent { of } => Some(truth.key_part(of, key, 0)),
+        Wanted::Present | Wanted::Absent => Some(key),
+    }
+}
+
+/// Does a `new` parameter of the same call make this record? Then it is there for its children.
+pub(crate) fn is_made(op: &Op, subject: SubjectId, key: Word, params: &[Word]) -> bool {
+    let mut rules = op.param_rules.iter().zip(&op.params.fields);
+    rules.any(|(rule, field)| {
+        rule.new && rule.subject == Some(subject) && params[field.offset as usize] == key
+    })
+}
+
+/// `exists` of every parameter, and of the parent of every new one, then `fresh` of every new one:
+/// they stand in this order.
 fn look<T: Truth>(eval: &mut Eval<'_, StepEnv<'_, T>>, op: &Op) -> Result<(), Ended> {
     for look in &op.looks {
-        let key = eval.local(look.offset);
-        if key == NULL {
+        let Some(key) = looked_at(look, eval.local(look.offset), eval.env.truth) else {
             continue;
-        }
+        };
         let place = eval.env.load(look.subject, key)?;
-        match (eval.env.overlay.status(place), look.new) {
-            (Status::Absent, false) if op.exists => {
+        match (eval.env.overlay.status(place), look.wanted) {
+            (Status::Absent, Wanted::Present) if op.exists => {
                 return Err(unmet(op, look, Reason::Exists(look.param), ClauseRef::Exists));
             }
-            (Status::Absent, false) => {
+            (Status::Absent, Wanted::Present) => {
                 let defaults = &eval.program.subject(look.subject).defaults;
                 eval.env.overlay.pretend(place, defaults);
             }
-            (Status::Same, true) => {
+            (Status::Absent, Wanted::Parent { .. })
+                if !is_made(op, look.subject, key, &eval.frame[eval.base..]) =>
+            {
+                return Err(unmet(op, look, Reason::Exists(look.param), ClauseRef::Exists));
+            }
+            (Status::Same, Wanted::Absent) => {
                 return Err(unmet(op, look, Reason::Fresh(look.param), ClauseRef::Fresh));
             }
             _ => {}

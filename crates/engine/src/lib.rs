@@ -4,6 +4,7 @@
 //! same functions, for the step and for the small machines around it.
 
 mod assign;
+mod children;
 mod collection;
 mod command;
 mod counters;
@@ -22,6 +23,7 @@ pub mod outbox;
 mod outcome;
 mod overlay;
 mod program;
+mod ranges;
 mod refuses;
 pub mod retention;
 mod scratch;
@@ -36,7 +38,7 @@ pub use hash_part::HashPart;
 pub use holds::holds;
 pub use layout::{Field, Layout, ParamsLayout, StateLayout, width_of};
 pub use legal::{LegalStep, legal_steps};
-pub use outcome::{Outcome, Reason, Refusal};
+pub use outcome::{Outcome, Outside, Place, Reason, Refusal};
 pub use program::{Program, Shape};
 pub use refuses::refuses;
 pub use scratch::{

@@ -1,6 +1,8 @@
 //! What a step answers.
 
-use design::model::{ClauseRef, Span};
+use design::model::{AttrId, ClauseRef, OperationId, Span, SubjectId};
+
+use crate::Word;
 
 /// The details are in the [`crate::Scratch`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,7 +29,7 @@ pub struct Refusal {
 pub enum Reason {
     /// this clause of the guard does not hold
     Clause(u32),
-    /// the record that this parameter refers to is not there
+    /// the record that this parameter refers to is not there; of a `new` parameter, its parent
     Exists(u32),
     /// the record that this `new` parameter would make is there already
     Fresh(u32),
@@ -37,6 +39,10 @@ pub enum Reason {
     Deleted,
     /// `new` of a record that is there already
     AlreadyExists,
+    /// `new` of a record whose parent is not there: part of `exists`
+    NoParent,
+    /// `new` of a record whose key has a part that is empty
+    EmptyKey,
     /// a counted parent cannot be deleted while children are counted
     HasChildren,
     /// a reference to nothing was followed
@@ -48,11 +54,33 @@ pub enum Reason {
     CollectionFull,
     /// an argument is not a value of its type
     OutOfRange,
+    /// a value lies outside the range that the design gives it
+    Range(Outside),
     /// an answer came for an outbox entry that is not open
     EntryClosed,
     /// the form is not evaluated here (a scan in a guard, a read of an ephemeral); a design that
     /// compiled has none
     Unsupported,
+}
+
+/// A value that lies outside its range, and where it would stand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Outside {
+    pub place: Place,
+    pub value: Word,
+}
+
+/// What has a range.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Place {
+    /// of the operation that was called
+    Param(u32),
+    /// of a record that an argument refers to, or that would be made
+    Key { subject: SubjectId, part: u32 },
+    /// of truth, a log, a cache or an ephemeral
+    Attribute { subject: SubjectId, attr: AttrId },
+    /// of an effect that would be sent
+    Sent { operation: OperationId, param: u32 },
 }
 
 impl Reason {
@@ -65,6 +93,8 @@ impl Reason {
             Reason::NoSuchRecord => "no_such_record",
             Reason::Deleted => "deleted",
             Reason::AlreadyExists => "already_exists",
+            Reason::NoParent => "no_parent",
+            Reason::EmptyKey => "empty_key",
             Reason::HasChildren => "has_children",
             Reason::Nothing => "nothing",
             Reason::NullValue => "null_value",
@@ -72,6 +102,7 @@ impl Reason {
             Reason::DivisionByZero => "division_by_zero",
             Reason::CollectionFull => "collection_full",
             Reason::OutOfRange => "out_of_range",
+            Reason::Range(_) => "range",
             Reason::EntryClosed => "entry_closed",
             Reason::Unsupported => "unsupported",
         }

@@ -4,8 +4,9 @@ use design::model::{BlobId, ClauseRef, OperationId, StateId, SubjectId};
 
 use crate::eval::{Env, Eval, Stop};
 use crate::fault::Fault;
-use crate::legality;
-use crate::program::operation::Op;
+use crate::legality::{self, is_made, looked_at};
+use crate::program::operation::{Op, Wanted};
+use crate::ranges;
 use crate::{Command, Fetch, HashPart, NULL, Program, Reason, Refusal, Scratch, Truth, Word};
 
 /// The refusal that [`crate::step`] would give, found without keeping what was read; for callers
@@ -21,6 +22,11 @@ pub fn refuses<T: Truth>(
 ) -> Option<Refusal> {
     let op = program.operations.get(command.operation.index())?;
     legality::check_params(op, command.params).ok()?;
+    if !op.key_values.is_empty()
+        && ranges::outside_key(program, truth, op, command.params).is_some()
+    {
+        return None;
+    }
     scratch.stack.clear();
     scratch.frame.clear();
     scratch.frame.extend_from_slice(command.params);
@@ -65,21 +71,26 @@ fn look<T: Truth>(env: &mut Peek<'_, '_, T>, op: &Op) -> Option<Option<Refusal>>
     // something is not loaded, or newer than the clock: all of them come before the first refusal
     for look in &op.looks {
         let key = env.command.params[look.offset as usize];
-        if key != NULL {
+        if let Some(key) = looked_at(look, key, env.truth) {
             env.see(look.subject, key).ok()?;
         }
     }
     for look in &op.looks {
         let key = env.command.params[look.offset as usize];
-        if key == NULL {
-            continue;
-        }
+        let Some(key) = looked_at(look, key, env.truth) else { continue };
         let there = matches!(env.truth.record(look.subject, key), Fetch::Present(_));
-        let (reason, clause) = match (there, look.new) {
-            (false, false) if op.exists => (Reason::Exists(look.param), ClauseRef::Exists),
+        let (reason, clause) = match (there, look.wanted) {
+            (false, Wanted::Present) if op.exists => {
+                (Reason::Exists(look.param), ClauseRef::Exists)
+            }
             // shown as its defaults
-            (false, false) => return None,
-            (true, true) => (Reason::Fresh(look.param), ClauseRef::Fresh),
+            (false, Wanted::Present) => return None,
+            (false, Wanted::Parent { .. })
+                if !is_made(op, look.subject, key, env.command.params) =>
+            {
+                (Reason::Exists(look.param), ClauseRef::Exists)
+            }
+            (true, Wanted::Absent) => (Reason::Fresh(look.param), ClauseRef::Fresh),
             _ => continue,
         };
         let at = op.param_rules[look.param as usize].span;

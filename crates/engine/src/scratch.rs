@@ -155,7 +155,7 @@ impl Output {
         Part { start, end: self.words.len() as u32 }
     }
 
-    fn part(&self, part: Part) -> &[Word] {
+    pub fn part(&self, part: Part) -> &[Word] {
         &self.words[part.start as usize..part.end as usize]
     }
 }

@@ -2,6 +2,7 @@
 
 use design::model::{ClauseRef, Span};
 
+use crate::children;
 use crate::counters::{self, NOWHERE};
 use crate::env::{Clock, StepEnv};
 use crate::eval::{Eval, Stop};
@@ -10,14 +11,18 @@ use crate::fault::Fault;
 use crate::legality;
 use crate::program::node::Run;
 use crate::program::operation::{Kind, Op};
+use crate::ranges;
 use crate::scratch::Scratch;
-use crate::{AnswerKind, Command, NULL, Outcome, Program, Reason, Refusal, Truth};
+use crate::{AnswerKind, Command, NULL, Outcome, Outside, Program, Reason, Refusal, Truth};
 
 /// Evaluates one call: the guard (`exists`, `fresh`, then the clauses in order), then the
 /// statements in order over an overlay. For a read, its answer too; for an effect, the handler
 /// that `command.answer` selects (whether the entry is open is the outbox machine's decision).
 ///
 /// The record of a `new` parameter is made, with its defaults, before the first statement.
+///
+/// A value outside its range is a refusal by `range`: of an argument before the guard, of anything
+/// that the step would leave behind after all statements.
 ///
 /// `now` is the largest of `command.now` and the stored time of every record read.
 pub fn step<T: Truth>(
@@ -76,6 +81,8 @@ pub(crate) enum Ended {
     Unmet(Reason, ClauseRef, Span),
     /// in this clause, or in the body
     Stopped(Stop, Option<ClauseRef>),
+    /// an argument, or what it would leave behind
+    Outside(Outside),
 }
 
 impl From<Stop> for Ended {
@@ -111,6 +118,10 @@ fn evaluate<T: Truth>(
             Ended::Unmet(reason, clause, at) => {
                 return Outcome::Refused(Refusal { reason, clause: Some(clause), at });
             }
+            Ended::Outside(outside) => {
+                let reason = Reason::Range(outside);
+                return Outcome::Refused(Refusal { reason, clause: None, at: op.span });
+            }
             Ended::Stopped(Stop::NEED, _) => return Outcome::Need,
             Ended::Stopped(Stop::AGAIN, _) => {
                 // every round reads a record that is newer than all before it
@@ -120,6 +131,10 @@ fn evaluate<T: Truth>(
             }
             Ended::Stopped(stop, clause) => {
                 let (fault, node) = stop.refusal().unwrap_or((Fault::Unsupported, NOWHERE));
+                let clause = match fault {
+                    Fault::NoParent => Some(ClauseRef::Exists),
+                    _ => clause,
+                };
                 let at = if node == NOWHERE { op.span } else { program.span(node) };
                 return Outcome::Refused(Refusal { reason: fault.into(), clause, at });
             }
@@ -152,6 +167,7 @@ fn attempt<T: Truth>(
         clock: &mut scratch.clock,
         memory: &mut scratch.memory,
         me: command.me,
+        exists: op.exists,
     };
     let eval = Eval {
         program,
@@ -167,9 +183,20 @@ fn attempt<T: Truth>(
     if extent == Extent::Call {
         return Ok(render(&mut execute, op, command)?);
     }
+    if !op.key_values.is_empty()
+        && extent != Extent::FilledGuard
+        && let Some(outside) = ranges::outside_key(program, truth, op, command.params)
+    {
+        return Err(Ended::Outside(outside));
+    }
     legality::guard(&mut execute.eval, op)?;
     if extent == Extent::Whole {
         run(&mut execute, op, command)?;
+        if program.ranged
+            && let Some(outside) = ranges::outside(&execute)
+        {
+            return Err(Ended::Outside(outside));
+        }
     }
     Ok(())
 }
@@ -185,6 +212,9 @@ fn run<T: Truth>(
             if let (true, Some(subject)) = (rule.new, rule.subject) {
                 let key = execute.eval.local(field.offset);
                 if key != NULL {
+                    if children::has_empty_part(&execute.eval, subject, key) {
+                        return Err(Stop::refuse(Fault::EmptyKey, NOWHERE));
+                    }
                     execute.make(subject, key)?;
                 }
             }
@@ -209,7 +239,8 @@ fn run<T: Truth>(
                 AnswerKind::Unknown => op.answers[2],
             };
             if let Some(offset) = answer.param {
-                execute.eval.set_local(offset, word);
+                let within = answer.range.is_none_or(|range| range.contains(word));
+                execute.eval.set_local(offset, if within { word } else { NULL });
             }
             body = answer.body;
         }
@@ -225,6 +256,7 @@ fn run<T: Truth>(
     }
     if execute.eval.env.overlay.made {
         check_made(execute, op)?;
+        children::check_parents(&execute.eval)?;
     }
     Ok(())
 }

@@ -82,6 +82,7 @@ fn payment() -> Design {
     let answer = local_of(&mut authorize, optional(Type::Int));
     let handler = |value| Answer {
         param: Some(answer),
+        range: None,
         body: vec![stmt(assign(record(0, 0), 0, value))],
         written: true,
     };

@@ -3,7 +3,7 @@
 mod support;
 
 use design::model::*;
-use engine::{NULL, Outcome, Program, Reason, Scratch, Word};
+use engine::{NULL, Outcome, Outside, Place, Program, Reason, Scratch, Word};
 use support::*;
 
 fn thing(attributes: &[(&str, Type, Option<Const>)]) -> Subject {
@@ -230,6 +230,8 @@ fn every_reason_has_a_name_of_its_own() {
         Reason::NoSuchRecord,
         Reason::Deleted,
         Reason::AlreadyExists,
+        Reason::NoParent,
+        Reason::EmptyKey,
         Reason::HasChildren,
         Reason::Nothing,
         Reason::NullValue,
@@ -237,6 +239,7 @@ fn every_reason_has_a_name_of_its_own() {
         Reason::DivisionByZero,
         Reason::CollectionFull,
         Reason::OutOfRange,
+        Reason::Range(Outside { place: Place::Param(0), value: 0 }),
         Reason::EntryClosed,
         Reason::Unsupported,
     ];

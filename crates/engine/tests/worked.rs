@@ -22,6 +22,9 @@ fn compiled(text: &str) -> Design {
 /// What an actor remembers: by principal, actor, field and record.
 type Memories = BTreeMap<(Word, ActorId, MemoryId, Option<Word>), Word>;
 
+/// Of every subject; no handle of a text of the program is among them.
+const KEYS: [Word; 3] = [70, 71, 72];
+
 struct Walk<'a> {
     design: &'a Design,
     program: &'a Program,
@@ -40,7 +43,7 @@ impl<'a> Walk<'a> {
     fn new(design: &'a Design, program: &'a Program, seed: u64) -> Walk<'a> {
         let mut truth = MapTruth::default();
         for index in 0..design.subjects.len() {
-            truth.keys.insert(SubjectId::of(index), vec![0, 1, 2]);
+            truth.keys.insert(SubjectId::of(index), KEYS.to_vec());
             truth.single.insert(SubjectId::of(index));
         }
         truth.now = 1_000;
@@ -64,6 +67,7 @@ impl<'a> Walk<'a> {
             Type::Bool => self.random.below(2) as Word,
             Type::Optional(inner) if self.random.chance(2) => self.value(inner),
             Type::Optional(_) => NULL,
+            Type::Ref(_) => self.random.pick(&KEYS),
             _ => self.random.below(3) as Word,
         }
     }
@@ -148,7 +152,7 @@ impl<'a> Walk<'a> {
     }
 
     fn repair(&mut self, operation: OperationId) {
-        let key = self.random.below(3) as Word;
+        let key = self.random.pick(&KEYS);
         let due = engine::due(
             self.program,
             &self.truth,

@@ -12,6 +12,7 @@ mod markdown;
 mod realize;
 mod sheet;
 mod spell;
+mod tla;
 mod types;
 
 pub use against::{Change, Difference, Follows, against};
@@ -26,3 +27,4 @@ pub use realize::{
     Size, WriteForm, WriteKind, realize,
 };
 pub use sheet::{Sheet, sheet};
+pub use tla::{Tla, TlaGoal, tla};

@@ -1,6 +1,6 @@
 //! Types in the words of the language.
 
-use design::model::{Design, Type};
+use design::model::{Design, Range, Type};
 
 #[derive(Clone, Copy)]
 pub struct Types<'a> {
@@ -8,6 +8,13 @@ pub struct Types<'a> {
 }
 
 impl Types<'_> {
+    /// `int 1..64`, `duration 1s..10m?`
+    pub fn ranged(&self, ty: &Type, range: Option<Range>) -> String {
+        let Some(range) = range else { return self.text(ty) };
+        let mark = if ty.is_optional() { "?" } else { "" };
+        format!("{} {}{mark}", self.text(ty.required()), range.text(ty))
+    }
+
     pub fn text(&self, ty: &Type) -> String {
         match ty {
             Type::Int => "int".into(),

@@ -128,3 +128,21 @@ fn memory_of_another_type_is_worth_nothing() {
     let found = against(&compiled(&text), &compiled(&other));
     assert_eq!(found.in_flight[0].on, "claimant.again");
 }
+
+#[test]
+fn a_narrower_range_must_be_unused_and_a_wider_one_takes_what_is_stored() {
+    let text = "design D\nactor a\nactor b\nsubject S(s: text) { truth T { n: int 1..9 = 4 } }\n\
+                step a[go(s: S, x: int 1..9)] { T.n := x }\nstep b[look(s: S)] { T.n := 2 }\n";
+    let narrower = text.replace("n: int 1..9", "n: int 2..9").replace("x: int 1..9", "x: int 1..3");
+    let found = against(&compiled(text), &compiled(&narrower));
+    let (on, said, follows) = only_truth(&found);
+    assert_eq!((on, follows), ("S.T.n", Follows::IfUnused));
+    assert_eq!(said, "took 1..9 and takes 2..9: no record may have another");
+    assert_eq!(found.clients[0].text, "takes 1..3 of `x`: calls with another are refused");
+    let wider = against(&compiled(text), &compiled(&text.replace("n: int 1..9", "n: int 0..9")));
+    assert_eq!(only_truth(&wider).2, Follows::ByRewriting);
+    let apart =
+        against(&compiled(text), &compiled(&text.replace("actor b", "actor b apart from a")));
+    let said = "is refused by `apart` to whoever acts as `b` from now on";
+    assert!(apart.clients.iter().any(|it| it.on == "a[go]" && it.text == said), "{apart:#?}");
+}

@@ -57,6 +57,28 @@ fn each_failure_has_a_prevention_and_a_repair() {
 }
 
 #[test]
+fn ranges_who_is_apart_and_clauses_kept_for_defence_are_told() {
+    let text = "design D\nactor author\nactor approver apart from author\n\
+        subject S(s: int 0..3) { truth T { n: int 1..64 = 4, d: duration 1s..10m? } }\n\
+        step author[go(s: S, n: int 1..9 = 2) { low: T.n < 9 }] { T.n := n }\n\
+        step approver[look(s: S)] { T.n := 1 }\n\
+        defence go.low \"an old client asks twice\"\n";
+    let sheet = sheet(&compiled(text));
+    assert_eq!(sheet.truth[0].subject, "S(s: int 0..3)");
+    assert_eq!(sheet.truth[0].attributes, ["n: int 1..64 = 4", "d: duration 1s..10m?"]);
+    assert_eq!(sheet.operations[0].params, ["s: S", "n: int 1..9 = 2"]);
+    assert_eq!(sheet.operations[0].guard[0].defence.as_deref(), Some("an old client asks twice"));
+    assert_eq!(sheet.actors[0].apart, ["approver"]);
+    let page = markdown(&sheet);
+    for told in [
+        "- guard `low`: `T.n < 9` (kept for defence: an old client asks twice)",
+        "`approver` (apart from `author`)",
+    ] {
+        assert!(page.contains(told), "{page}");
+    }
+}
+
+#[test]
 fn trust_is_what_the_structure_shows() {
     let i02 = of("I02").trust;
     assert!(

@@ -1,8 +1,8 @@
 //! Explores a design and prints what that took, as one line of JSON.
 //!
-//!     cargo run --release -p model-checker --example explore -- FILE [--threads N] [--plain]
+//!     cargo run --release -p model-checker --example explore -- FILE [--threads N] [--plain] [--text]
 //!
-//! `--plain`: the invariants alone, without symmetry, normalisation and faults.
+//! `--text`: the verdict as a person reads it. `--plain`: the invariants alone, without symmetry, normalisation and faults.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -12,11 +12,17 @@ use model_checker::{Options, Verdict};
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let mut path = None;
+    let mut text_wanted = false;
     let mut options = Options::default();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--threads" => match arguments.next().and_then(|number| number.parse().ok()) {
                 Some(threads) => options.threads = threads,
+                None => return usage(),
+            },
+            "--text" => text_wanted = true,
+            "--max-states" => match arguments.next().and_then(|number| number.parse().ok()) {
+                Some(states) => options.max_states = states,
                 None => return usage(),
             },
             "--plain" => {
@@ -57,6 +63,11 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if text_wanted {
+        use model_checker::render::{Paint, Traces, text};
+        print!("{}", text(&path, &report, Traces::Broken, Paint::Plain));
+        return ExitCode::SUCCESS;
+    }
     let violated =
         report.goals.iter().filter(|goal| matches!(goal.verdict, Verdict::Violated(_))).count();
     let arms: Vec<u64> =

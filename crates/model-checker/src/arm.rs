@@ -3,7 +3,7 @@
 use design::model::{Fault, Goal, OperationId};
 use engine::{Reason, Scratch};
 
-use crate::machine::{Gather, Leaps, Machine, Move, NOW, Sink, Step, View, Worker};
+use crate::machine::{Beyond, Gather, Leaps, Machine, Move, NOW, Sink, Step, View, Worker};
 use crate::search::{Mark, Out, Place, Space};
 use crate::witness::Watch;
 
@@ -54,15 +54,38 @@ pub(crate) struct Violation {
     pub(crate) depth: u32,
     turn: u64,
     pub(crate) state: u32,
-    pub(crate) next: Option<Vec<u64>>,
+    pub(crate) next: Next,
     /// the transition is one in another of several independent worlds
     pub(crate) elsewhere: bool,
+}
+
+/// Where it does not hold.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Next {
+    /// in the state
+    Here,
+    /// of the transition from it to this one
+    To(Vec<u64>),
+    /// after, or of, a transition from it that the world has no room for
+    Beyond,
 }
 
 impl Violation {
     fn order(&self) -> (u32, u64) {
         // A state is seen when it is expanded, a transition one level earlier.
-        (self.depth + u32::from(self.next.is_some() || self.elsewhere), self.turn)
+        (self.depth + u32::from(self.next != Next::Here || self.elsewhere), self.turn)
+    }
+}
+
+/// Does a transition break a goal, of transitions or of the state that follows?
+pub(crate) fn breaks(machine: &Machine, goal: u32, step: &Step<'_>, scratch: &mut Scratch) -> bool {
+    let new = View::new(machine, step.after, step.now).with(step.extras);
+    let old = View::new(machine, step.before, NOW);
+    let old = machine.design.invariants[goal as usize].uses_old.then_some(&old);
+    let goal = Goal::Invariant(goal);
+    match old {
+        Some(old) => engine::holds(&machine.program, goal, &new, Some(old), scratch) != Ok(true),
+        None => engine::holds(&machine.program, goal, &new, None, scratch) != Ok(true),
     }
 }
 
@@ -72,8 +95,10 @@ pub(crate) struct Findings {
     pub(crate) violations: Vec<Violation>,
     /// for each thing to be witnessed, the least depth
     pub(crate) witnessed: Vec<u32>,
-    /// slots whose values went beyond their bound
-    pub(crate) beyond: Vec<u32>,
+    /// what the world had no room for
+    pub(crate) beyond: Vec<Beyond>,
+    /// and what could not even be judged
+    pub(crate) unjudged: Vec<Beyond>,
     pub(crate) unranked: Option<usize>,
 }
 
@@ -121,9 +146,13 @@ impl Findings {
         for (number, depth) in other.witnessed.into_iter().enumerate() {
             self.witness(Some(number as u32), depth);
         }
-        self.beyond.extend(other.beyond);
-        self.beyond.sort_unstable();
-        self.beyond.dedup();
+        for (held, other) in
+            [(&mut self.beyond, other.beyond), (&mut self.unjudged, other.unjudged)]
+        {
+            held.extend(other);
+            held.sort_unstable();
+            held.dedup();
+        }
         self.unranked = self.unranked.or(other.unranked);
     }
 }
@@ -149,9 +178,7 @@ struct Listener<'a, 'b> {
 
 impl Leaps for Listener<'_, '_> {
     fn happened(&mut self, machine: &Machine, what: Move) {
-        if let Some(watch) = self.arm.watch {
-            self.found.witness(watch.moved(machine, what), self.place.depth + 1);
-        }
+        self.witness(machine, what);
     }
 
     #[inline]
@@ -166,6 +193,26 @@ impl Leaps for Listener<'_, '_> {
     }
 }
 
+impl Listener<'_, '_> {
+    fn witness(&mut self, machine: &Machine, what: Move) {
+        if let Some(watch) = self.arm.watch {
+            let depth = self.place.depth + 1;
+            watch.moved(machine, what, &mut |number| self.found.witness(Some(number), depth));
+        }
+    }
+
+    fn violated(&mut self, goal: u32, next: Next) {
+        self.found.violated(Violation {
+            goal,
+            depth: self.place.depth,
+            turn: self.place.turn,
+            state: self.place.id,
+            next,
+            elsewhere: false,
+        });
+    }
+}
+
 impl Sink for Listener<'_, '_> {
     fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
         self.out.push(step.packed);
@@ -173,31 +220,16 @@ impl Sink for Listener<'_, '_> {
             let still = !step.seen && step.now == NOW;
             let holds = match self.still[at] {
                 Some(holds) if still => holds,
-                _ => {
-                    let new = View { machine, words: step.after, now: step.now };
-                    let old = View { machine, words: step.before, now: NOW };
-                    let goal = Goal::Invariant(*goal);
-                    engine::holds(&machine.program, goal, &new, Some(&old), self.scratch)
-                        .unwrap_or(false)
-                }
+                _ => !breaks(machine, *goal, step, self.scratch),
             };
             if still {
                 self.still[at] = Some(holds);
             }
             if !holds {
-                self.found.violated(Violation {
-                    goal: *goal,
-                    depth: self.place.depth,
-                    turn: self.place.turn,
-                    state: self.place.id,
-                    next: Some(step.packed.to_vec()),
-                    elsewhere: false,
-                });
+                self.violated(*goal, Next::To(step.packed.to_vec()));
             }
         }
-        if let Some(watch) = self.arm.watch {
-            self.found.witness(watch.moved(machine, step.what), self.place.depth + 1);
-        }
+        self.witness(machine, step.what);
     }
 
     fn refused(&mut self, operation: OperationId, reason: Reason) {
@@ -206,9 +238,24 @@ impl Sink for Listener<'_, '_> {
         }
     }
 
-    fn beyond(&mut self, slot: u32) {
-        if !self.found.beyond.contains(&slot) {
-            self.found.beyond.push(slot);
+    /// There is no room for what follows, but what is true of it can be told.
+    fn beyond(&mut self, machine: &Machine, step: &Step<'_>, what: Beyond) {
+        if !self.found.beyond.contains(&what) {
+            self.found.beyond.push(what);
+        }
+        let arm = self.arm;
+        let looked_at = arm.looks.iter().flat_map(|look| &look.goals);
+        for goal in arm.transitions.iter().chain(&arm.states).chain(looked_at) {
+            if breaks(machine, *goal, step, self.scratch) {
+                self.violated(*goal, Next::Beyond);
+            }
+        }
+        self.witness(machine, step.what);
+    }
+
+    fn unjudged(&mut self, what: Beyond) {
+        if !self.found.unjudged.contains(&what) {
+            self.found.unjudged.push(what);
         }
     }
 
@@ -239,7 +286,7 @@ impl Arm<'_> {
         }
         let mut all = true;
         for goal in goals {
-            let view = View { machine: self.machine, words: &worker.worker.before, now: NOW };
+            let view = View::new(self.machine, &worker.worker.before, NOW);
             let asked = Goal::Invariant(*goal);
             let program = &self.machine.program;
             if engine::holds(program, asked, &view, None, &mut worker.scratch) != Ok(true) {
@@ -249,7 +296,7 @@ impl Arm<'_> {
                     depth: at.depth,
                     turn: at.turn,
                     state: at.id,
-                    next: None,
+                    next: Next::Here,
                     elsewhere: false,
                 });
             }
@@ -280,7 +327,7 @@ impl Space for Arm<'_> {
         let words = self.machine.initial();
         match self.machine.pack(&mut worker.worker, &words) {
             Ok(packed) => out.extend_from_slice(&packed),
-            Err(beyond) => worker.found.beyond.push(beyond.0),
+            Err(beyond) => worker.found.beyond.push(beyond),
         }
     }
 
@@ -303,7 +350,7 @@ impl Space for Arm<'_> {
         }
         worker.still.fill(None);
         for goal in if self.island { &self.transitions[..] } else { &[] } {
-            let view = View { machine, words: &worker.worker.before, now: NOW };
+            let view = View::new(machine, &worker.worker.before, NOW);
             let goal_id = Goal::Invariant(*goal);
             let holds =
                 engine::holds(&machine.program, goal_id, &view, Some(&view), &mut worker.scratch);
@@ -313,7 +360,7 @@ impl Space for Arm<'_> {
                     depth: at.depth,
                     turn: at.turn,
                     state: at.id,
-                    next: None,
+                    next: Next::Here,
                     elsewhere: true,
                 });
             }

@@ -1,16 +1,19 @@
 //! From a design to its report.
 
-use design::model::{Design, Goal};
+use std::cell::RefCell;
+use std::time::Instant;
+
+use design::model::{Design, Goal, OperationId};
 
 use crate::arm::NEVER;
+use crate::clock::Scaled;
 use crate::failures::Judge;
 use crate::islands::reduce;
-use crate::protocols;
 use crate::report::WitnessKind;
 use crate::run::{Outcome, Run, Wanted};
 use crate::summary::summary;
-use crate::ticks::in_ticks;
-use crate::{GoalVerdict, Options, Progress, Report, Verdict, Witness, WorldError};
+use crate::{ArmResult, GoalVerdict, Options, Progress, Report, Verdict, Witness, WorldError};
+use crate::{free, protocols};
 
 /// Explores the small world of a design, as written and without each of its protections.
 pub fn check(
@@ -18,32 +21,39 @@ pub fn check(
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, WorldError> {
-    let whole = in_ticks(design);
-    let (design, notes) = if options.symmetry && !whole.world.symmetry_off {
-        reduce(&whole)
+    let started = Instant::now();
+    let searches = RefCell::new(Vec::new());
+    let whole = Scaled::of(design, options.regions);
+    let (reduced, notes) = if options.symmetry && !whole.design.world.symmetry_off {
+        reduce(&whole.design)
     } else {
-        (whole.clone(), Vec::new())
+        (whole.design.clone(), Vec::new())
     };
+    let reduced = whole.with(reduced);
     let together = (!notes.is_empty()).then_some(&whole);
-    let report = explore(&design, together, &notes, options, progress)?;
+    let mut report = explore(&reduced, together, &notes, options, &searches, progress)?;
     // What one of several independent worlds cannot tell, all of them together must.
     let untold = report.goals.iter().any(|goal| {
         matches!((&goal.goal, &goal.verdict), (Goal::Recovery(_), Verdict::Unknown(_)))
     });
     if !notes.is_empty() && report.base.closed && untold {
-        return explore(&whole, None, &[], options, progress);
+        report = explore(&whole, None, &[], options, &searches, progress)?;
     }
+    report.searches = searches.into_inner();
+    report.seconds = started.elapsed().as_secs_f64();
     Ok(report)
 }
 
 /// `whole`: the design is one of several independent worlds; these are all of them together.
 fn explore(
-    design: &Design,
-    whole: Option<&Design>,
+    scaled: &Scaled,
+    whole: Option<&Scaled>,
     notes: &[String],
     options: &Options,
+    searches: &RefCell<Vec<ArmResult>>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, WorldError> {
+    let design = &scaled.design;
     let wanted = Wanted {
         name: "as written".into(),
         protections: &[],
@@ -51,9 +61,11 @@ fn explore(
         witnesses: options.witnesses || options.failures,
         one_is_enough: false,
         symmetric: true,
+        announce: true,
         whole,
+        searches,
     };
-    let base = Run::new(design, &wanted, options, progress)?;
+    let base = Run::new(scaled, &wanted, options, progress)?;
     if base.explored.len() == 0 {
         let cut = summary(&base.machine, &base.found.beyond, &base.barred).cut;
         let what = cut.into_iter().next().unwrap_or_else(|| "the world".into());
@@ -77,25 +89,33 @@ fn explore(
                     symmetric: false,
                     ..wanted
                 };
-                Some(Run::new(design, &wanted, options, progress)?)
+                Some(Run::new(scaled, &wanted, options, progress)?)
             }
         };
         let run = apart.as_ref().unwrap_or(&base);
         for (at, goal) in design.recoveries.iter().enumerate() {
             let goal_id = Goal::Recovery(at as u32);
             let verdict = verdict(run.outcome(goal_id));
+            if let Verdict::Violated(trace) = &verdict {
+                let violated = Some((goal.name.clone(), trace.clone()));
+                progress(&Progress { arm: wanted.name.clone(), violated, ..Progress::default() });
+            }
             goals.push(GoalVerdict { goal: goal_id, name: goal.name.clone(), verdict });
         }
     }
+    let judge = Judge { scaled, options, base: &base, goals: &goals, whole, searches };
     let mut failures = Vec::new();
     if options.failures {
-        let judge = Judge { design, options, base: &base, whole };
         for failure in &design.failures {
             judge.failure(failure, progress, &mut failures)?;
         }
     }
     let (witnesses, unwitnessed) =
         if options.witnesses { witnesses(&base) } else { (vec![], vec![]) };
+    let free = match options.free && options.failures && base.explored.stop.is_none() {
+        true => free::clauses(&judge, progress)?,
+        false => Vec::new(),
+    };
     let mut world = summary(&base.machine, &base.found.beyond, &base.barred);
     world.symmetry.extend_from_slice(notes);
     Ok(Report {
@@ -106,12 +126,16 @@ fn explore(
         failures,
         witnesses,
         unwitnessed,
+        free,
+        searches: Vec::new(),
+        seconds: 0.0,
     })
 }
 
 fn verdict(outcome: Outcome) -> Verdict {
     match outcome {
-        Outcome::Holds => Verdict::Proved,
+        Outcome::Holds(bounds) if bounds.is_empty() => Verdict::Proved,
+        Outcome::Holds(bounds) => Verdict::Holds(bounds),
         Outcome::Fails(trace) => Verdict::Violated(trace),
         Outcome::Unknown(why) => Verdict::Unknown(why),
     }
@@ -122,10 +146,10 @@ fn witnesses(base: &Run) -> (Vec<Witness>, Vec<String>) {
     let mut unseen = Vec::new();
     let Some(watch) = &base.watch else { return (seen, unseen) };
     for ((kind, what), depth) in watch.list.iter().zip(&base.found.witnessed) {
-        if *depth == NEVER {
-            unseen.push(what.clone());
-        } else {
+        if *depth != NEVER {
             seen.push(Witness { kind: *kind, what: what.clone(), depth: *depth });
+        } else if !watch.defended.contains(what) {
+            unseen.push(what.clone());
         }
     }
     for route in protocols::routes(&base.machine.design) {
@@ -137,4 +161,11 @@ fn witnesses(base: &Run) -> (Vec<Witness>, Vec<String>) {
         }
     }
     (seen, unseen)
+}
+
+/// The operations of a design, with their numbers.
+pub(crate) fn operations(
+    design: &Design,
+) -> impl Iterator<Item = (OperationId, &design::model::Operation)> {
+    design.operations.iter().enumerate().map(|(at, held)| (OperationId::of(at), held))
 }

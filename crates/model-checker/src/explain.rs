@@ -1,24 +1,49 @@
 //! A path through the states becomes a history that can be read.
 
-use design::model::{ClauseRef, OperationId, Protection, Span, SubjectId};
+use design::model::{ClauseRef, Fault, Goal, OperationId, Protection, Span, SubjectId};
 use engine::{AnswerKind, Command, NULL, Outcome, Program, Scratch, Word};
 
-use crate::machine::{How, InstanceKind, Machine, Move, NOW, Sink, Step, View, Worker};
+use crate::arm::{Next, Violation, breaks};
+use crate::machine::{
+    Beyond, Extras, How, InstanceKind, Machine, Move, NOW, Sink, Step, View, Worker,
+};
 use crate::search::Explored;
 use crate::witness::{clause_name, clause_of};
 use crate::world::plan::SlotName;
 use crate::{ChangeLine, MemoryLine, StateLine, StepKind, Trace, TraceStep};
 
-/// Looks for the transition that leads to a certain state.
+/// Which transition comes next in a history.
+enum Wanted<'a> {
+    /// the one that leads to this state, and breaks this goal about transitions
+    To(&'a [u64], Option<u32>),
+    /// one that the world has no room for, and that breaks this goal
+    Beyond(u32),
+}
+
+/// Looks for it.
 struct Finder<'a> {
-    wanted: &'a [u64],
-    found: Option<(Move, Vec<Word>)>,
+    wanted: Wanted<'a>,
+    scratch: Scratch,
+    found: Option<(Move, Vec<Word>, Vec<StateLine>)>,
 }
 
 impl Sink for Finder<'_> {
-    fn moved(&mut self, _machine: &Machine, step: &Step<'_>) {
-        if self.found.is_none() && step.packed == self.wanted {
-            self.found = Some((step.what, step.next.to_vec()));
+    fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
+        let Wanted::To(state, goal) = self.wanted else { return };
+        if self.found.is_none()
+            && step.packed == state
+            && goal.is_none_or(|goal| breaks(machine, goal, step, &mut self.scratch))
+        {
+            self.found = Some((step.what, step.next(machine), Vec::new()));
+        }
+    }
+
+    fn beyond(&mut self, machine: &Machine, step: &Step<'_>, _what: Beyond) {
+        let Wanted::Beyond(goal) = self.wanted else { return };
+        if self.found.is_none() && breaks(machine, goal, step, &mut self.scratch) {
+            // Times are told as they are, without making them fit.
+            let extras = machine.extra_lines(step.extras);
+            self.found = Some((step.what, step.after.to_vec(), extras));
         }
     }
 }
@@ -42,14 +67,20 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// One step on: to the state that packs to `next`.
-    pub(crate) fn step(&mut self, next: &[u64], recovery: bool) -> Option<TraceStep> {
+    /// One step on, if there is one as wanted.
+    fn step(&mut self, wanted: Wanted<'_>, recovery: bool) -> Option<TraceStep> {
         let machine = self.machine;
         machine.load_words(&mut self.worker, &self.words).ok()?;
-        let mut finder = Finder { wanted: next, found: None };
+        let mut finder = Finder { wanted, scratch: Scratch::new(), found: None };
         machine.expand(&mut self.worker, &mut finder, recovery);
-        let (what, after) = finder.found?;
-        let step = self.explain(what, &after);
+        let (what, after, extras) = finder.found?;
+        let mut step = self.explain(what, &after);
+        step.changes.extend(extras.into_iter().map(|line| ChangeLine {
+            record: line.record,
+            attribute: line.attribute,
+            before: "absent".into(),
+            after: line.value,
+        }));
         self.words = after;
         Some(step)
     }
@@ -60,14 +91,15 @@ impl<'a> Replay<'a> {
         step.changes = machine.changes(&self.words, after);
         step.memory = machine.beliefs(after);
         if let Some((operation, me, params, memory)) = machine.command_of(what, &self.words) {
-            let shift = match what {
-                Move::Call { how, .. } | Move::Repair { how, .. } => match how {
-                    How::ClockAhead => 1,
-                    How::ClockBehind => -1,
+            let shift = machine.times.unit
+                * match what {
+                    Move::Call { how, .. }
+                    | Move::Repair { how, .. }
+                    | Move::Land { how, .. }
+                    | Move::Answer { how, .. }
+                    | Move::Deliver { how, .. } => how.shift(),
                     _ => 0,
-                },
-                _ => 0,
-            };
+                };
             let held = &machine.design.operations[operation.index()];
             step.params = machine.show_params(operation, &params);
             step.remembered = held
@@ -81,7 +113,7 @@ impl<'a> Replay<'a> {
                     (field.name.clone(), machine.show(&field.ty, &[*word]))
                 })
                 .collect();
-            let view = View { machine, words: &self.words, now: NOW + shift };
+            let view = View::new(machine, &self.words, NOW + shift);
             let answer = match what {
                 Move::Answer { kind, .. } => Some((kind, NULL)),
                 _ => None,
@@ -95,7 +127,9 @@ impl<'a> Replay<'a> {
                 answer,
             };
             let mut scratch = Scratch::new();
-            if let Move::Call { how: How::Older, .. } = what {
+            if let Move::Call { how, .. } = what
+                && how.has(How::OLDER)
+            {
                 step.would_have_refused = Some(format!("at_least of {}", held.name));
             } else if let Outcome::Refused(refusal) =
                 engine::guard(&self.whole, &view, &command, &mut scratch)
@@ -139,7 +173,7 @@ impl Machine {
                     .map(|slots| {
                         let stale = slots.stale.map_or(NULL, |slot| words[slot as usize]);
                         match how {
-                            How::Stale if stale != NULL => stale,
+                            _ if how.has(How::STALE) && stale != NULL => stale,
                             _ => words[slots.slot as usize],
                         }
                     })
@@ -187,7 +221,7 @@ impl Machine {
             name: String::new(),
             params: Vec::new(),
             remembered: Vec::new(),
-            fault: what.fault().map(|fault| fault.name().into()),
+            fault: fault_names(what),
             changes: Vec::new(),
             memory: Vec::new(),
             refused: None,
@@ -208,7 +242,7 @@ impl Machine {
         };
         match what {
             Move::Call { instance, how } => {
-                if how == How::Older {
+                if how.has(How::OLDER) {
                     step.fault = Some("older_state".into());
                 }
                 if self.instances[instance as usize].kind == InstanceKind::World {
@@ -344,7 +378,7 @@ impl Machine {
             SlotName::CacheAttr { subject, state, key, principal, attr } => {
                 let plan = self.plan.caches.iter();
                 let held = plan.into_iter().find(|c| c.subject == subject && c.state == state)?;
-                if words[held.slot(key as usize, principal as usize) as usize] == 0 {
+                if words[held.slot(key as usize, principal) as usize] == 0 {
                     return None;
                 }
                 let ty = &self.design.subjects[subject.index()].attributes[attr.index()].ty;
@@ -406,6 +440,16 @@ impl Machine {
         }
     }
 
+    /// Records that the world has no room for.
+    fn extra_lines(&self, extras: &Extras) -> Vec<StateLine> {
+        let lines = extras.records.iter().map(|extra| StateLine {
+            record: self.show_key(extra.subject, extra.key),
+            attribute: String::new(),
+            value: if extra.words.is_some() { "present" } else { "absent" }.into(),
+        });
+        lines.collect()
+    }
+
     fn show_copy(&self, subject: SubjectId, key: u32, principal: u32) -> String {
         let (key, principal) = (Word::from(key), Word::from(principal));
         format!("{} at {}", self.show_key(subject, key), self.show_principal(principal))
@@ -455,11 +499,13 @@ impl Machine {
     fn beliefs(&self, words: &[Word]) -> Vec<MemoryLine> {
         let mut lines = Vec::new();
         for (at, name) in self.plan.names.iter().enumerate() {
-            let SlotName::Memory { principal, field, record, stale } = name else { continue };
+            let SlotName::Memory { actor, principal, field, record, stale } = name else {
+                continue;
+            };
             if words[at] == NULL {
                 continue;
             }
-            let held = self.memory_field(*principal, *field);
+            let held = &self.design.actors[actor.index()].memory[field.index()];
             let suffix = if *stale { " (older)" } else { "" };
             lines.push(MemoryLine {
                 principal: self.show_principal(Word::from(*principal)),
@@ -475,28 +521,52 @@ impl Machine {
     }
 }
 
-/// The history that leads to a state, and perhaps one transition on.
+/// `lost_reply and duplicate`
+fn fault_names(what: Move) -> Option<String> {
+    let names: Vec<&str> = what.faults().into_iter().map(Fault::name).collect();
+    (!names.is_empty()).then(|| names.join(" and "))
+}
+
+/// The history in which a goal breaks, step by step. None if it cannot be gone again, or the goal does not
+/// break at its end: then it shows nothing.
 pub(crate) fn trace(
     machine: &Machine,
     explored: &Explored,
-    state: u32,
-    next: Option<&[u64]>,
+    violation: &Violation,
     ending: String,
-) -> Trace {
+) -> Option<Trace> {
     let mut replay = Replay::new(machine);
-    let mut trace = Trace { initial: machine.lines(&replay.words), ending, ..Trace::default() };
-    let path = explored.path(state);
-    let states = path.iter().skip(1).map(|id| explored.state(*id)).chain(next);
-    for packed in states {
-        match replay.step(packed, false) {
-            Some(step) => trace.steps.push(step),
-            None => {
-                trace.ending = format!("{} (the replay of this history failed)", trace.ending);
-                break;
-            }
+    let mut trace = replay.follow(explored, violation.state, ending)?;
+    let goal = violation.goal;
+    let last = match &violation.next {
+        Next::Here => {
+            let view = View::new(machine, &replay.words, NOW);
+            let goal = Goal::Invariant(goal);
+            // One that breaks by what happens elsewhere is of transitions.
+            let uses_old = violation.elsewhere;
+            let old = uses_old.then_some(&view);
+            let mut scratch = Scratch::new();
+            let holds = match old {
+                Some(old) => engine::holds(&machine.program, goal, &view, Some(old), &mut scratch),
+                None => engine::holds(&machine.program, goal, &view, None, &mut scratch),
+            };
+            return (holds != Ok(true)).then_some(trace);
         }
-    }
-    trace
+        Next::To(state) => replay.step(Wanted::To(state, Some(goal)), false)?,
+        Next::Beyond => replay.step(Wanted::Beyond(goal), false)?,
+    };
+    trace.steps.push(last);
+    Some(trace)
+}
+
+/// A history that ends where nothing more happens.
+pub(crate) fn dead_end(
+    machine: &Machine,
+    explored: &Explored,
+    state: u32,
+    ending: String,
+) -> Option<Trace> {
+    Replay::new(machine).follow(explored, state, ending)
 }
 
 /// A history that leads to a cycle and goes round it for ever.
@@ -505,22 +575,25 @@ pub(crate) fn lasso(
     explored: &Explored,
     cycle: &[u32],
     ending: String,
-) -> Trace {
+) -> Option<Trace> {
     let mut replay = Replay::new(machine);
-    let mut trace = Trace { initial: machine.lines(&replay.words), ending, ..Trace::default() };
-    let Some(first) = cycle.first() else { return trace };
-    for id in explored.path(*first).iter().skip(1) {
-        match replay.step(explored.state(*id), false) {
-            Some(step) => trace.steps.push(step),
-            None => return trace,
-        }
-    }
+    let first = cycle.first()?;
+    let mut trace = replay.follow(explored, *first, ending)?;
     trace.cycle_start = Some(trace.steps.len());
     for id in cycle.iter().skip(1).chain(std::iter::once(first)) {
-        match replay.step(explored.state(*id), true) {
-            Some(step) => trace.steps.push(step),
-            None => break,
-        }
+        trace.steps.push(replay.step(Wanted::To(explored.state(*id), None), true)?);
     }
-    trace
+    Some(trace)
+}
+
+impl Replay<'_> {
+    /// Goes to a state.
+    fn follow(&mut self, explored: &Explored, state: u32, ending: String) -> Option<Trace> {
+        let initial = self.machine.lines(&self.words);
+        let mut trace = Trace { initial, ending, ..Trace::default() };
+        for id in explored.path(state).iter().skip(1) {
+            trace.steps.push(self.step(Wanted::To(explored.state(*id), None), false)?);
+        }
+        Some(trace)
+    }
 }

@@ -1,23 +1,31 @@
 //! Failures, both ways: as written they cannot happen; without the protection they do.
 
+use std::cell::RefCell;
+
 use design::model::{
     ClauseRef, Const, Design, Expr, ExprKind, Failure, FailureProof, Goal, Invariant, OperationId,
     OperationKind, Protection, Type,
 };
 
 use crate::arm::NEVER;
+use crate::clock::Scaled;
 use crate::recover::ever_fails;
 use crate::run::{Outcome, Run, Wanted};
 use crate::witness::clause_name;
-use crate::{FailureStatus, FailureVerdict, Options, Progress, WorldError};
+use crate::{
+    ArmResult, FailureStatus, FailureVerdict, GoalVerdict, Options, Progress, Verdict, WorldError,
+    restates,
+};
 
 pub(crate) struct Judge<'a> {
-    /// with its durations in ticks
-    pub(crate) design: &'a Design,
+    pub(crate) scaled: &'a Scaled,
     pub(crate) options: &'a Options,
     pub(crate) base: &'a Run,
+    /// as written
+    pub(crate) goals: &'a [GoalVerdict],
     /// the design is one of several independent worlds; these are all of them together
-    pub(crate) whole: Option<&'a Design>,
+    pub(crate) whole: Option<&'a Scaled>,
+    pub(crate) searches: &'a RefCell<Vec<ArmResult>>,
 }
 
 /// `claim.free`, `repair reclaim`, …
@@ -57,6 +65,7 @@ impl Judge<'_> {
                 claim: String::new(),
                 in_depth: false,
                 status: FailureStatus::Measured,
+                restates: false,
                 arm: None,
             };
             match proof {
@@ -66,18 +75,27 @@ impl Judge<'_> {
                 }
                 FailureProof::Measured { .. } => verdict.claim = "measured".into(),
                 FailureProof::Without { protections, breaks, in_depth, .. } => {
-                    let names: Vec<String> =
-                        protections.iter().map(|p| protection_name(self.design, p)).collect();
+                    let names: Vec<String> = protections
+                        .iter()
+                        .map(|p| protection_name(&self.scaled.design, p))
+                        .collect();
                     let arm = format!("without {}", names.join(", "));
-                    verdict.claim = format!("{arm} breaks {}", goal_name(self.design, *breaks));
+                    verdict.claim =
+                        format!("{arm} breaks {}", goal_name(&self.scaled.design, *breaks));
                     verdict.in_depth = *in_depth;
-                    let run = self.without(&arm, protections, *breaks, progress)?;
-                    verdict.arm = Some(run.result());
-                    verdict.status = match run.outcome(*breaks) {
-                        Outcome::Fails(trace) => FailureStatus::LoadBearing(trace),
-                        Outcome::Unknown(why) => FailureStatus::Unknown { why },
-                        Outcome::Holds => self.why_not(&run, protections, *breaks, progress)?,
-                    };
+                    if let Some(why) = self.not_held(*breaks) {
+                        verdict.status = FailureStatus::Unknown { why };
+                    } else {
+                        let goals = [*breaks];
+                        let run =
+                            self.without(&arm, protections, &goals, self.options, progress)?;
+                        verdict.arm = Some(run.result());
+                        verdict.status = self.status(&run, protections, *breaks, progress)?;
+                    }
+                    if let FailureStatus::LoadBearing(trace) = &verdict.status {
+                        verdict.restates =
+                            restates::its_guard(&self.scaled.design, protections, *breaks, trace);
+                    }
                 }
             }
             verdicts.push(verdict);
@@ -85,17 +103,58 @@ impl Judge<'_> {
         Ok(())
     }
 
-    fn without(
+    /// A goal that does not hold as written shows nothing by breaking without a clause.
+    fn not_held(&self, goal: Goal) -> Option<String> {
+        let held = self.goals.iter().find(|held| held.goal == goal)?;
+        match &held.verdict {
+            Verdict::Proved | Verdict::Holds(_) => None,
+            Verdict::Violated(_) => Some(format!("`{}` is violated as written", held.name)),
+            Verdict::Unknown(_) => {
+                Some(format!("it is not known whether `{}` holds as written", held.name))
+            }
+        }
+    }
+
+    fn status(
         &self,
-        name: &str,
+        run: &Run,
         protections: &[Protection],
         goal: Goal,
         progress: &mut dyn FnMut(&Progress),
+    ) -> Result<FailureStatus, WorldError> {
+        Ok(match run.outcome(goal) {
+            Outcome::Fails(trace) => FailureStatus::LoadBearing(trace),
+            Outcome::Unknown(why) => FailureStatus::Unknown { why },
+            Outcome::Holds(bounds) if bounds.is_empty() => {
+                self.why_not(run, protections, goal, progress)?
+            }
+            Outcome::Holds(bounds) => FailureStatus::Unknown {
+                why: format!(
+                    "without it `{}` holds within {}",
+                    goal_name(&self.scaled.design, goal),
+                    bounds.join(", ")
+                ),
+            },
+        })
+    }
+
+    /// Explores the design without some of its protections, for goals of one kind.
+    pub(crate) fn without(
+        &self,
+        name: &str,
+        protections: &[Protection],
+        goals: &[Goal],
+        options: &Options,
+        progress: &mut dyn FnMut(&Progress),
     ) -> Result<Run, WorldError> {
-        let (invariants, symmetric) = match goal {
-            Goal::Invariant(at) => (vec![at], true),
-            Goal::Recovery(_) => (vec![], false),
-        };
+        let invariants: Vec<u32> = goals
+            .iter()
+            .filter_map(|goal| match goal {
+                Goal::Invariant(at) => Some(*at),
+                Goal::Recovery(_) => None,
+            })
+            .collect();
+        let symmetric = !invariants.is_empty();
         let wanted = Wanted {
             name: name.into(),
             protections,
@@ -103,9 +162,11 @@ impl Judge<'_> {
             witnesses: false,
             one_is_enough: true,
             symmetric,
+            announce: false,
             whole: self.whole,
+            searches: self.searches,
         };
-        Run::new(self.design, &wanted, self.options, progress)
+        Run::new(self.scaled, &wanted, options, progress)
     }
 
     /// The goal holds without the protection too.
@@ -123,14 +184,15 @@ impl Judge<'_> {
             return Ok(FailureStatus::Vacuous { why });
         }
         let mut covered_by = Vec::new();
-        for other in others(self.design) {
+        for other in others(&self.scaled.design) {
             if protections.contains(&other) {
                 continue;
             }
             let mut both = protections.to_vec();
             both.push(other.clone());
-            let name = protection_name(self.design, &other);
-            let run = self.without(&format!("without {name} as well"), &both, goal, progress)?;
+            let name = protection_name(&self.scaled.design, &other);
+            let arm = format!("without {name} as well");
+            let run = self.without(&arm, &both, &[goal], self.options, progress)?;
             if let Outcome::Fails(_) = run.outcome(goal) {
                 covered_by.push(name);
             }
@@ -147,18 +209,18 @@ impl Judge<'_> {
         };
         let never = protections.iter().all(|protection| match protection {
             Protection::Clause { operation, clause } => {
-                let held = &self.design.operations[operation.index()];
+                let held = &self.scaled.design.operations[operation.index()];
                 let what = format!("{}.{} refuses", held.name, clause_name(held, *clause));
                 seen(&what) == Some(false)
             }
             Protection::Repair { operation } => {
-                let name = crate::witness::operation_name(self.design, *operation);
+                let name = crate::witness::operation_name(&self.scaled.design, *operation);
                 seen(&format!("{name} runs")) == Some(false)
             }
             _ => false,
         });
         let names: Vec<String> =
-            protections.iter().map(|p| protection_name(self.design, p)).collect();
+            protections.iter().map(|p| protection_name(&self.scaled.design, p)).collect();
         never.then(|| format!("`{}` never made a difference in any state", names.join(", ")))
     }
 
@@ -170,18 +232,18 @@ impl Judge<'_> {
         goal: Goal,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Option<String>, WorldError> {
-        let name = goal_name(self.design, goal);
+        let name = goal_name(&self.scaled.design, goal);
         let Goal::Invariant(at) = goal else {
             let Goal::Recovery(at) = goal else { return Ok(None) };
             let fails = ever_fails(&run.machine, &run.explored, at);
             return Ok((!fails).then(|| format!("`{name}` holds in every state anyway")));
         };
-        let held = &self.design.invariants[at as usize];
+        let held = &self.scaled.design.invariants[at as usize];
         let mut body = held.body.clone();
         if !hollow(&mut body) {
             return Ok(None);
         }
-        let mut design = self.design.clone();
+        let mut design = self.scaled.design.clone();
         design.invariants.push(Invariant { body, ..held.clone() });
         let number = design.invariants.len() as u32 - 1;
         let wanted = Wanted {
@@ -191,10 +253,12 @@ impl Judge<'_> {
             witnesses: false,
             one_is_enough: true,
             symmetric: true,
+            announce: false,
             whole: None,
+            searches: self.searches,
         };
-        let run = Run::new(&design, &wanted, self.options, progress)?;
-        let empty = matches!(run.outcome(Goal::Invariant(number)), Outcome::Holds);
+        let run = Run::new(&self.scaled.with(design), &wanted, self.options, progress)?;
+        let empty = matches!(run.outcome(Goal::Invariant(number)), Outcome::Holds(_));
         Ok(empty.then(|| format!("what `{name}` speaks of never comes to be")))
     }
 }

@@ -6,8 +6,10 @@
 
 mod arm;
 mod check;
+mod clock;
 mod explain;
 mod failures;
+mod free;
 mod islands;
 mod machine;
 mod names;
@@ -16,19 +18,23 @@ mod protocols;
 mod recover;
 pub mod render;
 mod report;
+mod restates;
 mod run;
 pub mod sample;
 mod search;
 mod summary;
-mod ticks;
 mod trace;
 mod witness;
+mod word;
 mod world;
+mod worlds;
 
 pub use check::check;
 pub use options::{Options, Progress, Stop, WorldError};
 pub use report::{
-    ArmResult, FailureStatus, FailureVerdict, GoalVerdict, Report, Verdict, Witness, WitnessKind,
-    WorldSummary,
+    ArmResult, FailureStatus, FailureVerdict, FreeClause, GoalVerdict, Report, Verdict, Witness,
+    WitnessKind, WorldSummary,
 };
 pub use trace::{ChangeLine, MemoryLine, StateLine, StepKind, Trace, TraceStep};
+pub use word::{VERSION, Word};
+pub use worlds::{Hint, Larger, LargerOutcome, hint, larger};

@@ -1,9 +1,9 @@
 //! Values and places in the design's own words.
 
-use design::model::{AttrId, MemoryId, OperationId, SubjectId, Type};
-use engine::{HashPart, NULL, Word};
+use design::model::{AttrId, OperationId, SubjectId, Type};
+use engine::{HashPart, NULL, Truth, Word};
 
-use crate::machine::Machine;
+use crate::machine::{Machine, NOW, View};
 use crate::world::universe::BASE;
 
 impl Machine {
@@ -28,13 +28,8 @@ impl Machine {
             }
             Type::Ref(subject) => self.show_key(*subject, word),
             Type::Actor => self.show_principal(word),
-            Type::Time => match word - BASE {
-                0 => "now".into(),
-                ahead @ 1.. => format!("now+{ahead}"),
-                behind => format!("now{behind}"),
-            },
-            Type::Duration if word == 1 => "1 tick".into(),
-            Type::Duration => format!("{word} ticks"),
+            Type::Time => self.show_time(word - BASE),
+            Type::Duration => self.clock.show(word),
             Type::Decimal => decimal(word),
             Type::Hash => self.show_digest(word),
             Type::Signature => match self.universe.signs.get((word - 1) as usize) {
@@ -64,6 +59,24 @@ impl Machine {
                 format!("{{{}}}", shown.join(", "))
             }
             _ => word.to_string(),
+        }
+    }
+
+    /// `now+10m`, `between now-10m and now`
+    fn show_time(&self, distance: Word) -> String {
+        let unit = self.clock.per_unit;
+        if distance < -self.settings.horizon * unit {
+            return "long ago".into();
+        }
+        let at = |units: Word| match units {
+            0 => "now".to_string(),
+            1.. => format!("now+{}", self.clock.show(units * unit)),
+            _ => format!("now-{}", self.clock.show(-units * unit)),
+        };
+        let units = distance.div_euclid(unit);
+        match distance.rem_euclid(unit) {
+            0 => at(units),
+            _ => format!("between {} and {}", at(units), at(units + 1)),
         }
     }
 
@@ -109,15 +122,13 @@ impl Machine {
     /// `resource-1`, or with several parts `Rm(tm-1, rm-2)`.
     pub(crate) fn show_key(&self, subject: SubjectId, key: Word) -> String {
         let held = &self.design.subjects[subject.index()];
-        let keys = &self.universe.keys[subject.index()];
-        if key < 0 || key as usize >= keys.len {
+        if key < 0 {
             return format!("{}(?)", held.name);
         }
-        let parts: Vec<String> = held
-            .keys
-            .iter()
-            .zip(keys.parts(key as usize))
-            .map(|(part, word)| self.show(&part.ty, &[*word]))
+        let view = View::new(self, &[], NOW);
+        let parts: Vec<String> = (0..held.keys.len() as u32)
+            .zip(&held.keys)
+            .map(|(at, part)| self.show(&part.ty, &[view.key_part(subject, key, at)]))
             .collect();
         match (parts.len(), &held.keys[0].ty) {
             (1, Type::Int | Type::Bool | Type::Enum(_)) => {
@@ -133,11 +144,6 @@ impl Machine {
         let held = &self.design.subjects[subject.index()];
         let attribute = &held.attributes[attr.index()];
         format!("{}.{}", held.states[attribute.state.index()].name, attribute.name)
-    }
-
-    pub(crate) fn memory_field(&self, principal: u32, field: MemoryId) -> &design::model::Memory {
-        let actor = self.universe.principals[principal as usize].actor;
-        &self.design.actors[actor.index()].memory[field.index()]
     }
 
     /// The arguments of a call, by name.

@@ -4,6 +4,8 @@ use std::fmt;
 
 use design::model::FaultSetting;
 
+use crate::Trace;
+
 #[derive(Clone, Debug)]
 pub struct Options {
     /// how many states one arm may have
@@ -25,6 +27,10 @@ pub struct Options {
     pub witnesses: bool,
     /// outcomes of steps that read few bits are remembered
     pub memo: bool,
+    /// times are kept by region, not in steps of a part of a unit
+    pub regions: bool,
+    /// also look for clauses that nothing needs
+    pub free: bool,
 }
 
 impl Default for Options {
@@ -40,6 +46,8 @@ impl Default for Options {
             recovery: true,
             witnesses: true,
             memo: true,
+            regions: true,
+            free: true,
         }
     }
 }
@@ -53,6 +61,8 @@ pub struct Progress {
     pub depth: u32,
     pub seconds: f64,
     pub bytes: u64,
+    /// a goal that was just found to break, and how
+    pub violated: Option<(String, Trace)>,
 }
 
 impl Progress {
@@ -66,6 +76,8 @@ impl Progress {
 pub enum Stop {
     States,
     Memory,
+    /// as deep as `check` says
+    Depth,
 }
 
 impl fmt::Display for Stop {
@@ -73,6 +85,7 @@ impl fmt::Display for Stop {
         f.write_str(match self {
             Stop::States => "more states than the budget allows",
             Stop::Memory => "more memory than the budget allows",
+            Stop::Depth => "as deep as `check` says",
         })
     }
 }

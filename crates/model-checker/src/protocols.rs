@@ -64,12 +64,8 @@ impl Sink for Events<'_> {
             Move::Call { instance, .. } | Move::Repair { instance, .. } => {
                 Some(machine.instances[instance as usize].operation)
             }
-            Move::Land { call, refused: false } => {
-                let plan = &machine.plan.calls;
-                let number = step.before[(plan.first + plan.stride * call) as usize];
-                Some(machine.instances[number as usize - 1].operation)
-            }
-            Move::Deliver { plan, how, .. } if how != How::Refused => {
+            Move::Land { operation, refused: false, .. } => Some(operation),
+            Move::Deliver { plan, how, .. } if !how.has(How::REFUSED) => {
                 Some(machine.plan.messages[plan as usize].operation)
             }
             Move::Answer { effect, dropped: false, .. } => Some(effect),

@@ -8,10 +8,10 @@
 //! that nothing leaves is such a part by itself.
 
 use design::model::{Goal, OperationId};
-use engine::{AnswerKind, Scratch, Word};
+use engine::{Scratch, Word};
 use rustc_hash::FxHashMap;
 
-use crate::machine::{How, Machine, Move, NOW, Sink, Step, View};
+use crate::machine::{Beyond, How, Machine, Move, NOW, Sink, Step, View};
 use crate::search::Explored;
 
 /// What must happen eventually if it can happen all the time.
@@ -26,8 +26,6 @@ enum Action {
     Message(OperationId, Vec<Word>),
     Tick,
     Heal,
-    /// leaves the small world
-    Beyond,
 }
 
 const NONE: u32 = u32::MAX;
@@ -57,6 +55,8 @@ struct Edges<'a> {
     initial: Vec<Word>,
     /// a state that was not reached: the exploration was cut short
     missing: bool,
+    /// what the world had no room for
+    beyond: Option<(Move, Beyond)>,
 }
 
 impl Edges<'_> {
@@ -79,10 +79,11 @@ impl Edges<'_> {
     }
 }
 
-impl Sink for Edges<'_> {
-    fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
+impl Edges<'_> {
+    /// What a transition is owed to, if it is.
+    fn action(&self, machine: &Machine, step: &Step<'_>) -> Option<Action> {
         let words = step.before;
-        let action = match step.what {
+        match step.what {
             Move::Repair { instance, .. } => {
                 self.is_owed(machine, instance, words).then_some(Action::Repair(instance))
             }
@@ -90,15 +91,13 @@ impl Sink for Edges<'_> {
                 Some(Action::Attempt(effect, key))
             }
             Move::Decide { effect, key, .. } => Some(Action::Decide(effect, key)),
-            // It may be given, but nothing says that it must.
-            Move::Answer { kind: AnswerKind::Unknown, .. } => None,
             Move::Answer { effect, key, .. } => Some(Action::Answer(effect, key)),
             Move::Land { call, .. } | Move::Drop { call } => {
                 let plan = &machine.plan.calls;
                 let slot = (plan.first + plan.stride * call) as usize;
                 Some(Action::Call(words[slot..slot + plan.stride as usize].to_vec()))
             }
-            Move::Deliver { plan, at, how, .. } if how != How::Doubled => {
+            Move::Deliver { plan, at, how, .. } if !how.has(How::DOUBLED) => {
                 let plan = &machine.plan.messages[plan as usize];
                 let slot = (plan.first + plan.stride * at) as usize;
                 let block = words[slot..slot + plan.stride as usize].to_vec();
@@ -107,32 +106,48 @@ impl Sink for Edges<'_> {
             Move::Tick => Some(Action::Tick),
             Move::Heal => Some(Action::Heal),
             _ => None,
-        };
-        let action = action.map_or(NONE, |action| self.number(action));
+        }
+    }
+
+    /// Notes that it can happen here; answers its number.
+    fn possible(&mut self, machine: &Machine, step: &Step<'_>) -> u32 {
+        let action = self.action(machine, step).map_or(NONE, |action| self.number(action));
         if action != NONE {
             self.enabled.push(action);
         }
+        action
+    }
+}
+
+impl Sink for Edges<'_> {
+    fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
+        let action = self.possible(machine, step);
         match self.explored.find(step.packed) {
             Some(id) => self.out.push((id, action)),
             None => self.missing = true,
         }
     }
 
-    fn beyond(&mut self, _slot: u32) {
-        let action = self.number(Action::Beyond);
-        self.enabled.push(action);
+    /// It can happen, and where it leads is not known.
+    fn beyond(&mut self, machine: &Machine, step: &Step<'_>, what: Beyond) {
+        self.possible(machine, step);
+        self.beyond = self.beyond.or(Some((step.what, what)));
     }
 }
 
 /// What was found about one goal.
 pub(crate) enum Recovery {
-    Holds,
+    /// Something that would have happened while it did not hold, and that the world had no room for: then
+    /// it is not known.
+    Holds {
+        but: Option<(Move, Beyond)>,
+    },
     /// the states of a cycle; one alone without a transition is a dead end
     Fails {
         cycle: Vec<u32>,
         dead_end: bool,
     },
-    Unknown(&'static str),
+    Unknown(String),
 }
 
 /// Does the goal come to hold for good? That is more than `recovers` asks, and what it takes for
@@ -140,7 +155,7 @@ pub(crate) enum Recovery {
 pub(crate) fn settles(machine: &Machine, explored: &Explored, goal: u32, bytes_max: usize) -> bool {
     let failing: FxHashMap<u32, ()> =
         failing(machine, explored, goal).into_iter().map(|id| (id, ())).collect();
-    let Ok(graph) = graph(machine, explored, explored.ids().collect(), bytes_max) else {
+    let Ok((graph, None)) = graph(machine, explored, explored.ids().collect(), bytes_max) else {
         return false;
     };
     parts(&graph).iter().all(|part| {
@@ -157,9 +172,9 @@ pub(crate) fn recover(
     bytes_max: usize,
 ) -> Recovery {
     let states = failing(machine, explored, goal);
-    let graph = match graph(machine, explored, states, bytes_max) {
-        Ok(graph) => graph,
-        Err(why) => return Recovery::Unknown(why),
+    let (graph, beyond) = match graph(machine, explored, states, bytes_max) {
+        Ok(made) => made,
+        Err(why) => return Recovery::Unknown(why.into()),
     };
     let mut best: Option<(usize, Vec<u32>, bool)> = None;
     for part in parts(&graph) {
@@ -178,7 +193,7 @@ pub(crate) fn recover(
         }
     }
     match best {
-        None => Recovery::Holds,
+        None => Recovery::Holds { but: beyond },
         Some((_, cycle, dead_end)) => Recovery::Fails {
             cycle: cycle.iter().map(|at| graph.states[*at as usize]).collect(),
             dead_end,
@@ -198,7 +213,7 @@ fn failing(machine: &Machine, explored: &Explored, goal: u32) -> Vec<u32> {
         .ids()
         .filter(|id| {
             machine.plan.slots.unpack(explored.state(*id), &mut words);
-            let view = View { machine, words: &words, now: NOW };
+            let view = View::new(machine, &words, NOW);
             let goal = Goal::Recovery(goal);
             engine::holds(&machine.program, goal, &view, None, &mut scratch) != Ok(true)
         })
@@ -211,7 +226,7 @@ fn graph(
     explored: &Explored,
     states: Vec<u32>,
     bytes_max: usize,
-) -> Result<Graph, &'static str> {
+) -> Result<(Graph, Option<(Move, Beyond)>), &'static str> {
     let index: FxHashMap<u32, u32> =
         states.iter().enumerate().map(|(at, id)| (*id, at as u32)).collect();
     let mut graph = Graph { states, ..Graph::default() };
@@ -228,6 +243,7 @@ fn graph(
         out: Vec::new(),
         enabled: Vec::new(),
         missing: false,
+        beyond: None,
     };
     for id in &graph.states {
         graph.first.push(graph.edges.len() as u32);
@@ -253,7 +269,8 @@ fn graph(
     }
     graph.first.push(graph.edges.len() as u32);
     graph.first_enabled.push(graph.enabled.len() as u32);
-    Ok(graph)
+    let beyond = edges.beyond;
+    Ok((graph, beyond))
 }
 
 impl Graph {

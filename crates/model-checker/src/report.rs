@@ -19,6 +19,22 @@ pub struct Report {
     pub witnesses: Vec<Witness>,
     /// what was never seen, by name: `claim.free refuses`
     pub unwitnessed: Vec<String>,
+    /// clauses whose absence breaks no goal
+    pub free: Vec<FreeClause>,
+    /// every search, in the order made
+    pub searches: Vec<ArmResult>,
+    /// how long it took, all in all
+    pub seconds: f64,
+}
+
+/// A clause that no failure names, and that no goal needs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FreeClause {
+    /// `claim.free`
+    pub clause: String,
+    /// The goals hold without it within these bounds, or as far as the search went; none: in all of
+    /// the world.
+    pub within: Vec<String>,
 }
 
 /// The world that was explored: every bound of the verdict.
@@ -36,7 +52,9 @@ pub struct WorldSummary {
     pub normalised: Vec<String>,
     /// What `recovers` assumes, one sentence each.
     pub fairness: Vec<String>,
-    /// States beyond these bounds were cut: a proof holds within them.
+    /// What each duration is, in units: `10s is 2`.
+    pub time: Vec<String>,
+    /// States beyond these bounds were cut.
     pub cut: Vec<String>,
     /// what else a reader should know
     pub notes: Vec<String>,
@@ -69,8 +87,10 @@ pub struct GoalVerdict {
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum Verdict {
-    /// in the whole reachable small world
+    /// in every reachable state of the world
     Proved,
+    /// in every state within these bounds, the first ones beyond them included
+    Holds(Vec<String>),
     Violated(Trace),
     /// why it is not known
     Unknown(String),
@@ -86,6 +106,9 @@ pub struct FailureVerdict {
     /// the author says that something else covers it too
     pub in_depth: bool,
     pub status: FailureStatus,
+    /// It breaks in the very step whose clause was taken away, and the goal reads what the clause reads: it
+    /// says the same once more.
+    pub restates: bool,
     /// the exploration without the protection, if there was one
     pub arm: Option<ArmResult>,
 }
@@ -146,9 +169,11 @@ pub enum WitnessKind {
 }
 
 impl Report {
-    /// Every goal proved, every failure as expected, nothing unwitnessed.
+    /// Every goal holds, every failure as expected, nothing unwitnessed.
     pub fn ok(&self) -> bool {
-        self.goals.iter().all(|goal| goal.verdict == Verdict::Proved)
+        let holds =
+            |goal: &GoalVerdict| matches!(goal.verdict, Verdict::Proved | Verdict::Holds(_));
+        self.goals.iter().all(holds)
             && self.failures.iter().all(FailureVerdict::expected)
             && self.unwitnessed.is_empty()
     }
@@ -166,6 +191,18 @@ impl Report {
                     .failures
                     .iter()
                     .any(|failure| matches!(failure.status, FailureStatus::Unknown { .. })))
+    }
+
+    /// What the verdict of some goal is bounded by, in the order met; none: everything was seen.
+    pub fn bounds(&self) -> Vec<String> {
+        let mut bounds: Vec<String> = Vec::new();
+        for goal in &self.goals {
+            let Verdict::Holds(within) = &goal.verdict else { continue };
+            bounds.extend(
+                within.iter().filter(|bound| !bounds.contains(bound)).cloned().collect::<Vec<_>>(),
+            );
+        }
+        bounds
     }
 
     pub fn goal(&self, name: &str) -> Option<&GoalVerdict> {

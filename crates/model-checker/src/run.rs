@@ -1,13 +1,17 @@
 //! One arm, explored: the design as written, or without some of its protections.
 
-use design::model::{Design, Goal, Protection};
+use std::cell::RefCell;
+
+use design::model::{Goal, Protection};
 
 use crate::arm::{Arm, Findings, Look, Violation};
+use crate::clock::Scaled;
 use crate::machine::Machine;
 use crate::recover::{Recovery, recover, settles};
 use crate::search::{Explored, Limits, explore};
-use crate::witness::Watch;
-use crate::{ArmResult, Options, Progress, Trace, WorldError, explain};
+use crate::summary::{bounds, name_of_beyond};
+use crate::witness::{Watch, name_of_move};
+use crate::{ArmResult, Options, Progress, Stop, Trace, WorldError, explain};
 
 pub(crate) struct Run {
     pub(crate) machine: Machine,
@@ -34,31 +38,40 @@ pub(crate) struct Wanted<'a> {
     pub(crate) witnesses: bool,
     pub(crate) one_is_enough: bool,
     pub(crate) symmetric: bool,
+    /// tell of violations as soon as they are found
+    pub(crate) announce: bool,
     /// the design is one of several independent worlds; these are all of them together
-    pub(crate) whole: Option<&'a Design>,
+    pub(crate) whole: Option<&'a Scaled>,
+    /// every search of this check
+    pub(crate) searches: &'a RefCell<Vec<ArmResult>>,
 }
 
 /// What became of a goal in one arm.
 pub(crate) enum Outcome {
-    Holds,
+    /// within these bounds; none: in all of the world
+    Holds(Vec<String>),
     Fails(Trace),
     Unknown(String),
 }
 
+/// What is said of a trace that shows nothing.
+const NOT_REPLAYED: &str = "a trace was found and could not be replayed: this is a defect of the \
+                            checker, please report the design";
+
 impl Run {
-    /// `design` has its durations in ticks.
     pub(crate) fn new(
-        design: &Design,
+        scaled: &Scaled,
         wanted: &Wanted<'_>,
         options: &Options,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Run, WorldError> {
         let mut barred = Vec::new();
+        let mut told: Vec<u32> = Vec::new();
         loop {
             let machine =
-                Machine::new(design, wanted.protections, options, wanted.symmetric, &barred)?;
+                Machine::new(scaled, wanted.protections, options, wanted.symmetric, &barred)?;
             let watch = wanted.witnesses.then(|| Watch::of(&machine));
-            let uses_old = |at: &u32| design.invariants[*at as usize].uses_old;
+            let uses_old = |at: &u32| scaled.design.invariants[*at as usize].uses_old;
             let states: Vec<u32> =
                 wanted.invariants.iter().copied().filter(|at| !uses_old(at)).collect();
             let (looks, states) =
@@ -75,11 +88,23 @@ impl Run {
             let limits = Limits {
                 states: options.max_states,
                 bytes: options.max_memory,
+                depth: scaled.design.world.setting("depth").map(|depth| depth as u32),
                 threads: options.threads,
             };
             let mut workers = Vec::new();
-            let explored = explore(&arm, &mut workers, &limits, &mut |at| {
+            let explored = explore(&arm, &mut workers, &limits, &mut |at, known, workers| {
                 progress(&Progress { arm: wanted.name.clone(), ..at.clone() });
+                // Where ranks do not do, the search begins again.
+                let announce =
+                    wanted.announce && workers.iter().all(|worker| worker.found.unranked.is_none());
+                for (goal, trace) in
+                    if announce { news(&machine, known, workers, &mut told) } else { vec![] }
+                {
+                    let name = machine.design.invariants[goal as usize].name.clone();
+                    let violated = Some((name, trace));
+                    let arm = wanted.name.clone();
+                    progress(&Progress { arm, violated, ..at.clone() });
+                }
             });
             let mut found = Findings::default();
             found.witnessed =
@@ -87,25 +112,25 @@ impl Run {
             for worker in workers {
                 found.merge(worker.found);
             }
-            if let Some(sort) = found.unranked {
-                barred.push(sort);
-                continue;
-            }
-            let name = wanted.name.clone();
-            let together = together(&found, wanted, options, progress)?;
-            let island = wanted.whole.is_some();
-            let bytes_max = options.max_memory;
-            return Ok(Run {
+            let again = found.unranked;
+            let run = Run {
                 machine,
                 explored,
                 found,
                 watch,
-                name,
-                barred,
-                island,
-                together,
-                bytes_max,
-            });
+                name: wanted.name.clone(),
+                barred: barred.clone(),
+                island: wanted.whole.is_some(),
+                together: Vec::new(),
+                bytes_max: options.max_memory,
+            };
+            wanted.searches.borrow_mut().push(run.result());
+            if let Some(sort) = again {
+                barred.push(sort);
+                continue;
+            }
+            let together = together(&run.found, wanted, options, progress)?;
+            return Ok(Run { together, ..run });
         }
     }
 
@@ -122,6 +147,15 @@ impl Run {
         }
     }
 
+    /// What was left out of this search, in words.
+    pub(crate) fn bounds(&self) -> Vec<String> {
+        let mut bounds = bounds(&self.machine, &self.found.beyond);
+        if self.explored.stop == Some(Stop::Depth) {
+            bounds.push(format!("depth: {}", self.explored.depth));
+        }
+        bounds
+    }
+
     pub(crate) fn outcome(&self, goal: Goal) -> Outcome {
         match goal {
             Goal::Invariant(at) => self.invariant(at),
@@ -129,62 +163,109 @@ impl Run {
         }
     }
 
+    /// Why nothing can be said that holds, if so.
+    fn stopped(&self) -> Option<String> {
+        if let Some(stop) = self.explored.stop.filter(|stop| *stop != Stop::Depth) {
+            return Some(stop.to_string());
+        }
+        let unjudged = self.found.unjudged.first()?;
+        Some(format!("{} could not be judged", name_of_beyond(&self.machine, *unjudged)))
+    }
+
     fn invariant(&self, at: u32) -> Outcome {
         if let Some((_, whole)) = self.together.iter().find(|(goal, _)| *goal == at) {
             return whole.invariant(at);
         }
-        // Of the shortest histories, one with as few faults as can be.
-        let violations = self.found.violations.iter().filter(|held| held.goal == at);
-        let trace = violations.map(|held| self.violated(held)).min_by_key(|trace| {
-            let faults = trace.steps.iter().filter(|step| step.fault.is_some()).count();
-            let plain: Vec<String> =
-                trace.steps.iter().map(|step| format!("{} {:?}", step.name, step.params)).collect();
-            (trace.steps.len(), faults, plain)
-        });
-        match (trace, self.explored.stop) {
+        let violations: Vec<&Violation> =
+            self.found.violations.iter().filter(|held| held.goal == at).collect();
+        let trace = best(&self.machine, &self.explored, &violations);
+        match (trace, self.stopped()) {
             (Some(trace), _) => Outcome::Fails(trace),
-            (None, Some(stop)) => Outcome::Unknown(stop.to_string()),
-            (None, None) => Outcome::Holds,
+            (None, _) if !violations.is_empty() => Outcome::Unknown(NOT_REPLAYED.into()),
+            (None, Some(why)) => Outcome::Unknown(why),
+            (None, None) => Outcome::Holds(self.bounds()),
         }
-    }
-
-    fn violated(&self, violation: &Violation) -> Trace {
-        let name = &self.machine.design.invariants[violation.goal as usize].name;
-        let ending = match violation.next {
-            Some(_) => format!("`{name}` does not hold of the last step"),
-            None => format!("`{name}` does not hold"),
-        };
-        let next = violation.next.as_deref();
-        explain::trace(&self.machine, &self.explored, violation.state, next, ending)
     }
 
     fn recovery(&self, at: u32) -> Outcome {
-        if let Some(stop) = self.explored.stop {
-            return Outcome::Unknown(stop.to_string());
+        if let Some(why) = self.stopped() {
+            return Outcome::Unknown(why);
+        }
+        if self.explored.stop == Some(Stop::Depth) {
+            return Outcome::Unknown(format!("depth: {}", self.explored.depth));
         }
         let name = &self.machine.design.recoveries[at as usize].name;
         let left = self.bytes_max.saturating_sub(self.explored.bytes_max);
-        match recover(&self.machine, &self.explored, at, left) {
-            Recovery::Holds if self.island && !settles(&self.machine, &self.explored, at, left) => {
-                Outcome::Unknown("each record recovers, perhaps not all at once".into())
+        let (machine, explored) = (&self.machine, &self.explored);
+        let trace = match recover(machine, explored, at, left) {
+            Recovery::Unknown(why) => return Outcome::Unknown(why),
+            Recovery::Holds { but: Some((what, beyond)) } => {
+                return Outcome::Unknown(format!(
+                    "{} goes beyond {} while `{name}` does not hold",
+                    name_of_move(machine, what),
+                    name_of_beyond(machine, beyond)
+                ));
             }
-            Recovery::Holds => Outcome::Holds,
-            Recovery::Unknown(why) => Outcome::Unknown(why.into()),
-            Recovery::Fails { cycle, dead_end: true } => Outcome::Fails(explain::trace(
-                &self.machine,
-                &self.explored,
-                cycle[0],
-                None,
-                format!("nothing more happens, and `{name}` does not hold"),
-            )),
-            Recovery::Fails { cycle, dead_end: false } => Outcome::Fails(explain::lasso(
-                &self.machine,
-                &self.explored,
-                &cycle,
-                format!("this goes on for ever, and `{name}` never holds"),
-            )),
-        }
+            Recovery::Holds { but: None }
+                if self.island && !settles(machine, explored, at, left) =>
+            {
+                return Outcome::Unknown("each record recovers, perhaps not all at once".into());
+            }
+            Recovery::Holds { but: None } => return Outcome::Holds(self.bounds()),
+            Recovery::Fails { cycle, dead_end: true } => {
+                let ending = format!("nothing more happens, and `{name}` does not hold");
+                explain::dead_end(machine, explored, cycle[0], ending)
+            }
+            Recovery::Fails { cycle, dead_end: false } => {
+                let ending = format!("this goes on for ever, and `{name}` never holds");
+                explain::lasso(machine, explored, &cycle, ending)
+            }
+        };
+        trace.map_or_else(|| Outcome::Unknown(NOT_REPLAYED.into()), Outcome::Fails)
     }
+}
+
+/// Of the shortest histories in which a goal breaks, one with as few faults as can be.
+fn best(machine: &Machine, explored: &Explored, violations: &[&Violation]) -> Option<Trace> {
+    let traces = violations.iter().filter_map(|violation| {
+        let name = &machine.design.invariants[violation.goal as usize].name;
+        let ending = match violation.next {
+            crate::arm::Next::To(_) => format!("`{name}` does not hold of the last step"),
+            _ => format!("`{name}` does not hold"),
+        };
+        explain::trace(machine, explored, violation, ending)
+    });
+    traces.min_by_key(|trace| {
+        let faults = trace.steps.iter().filter(|step| step.fault.is_some()).count();
+        let plain: Vec<String> =
+            trace.steps.iter().map(|step| format!("{} {:?}", step.name, step.params)).collect();
+        (trace.steps.len(), faults, plain)
+    })
+}
+
+/// Goals that were not known to break before this level. What breaks by something in another world is
+/// looked at later.
+fn news(
+    machine: &Machine,
+    known: &Explored,
+    workers: &[crate::arm::ArmWorker],
+    told: &mut Vec<u32>,
+) -> Vec<(u32, Trace)> {
+    let all = || workers.iter().flat_map(|worker| &worker.found.violations);
+    let mut goals: Vec<u32> = all().filter(|held| !held.elsewhere).map(|held| held.goal).collect();
+    goals.sort_unstable();
+    goals.dedup();
+    goals.retain(|goal| !told.contains(goal));
+    let mut news = Vec::new();
+    for goal in goals {
+        let violations: Vec<&Violation> =
+            all().filter(|held| held.goal == goal && !held.elsewhere).collect();
+        if let Some(trace) = best(machine, known, &violations) {
+            news.push((goal, trace));
+        }
+        told.push(goal);
+    }
+    news
 }
 
 /// One world cannot tell what happens in another. A goal that a step there would break is looked
@@ -204,12 +285,11 @@ fn together(
     for goal in goals {
         let wanted = Wanted {
             name: format!("{}, all keys together", wanted.name),
-            protections: wanted.protections,
             invariants: vec![goal],
             witnesses: false,
             one_is_enough: true,
-            symmetric: wanted.symmetric,
             whole: None,
+            ..*wanted
         };
         runs.push((goal, Run::new(whole, &wanted, options, progress)?));
     }

@@ -1,14 +1,15 @@
 //! The world that was explored, in words: every bound of the verdict.
 
-use design::model::{Const, Fault, StateKind, Values};
+use design::model::{ActorId, Const, Fault, StateKind, Type, Values};
 
 use crate::WorldSummary;
-use crate::machine::Machine;
+use crate::machine::{Beyond, Machine};
 use crate::world::plan::SlotName;
-use crate::world::sorts::SortDomain;
+use crate::world::slots::Codec;
+use crate::world::sorts::{SortDomain, setting};
 
-/// `beyond`: slots whose values went beyond their bound. `barred`: sorts that ranks did not do for.
-pub(crate) fn summary(machine: &Machine, beyond: &[u32], barred: &[usize]) -> WorldSummary {
+/// `beyond`: what the world had no room for. `barred`: sorts that ranks did not do for.
+pub(crate) fn summary(machine: &Machine, beyond: &[Beyond], barred: &[usize]) -> WorldSummary {
     let design = &machine.design;
     let mut summary = WorldSummary::default();
     for (index, subject) in design.subjects.iter().enumerate() {
@@ -23,14 +24,35 @@ pub(crate) fn summary(machine: &Machine, beyond: &[u32], barred: &[usize]) -> Wo
     }
     for (index, actor) in design.actors.iter().enumerate() {
         if actor.continues.is_none() && !actor.is_world {
-            summary.bounds.push(format!("{}: {}", actor.name, machine.universe.of_actor[index].1));
+            let also: Vec<&str> = machine
+                .universe
+                .sorts
+                .meets(ActorId::of(index))
+                .into_iter()
+                .filter(|other| {
+                    let (first, _) = machine.universe.of_actor[index];
+                    other.index() != index && machine.universe.acts[other.index()].contains(&first)
+                })
+                .map(|other| design.actors[other.index()].name.as_str())
+                .collect();
+            let mut line = format!("{}: {}", actor.name, machine.universe.of_actor[index].1);
+            if !also.is_empty() {
+                line.push_str(&format!(" (each may also act as {})", also.join(", ")));
+            }
+            summary.bounds.push(line);
         }
     }
     for (index, operation) in design.operations.iter().enumerate() {
         for (at, param) in operation.params.iter().enumerate() {
             let values = design.world.params.get(index).and_then(|list| list.get(at));
-            let Some(shown) = values.and_then(shown) else { continue };
-            let line = format!("{}: {shown}", param.name);
+            let Some(shown) = values.and_then(|values| shown(machine, values)) else { continue };
+            let default = match &param.default {
+                Some(value) if *value != Const::Null => {
+                    format!(", or {}", constant(machine, value))
+                }
+                _ => String::new(),
+            };
+            let line = format!("{}: {shown}{default}", param.name);
             if !summary.bounds.contains(&line) {
                 summary.bounds.push(line);
             }
@@ -47,21 +69,24 @@ pub(crate) fn summary(machine: &Machine, beyond: &[u32], barred: &[usize]) -> Wo
         summary.settings.push(format!("calls in flight: {}", settings.calls));
     }
     if machine.plan.effects.iter().any(Option::is_some) {
-        summary.settings.push(format!("answers `unknown` for each key: {}", settings.unknowns));
+        let often = if settings.unknowns { "any number of times" } else { "never" };
+        summary.settings.push(format!("answers that are `unknown`: {often}"));
     }
     if !machine.plan.messages.is_empty() {
         summary.settings.push(format!("messages on their way: {}", settings.messages));
     }
     let logs = design.subjects.iter().flat_map(|subject| &subject.states);
     if logs.into_iter().any(|state| matches!(state.kind, StateKind::Log { .. })) {
-        let entries = crate::world::sorts::setting(design, "log", 3);
+        let entries = setting(design, "log", 3);
         summary.settings.push(format!("entries of a log: {entries}"));
     }
     if machine.has_time() {
+        summary.time = machine.clock.mapping();
+        let words = |units: i64| machine.clock.show(units * machine.clock.per_unit);
         summary.settings.push(format!(
             "times are told apart from now-{} to now+{}",
-            settings.horizon + 1,
-            settings.duration_max
+            words(settings.horizon),
+            words(settings.duration_max)
         ));
     }
     summary.symmetry = machine.symmetry_notes.clone();
@@ -91,33 +116,115 @@ pub(crate) fn summary(machine: &Machine, beyond: &[u32], barred: &[usize]) -> Wo
             _ => {}
         }
     }
-    for slot in beyond {
-        let what = match machine.plan.names.get(*slot as usize) {
-            Some(SlotName::Attr { subject, attr, .. }) => machine.attribute_name(*subject, *attr),
-            Some(SlotName::Log { subject, log, .. }) => {
-                design.subjects[subject.index()].states[log.index()].name.clone()
-            }
-            Some(SlotName::Counter { subject, .. }) => {
-                format!("a count under {}", design.subjects[subject.index()].name)
-            }
-            Some(SlotName::Memory { principal, field, .. }) => {
-                machine.memory_field(*principal, *field).name.clone()
-            }
-            Some(_) => "something else".into(),
-            None => "keys or messages beyond the small world".into(),
-        };
-        if !summary.cut.contains(&what) {
-            summary.cut.push(what);
-        }
-    }
-    if machine.has_time() && crate::machine::compares_times(design) {
-        summary.cut.push(format!(
-            "times further back than now-{}, which the design compares with each other",
-            settings.horizon + 1
-        ));
-    }
+    summary.cut = bounds(machine, beyond);
     summary.fairness = fairness(machine);
     summary
+}
+
+/// What was left out, each with its bound.
+pub(crate) fn bounds(machine: &Machine, beyond: &[Beyond]) -> Vec<String> {
+    let mut bounds = machine.clock.bounds();
+    if !machine.has_time() {
+        bounds.clear();
+    } else if machine.settings.short_horizon {
+        let horizon = machine.settings.horizon * machine.clock.per_unit;
+        bounds.push(format!("horizon: {}", machine.clock.show(horizon)));
+    }
+    for what in beyond {
+        let name = name_of_beyond(machine, *what);
+        if !bounds.contains(&name) {
+            bounds.push(name);
+        }
+    }
+    bounds
+}
+
+/// What the world had no room for, with how much room there is: `Stock.left: 0..3`.
+pub(crate) fn name_of_beyond(machine: &Machine, what: Beyond) -> String {
+    let design = &machine.design;
+    match what {
+        Beyond::Slot(slot) => bound_of_slot(machine, slot),
+        Beyond::Key(subject) => {
+            let keys = machine.universe.keys[subject.index()].len;
+            format!("keys of {}: {keys}", design.subjects[subject.index()].name)
+        }
+        Beyond::Messages => format!("messages: {}", machine.settings.messages),
+        Beyond::EffectKey(effect) => {
+            format!("keys of {}", design.operations[effect.index()].name)
+        }
+        Beyond::MovedOn(slot) => {
+            let name = match machine.plan.names[slot as usize] {
+                SlotName::Attr { subject, attr, .. } => machine.attribute_name(subject, attr),
+                _ => "a time".into(),
+            };
+            let horizon = machine.settings.horizon * machine.clock.per_unit;
+            format!("{name} moved on from up to {} ago", machine.clock.show(horizon))
+        }
+        Beyond::List(operation) => format!(
+            "list: {} elements, in {}",
+            crate::machine::list_room(design),
+            design.operations[operation.index()].name
+        ),
+    }
+}
+
+fn bound_of_slot(machine: &Machine, slot: u32) -> String {
+    let design = &machine.design;
+    let range = |name: String| match &machine.plan.slots.list[slot as usize].codec {
+        Codec::Range { low, count } if *count > 0 => {
+            format!("{name}: {low}..{}", low + *count as i64 - 1)
+        }
+        Codec::Listed(values) => {
+            let shown: Vec<String> = values.iter().map(ToString::to_string).collect();
+            format!("{name}: {}", shown.join(", "))
+        }
+        Codec::Time { .. } | Codec::Region { .. } => {
+            let ahead = machine.settings.duration_max * machine.clock.per_unit;
+            format!("{name}: up to now+{}", machine.clock.show(ahead))
+        }
+        Codec::Rank { .. } | Codec::Ignored | Codec::Range { .. } => name,
+    };
+    match machine.plan.names[slot as usize] {
+        SlotName::Attr { subject, attr, .. } => {
+            let name = machine.attribute_name(subject, attr);
+            let ty = &design.subjects[subject.index()].attributes[attr.index()].ty;
+            match ty.required() {
+                Type::List { .. } => {
+                    format!("{name}: {} elements", crate::machine::list_room(design))
+                }
+                Type::Decimal | Type::Duration => {
+                    let shown = |word: i64| machine.show(ty.required(), &[word]);
+                    match &machine.plan.slots.list[slot as usize].codec {
+                        Codec::Range { low, count } => {
+                            format!("{name}: {}..{}", shown(*low), shown(low + *count as i64 - 1))
+                        }
+                        Codec::Listed(values) => {
+                            let shown: Vec<String> = values.iter().map(|w| shown(*w)).collect();
+                            format!("{name}: {}", shown.join(", "))
+                        }
+                        _ => name,
+                    }
+                }
+                _ => range(name),
+            }
+        }
+        SlotName::Log { subject, log, .. } => {
+            let name = &design.subjects[subject.index()].states[log.index()].name;
+            format!("{name}: {} entries", setting(design, "log", 3))
+        }
+        SlotName::Counter { subject, .. } => {
+            range(format!("a count under {}", design.subjects[subject.index()].name))
+        }
+        SlotName::Memory { actor, field, .. } => {
+            let actor = &design.actors[actor.index()];
+            range(format!("{}.{}", actor.name, actor.memory[field.index()].name))
+        }
+        SlotName::CacheAttr { subject, attr, .. } => range(machine.attribute_name(subject, attr)),
+        SlotName::MessageArg => range("what messages carry".into()),
+        SlotName::EntryArg | SlotName::WorldArg => range("what calls to the world carry".into()),
+        SlotName::CallMemory { .. } => range("what calls in flight carry".into()),
+        _ => range("something else".into()),
+    }
 }
 
 /// What `recovers` assumes.
@@ -129,10 +236,7 @@ fn fairness(machine: &Machine) -> Vec<String> {
     if machine.plan.effects.iter().any(Option::is_some) {
         list.push("each open outbox entry is attempted eventually, and its answer arrives".into());
         list.push("the world outside decides each call that reached it eventually".into());
-        list.push(format!(
-            "the answer to one key is `unknown` at most {} times",
-            machine.settings.unknowns
-        ));
+        list.push("the world outside no longer answers `unknown`".into());
     }
     if machine.plan.calls.count > 0 {
         list.push("each call in flight is delivered or dropped eventually".into());
@@ -158,28 +262,45 @@ fn count(values: &Values) -> Option<u32> {
     }
 }
 
-fn shown(values: &Values) -> Option<String> {
+fn shown(machine: &Machine, values: &Values) -> Option<String> {
     Some(match values {
         Values::Opaque(count) => count.to_string(),
         Values::Range(low, high) => format!("{low}..{high}"),
-        Values::Ticks(1) => "1 tick".into(),
-        Values::Ticks(ticks) => format!("{ticks} ticks"),
-        Values::Listed(list) => list.iter().map(constant).collect::<Vec<_>>().join(", "),
-        Values::OrNull(inner) => format!("{} or null", shown(inner)?),
-        Values::SetOf(inner, max) => format!("sets of at most {max} of {}", shown(inner)?),
-        Values::Whole | Values::Refs(_) | Values::Principals | Values::Irrelevant => return None,
+        Values::Listed(list) => {
+            list.iter().map(|value| constant(machine, value)).collect::<Vec<_>>().join(", ")
+        }
+        Values::OrNull(inner) => format!("{} or null", shown(machine, inner)?),
+        Values::SetOf(inner, max) => {
+            format!("sets of at most {max} of {}", shown(machine, inner)?)
+        }
+        Values::ListOf(inner, max) => {
+            let room = crate::machine::list_room(&machine.design).min(*max);
+            format!("lists of at most {room} of {}", shown(machine, inner)?)
+        }
+        Values::PrincipalsOf(actors) => {
+            let names = actors.iter().map(|actor| &machine.design.actors[actor.index()].name[..]);
+            names.collect::<Vec<_>>().join(", ")
+        }
+        Values::Units(..)
+        | Values::Whole
+        | Values::Refs(_)
+        | Values::Principals
+        | Values::Irrelevant => return None,
     })
 }
 
-fn constant(value: &Const) -> String {
+fn constant(machine: &Machine, value: &Const) -> String {
     match value {
         Const::Null => "null".into(),
         Const::Bool(value) => value.to_string(),
         Const::Int(value) => value.to_string(),
-        Const::Decimal(value) => format!("{}", *value as f64 / 1e6),
+        Const::Decimal(value) => machine.show(&Type::Decimal, &[*value]),
         Const::Text(text) => format!("{text:?}"),
-        Const::Duration(ticks) => format!("{ticks} ticks"),
-        Const::Enum(_, at) => format!("#{at}"),
+        Const::Duration(words) => machine.clock.show(*words),
+        Const::Enum(id, at) => {
+            let constants = &machine.design.enumerations[id.index()].constants;
+            constants.get(*at as usize).cloned().unwrap_or_default()
+        }
         Const::Set(_) | Const::List(_) | Const::Map(_) => "…".into(),
     }
 }

@@ -14,11 +14,30 @@ pub(crate) struct Watch {
     refused: Vec<Vec<Option<u32>>>,
     answers: Vec<[Option<u32>; 3]>,
     faults: Vec<(Fault, u32)>,
+    /// what need not be seen: the design says why
+    pub(crate) defended: Vec<String>,
 }
 
 pub(crate) fn operation_name(design: &Design, id: OperationId) -> String {
     let operation = &design.operations[id.index()];
     format!("{}[{}]", design.actors[operation.actor.index()].name, operation.name)
+}
+
+/// What happens, for a reader.
+pub(crate) fn name_of_move(machine: &Machine, what: Move) -> String {
+    let design = &machine.design;
+    match what {
+        Move::Repair { instance, .. } => {
+            operation_name(design, machine.instances[instance as usize].operation)
+        }
+        Move::Land { operation, .. } => operation_name(design, operation),
+        Move::Deliver { plan, .. } => {
+            operation_name(design, machine.plan.messages[plan as usize].operation)
+        }
+        Move::Answer { effect, .. } => format!("an answer of {}", operation_name(design, effect)),
+        Move::Tick => "the clock".into(),
+        _ => "something".into(),
+    }
 }
 
 pub(crate) fn clause_name(operation: &Operation, clause: ClauseRef) -> String {
@@ -33,7 +52,7 @@ pub(crate) fn clause_name(operation: &Operation, clause: ClauseRef) -> String {
 
 pub(crate) fn clause_of(reason: Reason) -> Option<ClauseRef> {
     Some(match reason {
-        Reason::Exists(_) => ClauseRef::Exists,
+        Reason::Exists(_) | Reason::NoParent => ClauseRef::Exists,
         Reason::Fresh(_) => ClauseRef::Fresh,
         Reason::Clause(at) => ClauseRef::Named(at),
         _ => return None,
@@ -57,6 +76,7 @@ impl Watch {
             refused: Vec::new(),
             answers: Vec::new(),
             faults: Vec::new(),
+            defended: Vec::new(),
         };
         for (at, operation) in design.operations.iter().enumerate() {
             let id = OperationId::of(at);
@@ -71,7 +91,7 @@ impl Watch {
                         (
                             AnswerKind::Unknown,
                             "unknown",
-                            effect.on_unknown.written && machine.settings.unknowns > 0,
+                            effect.on_unknown.written && machine.settings.unknowns,
                         ),
                     ];
                     for (number, (_, word, expected)) in kinds.into_iter().enumerate() {
@@ -99,6 +119,11 @@ impl Watch {
             }
             watch.refused.push(refused);
         }
+        for held in &design.defences {
+            let operation = &design.operations[held.operation.index()];
+            let clause = clause_name(operation, held.clause);
+            watch.defended.push(format!("{}.{clause} refuses", operation.name));
+        }
         for (fault, budget) in &machine.settings.faults {
             if *budget != Some(0) {
                 let number = watch.add(WitnessKind::Fault, format!("{} strikes", fault.name()));
@@ -122,16 +147,16 @@ impl Watch {
         self.faults.iter().find(|(held, _)| *held == fault).map(|(_, number)| *number)
     }
 
-    /// What this transition shows.
-    pub(crate) fn moved(&self, machine: &Machine, what: Move) -> Option<u32> {
-        match what {
-            Move::Call { instance, how: How::Plain }
-            | Move::Repair { instance, how: How::Plain } => {
+    /// What this transition shows: what happened in it, with faults or without, and which struck.
+    pub(crate) fn moved(&self, machine: &Machine, what: Move, seen: &mut dyn FnMut(u32)) {
+        let happened = match what {
+            Move::Call { instance, .. } | Move::Repair { instance, .. } => {
                 self.accepted[machine.instances[instance as usize].operation.index()]
             }
-            Move::Deliver { plan, how: How::Plain, .. } => {
+            Move::Deliver { plan, how, .. } if !how.has(How::REFUSED) => {
                 self.accepted[machine.plan.messages[plan as usize].operation.index()]
             }
+            Move::Land { operation, refused: false, .. } => self.accepted[operation.index()],
             Move::Answer { effect, kind, dropped: false, .. } => {
                 self.answers[effect.index()][match kind {
                     AnswerKind::Ok => 0,
@@ -139,27 +164,22 @@ impl Watch {
                     AnswerKind::Unknown => 2,
                 }]
             }
-            other => other.fault().and_then(|fault| self.fault(fault)),
-        }
+            _ => None,
+        };
+        happened.into_iter().for_each(&mut *seen);
+        what.faults().into_iter().filter_map(|fault| self.fault(fault)).for_each(seen);
     }
 }
 
 /// `exists` and `fresh` where they can refuse, then every clause that is written.
 fn clauses(design: &Design, operation: &Operation) -> Vec<Option<ClauseRef>> {
-    let refers = |new: bool| {
-        operation.params.iter().any(|param| {
-            param.new == new
-                && param
-                    .ty
-                    .subject()
-                    .is_some_and(|subject| new || !design.subjects[subject.index()].implicit)
-        })
-    };
+    let asks = operation.params.iter().any(|param| design.asks_for_presence(param));
+    let makes = operation.params.iter().any(|param| param.new);
     let effect = matches!(operation.kind, OperationKind::Effect(_));
     let repair = matches!(operation.kind, OperationKind::Repair { .. });
     let mut list = vec![
-        (refers(false) && !effect && !repair).then_some(ClauseRef::Exists),
-        refers(true).then_some(ClauseRef::Fresh),
+        (asks && !effect && !repair).then_some(ClauseRef::Exists),
+        makes.then_some(ClauseRef::Fresh),
     ];
     list.extend((0..operation.guard.len()).map(|at| Some(ClauseRef::Named(at as u32))));
     list

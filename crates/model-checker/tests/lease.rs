@@ -12,6 +12,7 @@ fn verdicts(report: &Report) -> Vec<String> {
         let verdict = match &goal.verdict {
             Verdict::Proved => "proved".into(),
             Verdict::Violated(trace) => format!("violated in {}", trace.steps.len()),
+            Verdict::Holds(bounds) => bounds.join(", "),
             Verdict::Unknown(why) => why.clone(),
         };
         format!("{}: {verdict}", goal.name)

@@ -1,9 +1,16 @@
 //! Soft state: kept in memory until its time to live is over, never part of a commit.
 
+use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
+
+use crate::pool::Pool;
+use crate::reply::CallError;
+use crate::runtime::Runtime;
+use crate::viewer::Viewer;
+use crate::{json as values, keys};
 
 /// What has no `ttl` of its own lives so long.
 pub const TTL_MS: i64 = 30_000;
@@ -49,6 +56,44 @@ impl Ephemerals {
         let kept = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = kept.get(&(state.to_string(), record.to_vec()))?;
         (entry.until > now).then(|| Value::Object(entry.fields.clone()))
+    }
+}
+
+impl Runtime {
+    /// The soft state of a record; none: nothing is known, or no longer.
+    pub fn ephemeral(
+        &self,
+        subject: &str,
+        key: &[Value],
+        state: &str,
+    ) -> Result<Option<Value>, CallError> {
+        self.ephemeral_as(subject, key, state, None)
+    }
+
+    /// The same, unless the viewer may not see it.
+    pub fn ephemeral_as(
+        &self,
+        subject: &str,
+        key: &[Value],
+        state: &str,
+        viewer: Option<&Viewer>,
+    ) -> Result<Option<Value>, CallError> {
+        let schema = &*self.schema;
+        let Some(id) = schema.subject(subject) else {
+            let message = format!("`{}` has no subject `{subject}`", schema.design.name);
+            return Err(CallError::Unknown(message));
+        };
+        let pool = RefCell::new(Pool::new(schema.program.texts()));
+        let handle = values::read_key(&schema.design, id, &mut key.iter(), &mut pool.borrow_mut())
+            .map_err(CallError::Bad)?;
+        let mut record = Vec::new();
+        keys::key_parts(&mut record, &schema.design, id, handle, &pool.borrow());
+        if let Some(eye) = self.eye(viewer)
+            && !eye.sees_soft((id, handle), state, &pool)?
+        {
+            return Ok(None);
+        }
+        Ok(self.ephemerals.get(state, &record, self.clock.now_ms()))
     }
 }
 

@@ -4,7 +4,7 @@
 //! text such as `"10m"` (a number of milliseconds is taken, too), an enumeration its constant, a
 //! record its key: one value, or a list of them where the key has several parts.
 
-use design::model::{Design, SubjectId, Type};
+use design::model::{Design, Range, SubjectId, Type, quantity_text};
 use engine::{NULL, Word, width_of};
 use serde_json::{Map, Value, json};
 
@@ -25,7 +25,7 @@ impl BadValue {
         BadValue { pointer: pointer.into(), message: message.into() }
     }
 
-    fn under(mut self, step: &str) -> BadValue {
+    pub(crate) fn under(mut self, step: &str) -> BadValue {
         let step = step.replace('~', "~0").replace('/', "~1");
         self.pointer = format!("/{step}{}", self.pointer);
         self
@@ -98,7 +98,12 @@ pub fn read(
                 Value::Array(parts) => parts.iter(),
                 other => std::slice::from_ref(other).iter(),
             };
-            words.push(read_key(design, *subject, &mut parts, pool)?);
+            let key = read_key(design, *subject, &mut parts, pool).map_err(|bad| match value {
+                Value::Array(_) => bad,
+                // the value itself is the only part
+                _ => BadValue::new("", bad.message),
+            });
+            words.push(key?);
             match parts.next() {
                 None => Ok(()),
                 Some(_) => Err(BadValue::new("", "the key has more parts than its subject")),
@@ -111,11 +116,21 @@ pub fn read(
     }
 }
 
-/// A key from its parts, those of the records it refers to among them.
+/// A key from its parts, those of the records it refers to among them. What is wrong with a part is
+/// told under its number.
 pub fn read_key(
     design: &Design,
     subject: SubjectId,
     values: &mut dyn Iterator<Item = &Value>,
+    pool: &mut Pool,
+) -> Result<Word, BadValue> {
+    read_parts(design, subject, &mut values.enumerate(), pool)
+}
+
+fn read_parts(
+    design: &Design,
+    subject: SubjectId,
+    values: &mut dyn Iterator<Item = (usize, &Value)>,
     pool: &mut Pool,
 ) -> Result<Word, BadValue> {
     let declared = &design.subjects[subject.index()];
@@ -123,20 +138,67 @@ pub fn read_key(
     let mut parts = [0; MAX_PARTS];
     for (part, key) in parts.iter_mut().zip(&declared.keys) {
         if let Type::Ref(other) = key.ty {
-            *part = read_key(design, other, values, pool)?;
+            *part = read_parts(design, other, values, pool)?;
             continue;
         }
-        let Some(value) = values.next() else {
+        let Some((at, value)) = values.next() else {
             let message = format!("the key of `{}` also needs `{}`", declared.name, key.name);
             return Err(BadValue::new("", message));
         };
-        if value.as_str().is_some_and(|text| text.len() > MAX_KEY_TEXT) {
+        *part = read_part(design, &key.ty, value, pool)
+            .and_then(|word| within(&key.ty, key.range, word).map(|()| word))
+            .map_err(|bad| bad.under(&at.to_string()))?;
+    }
+    Ok(pool.key(subject, &parts[..declared.keys.len()]))
+}
+
+/// One part of a key: not empty, not too long, and in its one spelling, so that a record has one key.
+fn read_part(design: &Design, ty: &Type, value: &Value, pool: &mut Pool) -> Result<Word, BadValue> {
+    if let Some(text) = value.as_str() {
+        if text.is_empty() {
+            return Err(BadValue::new("", "a part of a key is not empty"));
+        }
+        if text.len() > MAX_KEY_TEXT {
             let message = format!("a part of a key has at most {MAX_KEY_TEXT} bytes");
             return Err(BadValue::new("", message));
         }
-        *part = scalar(design, &key.ty, value, pool)?;
     }
-    Ok(pool.key(subject, &parts[..declared.keys.len()]))
+    let word = scalar(design, ty, value, pool)?;
+    in_one_spelling(design, ty, value, &[word], pool)?;
+    Ok(word)
+}
+
+/// A value that was given as a text, in an address or as a part of a key, is spelled as it is
+/// answered: `0`, not `00` or `+0`.
+pub fn in_one_spelling(
+    design: &Design,
+    ty: &Type,
+    value: &Value,
+    words: &[Word],
+    pool: &Pool,
+) -> Result<(), BadValue> {
+    let Some(text) = value.as_str() else { return Ok(()) };
+    let spelled = match write(design, ty, words, pool) {
+        Value::String(spelled) => spelled,
+        // a reference: its parts were looked at one by one
+        Value::Array(_) | Value::Object(_) | Value::Null => return Ok(()),
+        other => other.to_string(),
+    };
+    if spelled == text {
+        return Ok(());
+    }
+    Err(BadValue::new("", format!("write `{spelled}`, not `{text}`: a value has one spelling")))
+}
+
+/// Does a word lie in the range that the design gives it? Null does.
+pub fn within(ty: &Type, range: Option<Range>, word: Word) -> Result<(), BadValue> {
+    match range {
+        Some(range) if word != NULL && !range.contains(word) => {
+            let (range, found) = (range.text(ty), quantity_text(ty, word));
+            Err(BadValue::new("", format!("expected a value in {range}, found {found}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn scalar(design: &Design, ty: &Type, value: &Value, pool: &mut Pool) -> Result<Word, BadValue> {

@@ -29,6 +29,8 @@ pub enum Space {
     IdempotencyDue = b'j',
     /// digests whose content is stored
     Blob = b'b',
+    /// what each principal has acted as, of the actors that are apart from others
+    Apart = b'a',
     /// how far each follower of the feed is
     Follower = b'f',
     /// what the runtime keeps of the design itself
@@ -111,6 +113,17 @@ pub fn key_parts(out: &mut Vec<u8>, design: &Design, subject: SubjectId, key: Wo
             _ => out.extend_from_slice(&sortable(*part)),
         }
     }
+}
+
+/// Is a part of this key, or of a key in it, an empty text?
+pub fn has_empty_part(design: &Design, subject: SubjectId, key: Word, pool: &Pool) -> bool {
+    let declared = &design.subjects[subject.index()].keys;
+    pool.parts(key).iter().zip(declared).any(|(part, declared)| match declared.ty {
+        Type::Ref(other) => has_empty_part(design, other, *part, pool),
+        Type::Text => pool.content(*part).is_empty(),
+        // a principal is whoever the server says that it is
+        _ => false,
+    })
 }
 
 /// Takes the parts of a key off the front and gives its handle.

@@ -3,6 +3,7 @@
 
 mod alarm;
 mod answer_value;
+mod apart;
 mod blobs;
 mod bytes;
 mod chosen;
@@ -20,6 +21,7 @@ mod ground;
 mod hot;
 mod idempotency;
 mod json;
+mod kept;
 mod keys;
 mod legal;
 mod listing;
@@ -62,6 +64,7 @@ pub use feed::{Changed, Transition};
 pub use follower::{Ahead, Bell, Followed, Follower};
 pub use hot::HotKey;
 pub use json::BadValue;
+pub use kept::{Kept, alike, designs_of, kept};
 pub use listing::{DueRepair, RecordPage};
 pub use memory::MemoryPlace;
 pub use open_error::OpenError;

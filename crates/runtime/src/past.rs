@@ -96,7 +96,7 @@ impl Runtime {
         };
         let mut pool = Pool::new(schema.program.texts());
         let handle = values::read_key(&schema.design, id, &mut key.iter(), &mut pool)
-            .map_err(CallError::Bad)?;
+            .map_err(|bad| CallError::Bad(bad.under("key")))?;
         let mut bytes = Vec::new();
         keys::key_parts(&mut bytes, &schema.design, id, handle, &pool);
         Ok((id.0, bytes))

@@ -414,6 +414,16 @@ pub fn put_record(
     plan: &mut Plan,
 ) -> Result<bool, Damaged> {
     let Some(at) = loaded.find(record.subject, record.key) else { return Err(Damaged) };
+    assert!(
+        loaded.entry(at).version.is_some()
+            || !keys::has_empty_part(
+                &schema.design,
+                record.subject,
+                record.key,
+                &loaded.pool.borrow()
+            ),
+        "a record is made under a key with an empty part, which every door refuses"
+    );
     let before = loaded.entry(at).head.clone();
     let mut head = Head { written_at: now, due: Vec::new() };
     if let Some(words) = record.words {

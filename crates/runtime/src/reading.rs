@@ -29,6 +29,26 @@ impl Runtime {
         self.get_as(subject, key, None).await
     }
 
+    /// A key that is given part by part, as the feed and every other answer tell it.
+    pub fn key(&self, subject: &str, key: &[Value]) -> Result<Vec<Value>, CallError> {
+        let schema = &*self.schema;
+        let Some(id) = schema.subject(subject) else {
+            let message = format!("`{}` has no subject `{subject}`", schema.design.name);
+            return Err(CallError::Unknown(message));
+        };
+        let mut pool = Pool::new(schema.program.texts());
+        let mut parts = key.iter();
+        let handle = values::read_key(&schema.design, id, &mut parts, &mut pool)
+            .map_err(|bad| CallError::Bad(bad.under("key")))?;
+        if parts.next().is_some() {
+            let message = "the key has more parts than its subject";
+            return Err(CallError::Bad(values::BadValue::new("/key", message)));
+        }
+        let mut told = Vec::new();
+        values::write_key(&schema.design, id, handle, &pool, &mut told);
+        Ok(told)
+    }
+
     /// As much of it as the viewer sees. None: there is none, or none to see.
     pub async fn get_as(
         &self,
@@ -47,7 +67,7 @@ impl Runtime {
             let mut pool = pool.borrow_mut();
             let mut parts = key.iter();
             let handle = values::read_key(&schema.design, id, &mut parts, &mut pool)
-                .map_err(CallError::Bad)?;
+                .map_err(|bad| CallError::Bad(bad.under("key")))?;
             if parts.next().is_some() {
                 let message = "the key has more parts than its subject";
                 return Err(CallError::Bad(values::BadValue::new("/key", message)));

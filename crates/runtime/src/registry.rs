@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use design::model::{Design, OperationKind, StateKind, Type};
+use design::model::{Design, OperationKind, Range, StateKind, Type, visit};
 use store::{Decision, KeyRange, LocalStore, Store, Transaction};
 
 use crate::bytes::{Damaged, Reader, put_bytes, put_number};
@@ -46,9 +46,11 @@ pub enum Found {
     Differs(Box<(Registered, Design)>),
 }
 
-/// Gives the design its number, the same whenever it is opened on this store.
+/// Gives the design its number, the same whenever it is opened on this store. Where the store holds
+/// it already, and nothing that is stored depends on what differs, it is kept as it is now.
 pub fn register(
     design: Design,
+    text: Option<&str>,
     store: &dyn Store,
     retry: &store::Retry,
 ) -> Result<Found, OpenError> {
@@ -77,11 +79,18 @@ pub fn register(
                 entries.push(Entry::Current(design.name.clone()));
                 changed = true;
                 transaction.put(&meta(number, b"layout"), described.as_bytes());
-                transaction.put(&meta(number, b"design"), &text_of(&design));
+                keep_design(transaction, number, &design, text);
                 number
             }
         };
         outcome = known(transaction, &entries, number, &design.name);
+        if let Ok(known) = &outcome
+            && known.is_stored_like(&design, &described)
+            && !is_kept(transaction, number, &design, text)
+        {
+            keep_design(transaction, number, &design, text);
+            changed = true;
+        }
         if !changed {
             return Decision::Abandon;
         }
@@ -93,13 +102,12 @@ pub fn register(
     if let Some(local) = store.local().filter(|_| left_over) {
         remove_left_over(local, &design.name).map_err(|_| OpenError::Damaged)?;
     }
+    let same = known.is_stored_like(&design, &described);
     let older = known
         .older
         .into_iter()
         .filter_map(|(number, design)| Some(Arc::new(Schema::new(design?, number).ok()?)));
     let older = older.collect();
-    let same = known.layout == described
-        && known.stored.as_ref().is_none_or(|stored| stored_alike(stored, &design));
     let ready = |design| Schema::new(design, known.number).map_err(OpenError::Design);
     if same {
         return Ok(Found::Ready(Box::new(Registered { schema: ready(design)?, older })));
@@ -119,6 +127,14 @@ struct Known {
     /// none: it cannot be read by this version of the program
     stored: Option<Design>,
     older: Vec<(DesignNumber, Option<Design>)>,
+}
+
+impl Known {
+    /// Nothing that is stored depends on what differs.
+    fn is_stored_like(&self, design: &Design, described: &str) -> bool {
+        self.layout == described
+            && self.stored.as_ref().is_none_or(|stored| stored_alike(stored, design))
+    }
 }
 
 fn known(
@@ -163,6 +179,7 @@ pub fn switch(
     transaction: &mut dyn Transaction,
     old: &Schema,
     new: &Schema,
+    text: Option<&str>,
 ) -> Result<(), Damaged> {
     let mut entries = read_entries(transaction)?;
     let name = &new.design.name;
@@ -170,13 +187,50 @@ pub fn switch(
     *entries.get_mut(usize::from(new.number.0)).ok_or(Damaged)? = Entry::Current(name.clone());
     write_entries(transaction, &entries);
     transaction.put(&meta(new.number, b"layout"), describe(&new.design).as_bytes());
-    keep_design(transaction, new);
+    keep_design(transaction, new.number, &new.design, text);
     Ok(())
 }
 
-/// The design under its number is written like this now.
-pub fn keep_design(transaction: &mut dyn Transaction, schema: &Schema) {
-    transaction.put(&meta(schema.number, b"design"), &text_of(&schema.design));
+/// The design under its number is written like this now. Without a text, the one that was kept
+/// before belongs to it no longer.
+pub fn keep_design(
+    transaction: &mut dyn Transaction,
+    number: DesignNumber,
+    design: &Design,
+    text: Option<&str>,
+) {
+    transaction.put(&meta(number, b"design"), &text_of(design));
+    match text {
+        Some(text) => transaction.put(&meta(number, b"text"), text.as_bytes()),
+        None => transaction.delete(&meta(number, b"text")),
+    }
+}
+
+fn is_kept(
+    transaction: &dyn Transaction,
+    number: DesignNumber,
+    design: &Design,
+    text: Option<&str>,
+) -> bool {
+    let kept = |what: &[u8]| transaction.get(&meta(number, what)).map(|(_, bytes)| bytes.to_vec());
+    let same_text = text.is_none_or(|text| kept(b"text").as_deref() == Some(text.as_bytes()));
+    same_text && kept(b"design") == Some(text_of(design))
+}
+
+/// The number that counts for a design of this name.
+pub fn current(transaction: &dyn Transaction, name: &str) -> Result<Option<DesignNumber>, Damaged> {
+    let entries = read_entries(transaction)?;
+    let found = entries.iter().position(|e| *e == Entry::Current(name.into()));
+    Ok(found.map(|at| DesignNumber(at as u16)))
+}
+
+/// The names of all designs that count.
+pub fn names(transaction: &dyn Transaction) -> Result<Vec<String>, Damaged> {
+    let entries = read_entries(transaction)?.into_iter().filter_map(|entry| match entry {
+        Entry::Current(name) => Some(name),
+        _ => None,
+    });
+    Ok(entries.collect())
 }
 
 /// Nothing will ever count under this number.
@@ -235,7 +289,7 @@ fn text_of(design: &Design) -> Vec<u8> {
     serde_json::to_vec(design).unwrap_or_default()
 }
 
-fn meta(number: DesignNumber, what: &[u8]) -> Vec<u8> {
+pub fn meta(number: DesignNumber, what: &[u8]) -> Vec<u8> {
     let mut key = Vec::new();
     begin(&mut key, number, Space::Meta);
     key.extend_from_slice(what);
@@ -286,13 +340,18 @@ fn write_entries(transaction: &mut dyn Transaction, entries: &[Entry]) {
 pub fn describe(design: &Design) -> String {
     let mut lines = vec!["layout 2".to_string()];
     let typed = |name: &str, ty: &Type| format!("{name}: {}", type_text(design, ty));
+    let ranged = |name: &str, ty: &Type, range: Option<Range>| {
+        typed(name, ty) + &range.map_or_else(String::new, |range| format!(" {}", range.text(ty)))
+    };
+    let sent_to = visit::message_targets(design);
     for subject in &design.subjects {
-        let keys: Vec<String> = subject.keys.iter().map(|key| typed(&key.name, &key.ty)).collect();
+        let keys = subject.keys.iter().map(|key| ranged(&key.name, &key.ty, key.range));
+        let keys: Vec<String> = keys.collect();
         lines.push(format!("subject {}({})", subject.name, keys.join(", ")));
         for attribute in &subject.attributes {
             let state = &subject.states[attribute.state.index()].name;
-            let ty = type_text(design, &attribute.ty);
-            lines.push(format!("  {state}.{}: {ty}", attribute.name));
+            let attribute = ranged(&attribute.name, &attribute.ty, attribute.range);
+            lines.push(format!("  {state}.{attribute}"));
         }
         for state in &subject.states {
             if matches!(state.kind, StateKind::Log { .. }) {
@@ -307,7 +366,9 @@ pub fn describe(design: &Design) -> String {
         let fields: Vec<String> = event.fields.iter().map(|(name, ty)| typed(name, ty)).collect();
         lines.push(format!("event {}({})", event.name, fields.join(", ")));
     }
-    for operation in &design.operations {
+    for (at, operation) in design.operations.iter().enumerate() {
+        // what waits in the outbox lies in the ranges of its parameters
+        let waits = sent_to[at] || matches!(operation.kind, OperationKind::Effect(_));
         let kind = match operation.kind {
             OperationKind::Step { .. } => "step",
             OperationKind::Repair { .. } => "repair",
@@ -315,8 +376,10 @@ pub fn describe(design: &Design) -> String {
             OperationKind::Read { .. } => "read",
         };
         let actor = &design.actors[operation.actor.index()].name;
-        let mut params: Vec<String> =
-            operation.params.iter().map(|param| typed(&param.name, &param.ty)).collect();
+        let params = operation.params.iter();
+        let mut params: Vec<String> = params
+            .map(|param| ranged(&param.name, &param.ty, param.range.filter(|_| waits)))
+            .collect();
         for used in &operation.memory {
             let field = &design.actors[used.actor.index()].memory[used.field.index()];
             params.push(typed(&field.name, &field.ty));

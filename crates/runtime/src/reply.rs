@@ -1,7 +1,9 @@
 //! What a caller is told.
 
-use design::model::{ClauseRef, FailureProof, Operation, OperationId, Protection};
-use engine::{Reason, Refusal};
+use design::model::{
+    ClauseRef, Design, FailureProof, Operation, OperationId, Protection, quantity_text,
+};
+use engine::{Outside, Place, Reason, Refusal};
 use serde_json::{Map, Value, json};
 
 use crate::json::BadValue;
@@ -79,7 +81,8 @@ impl std::fmt::Display for CallError {
             CallError::Unknown(what) => write!(f, "{what}"),
             CallError::Bad(bad) => write!(f, "{}: {}", bad.pointer, bad.message),
             CallError::Refused(refused) => {
-                write!(f, "`{}` was refused by `{}`", refused.operation, refused.clause)
+                write!(f, "`{}` was refused by `{}`", refused.operation, refused.clause)?;
+                refused.why.iter().try_for_each(|why| write!(f, ": {why}"))
             }
             CallError::OtherPayload => {
                 write!(f, "this idempotency key was used with other arguments")
@@ -111,6 +114,8 @@ pub struct Refused {
     pub prevents: Vec<String>,
     /// the steps that could be taken instead, if the caller asked for them
     pub legal: Vec<Value>,
+    /// of a clause that is not written in the design: what stands in the way, and what to do
+    pub why: Option<String>,
 }
 
 pub fn refused(
@@ -130,7 +135,42 @@ pub fn refused(
         truth: records(schema, seen, masks, pool),
         prevents: refusal.clause.map(|clause| prevents(schema, id, clause)).unwrap_or_default(),
         legal: Vec::new(),
+        why: match refusal.reason {
+            Reason::Range(outside) => Some(outside_text(&schema.design, operation, outside)),
+            _ => None,
+        },
     }
+}
+
+/// Names what would lie outside its range, the range and the value.
+fn outside_text(design: &Design, operation: &Operation, outside: Outside) -> String {
+    let of_param = |operation: &Operation, at: u32| {
+        let param = &operation.params[at as usize];
+        (param.name.clone(), param.ty.clone(), param.range)
+    };
+    let (name, ty, range) = match outside.place {
+        Place::Param(at) => of_param(operation, at),
+        Place::Sent { operation, param } => {
+            let sent = &design.operations[operation.index()];
+            let (name, ty, range) = of_param(sent, param);
+            (format!("{}.{name}", sent.name), ty, range)
+        }
+        Place::Key { subject, part } => {
+            let subject = &design.subjects[subject.index()];
+            let key = &subject.keys[part as usize];
+            (format!("{}.{}", subject.name, key.name), key.ty.clone(), key.range)
+        }
+        Place::Attribute { subject, attr } => {
+            let subject = &design.subjects[subject.index()];
+            let attribute = &subject.attributes[attr.index()];
+            let state = &subject.states[attribute.state.index()].name;
+            let name = format!("{}.{state}.{}", subject.name, attribute.name);
+            (name, attribute.ty.clone(), attribute.range)
+        }
+    };
+    let range = range.map_or_else(String::new, |range| range.text(&ty));
+    let value = quantity_text(&ty, outside.value);
+    format!("`{name}` would be {value}, and it takes {range}; nothing was changed")
 }
 
 pub fn clause_name(operation: &Operation, refusal: &Refusal) -> String {

@@ -118,7 +118,9 @@ pub fn arguments(
         match request.params.get(&param.name) {
             Some(value) => {
                 given += 1;
+                let first = params.len();
                 json::read(&schema.design, &param.ty, value, pool, &mut params)
+                    .and_then(|()| json::within(&param.ty, param.range, params[first]))
                     .map_err(|bad| at_field("params", &param.name, bad))?;
             }
             None => match schema.program.param_default(id, at) {

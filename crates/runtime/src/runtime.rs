@@ -33,7 +33,7 @@ use crate::settings::Settings;
 use crate::sight::{Eye, Looked, Mask};
 use crate::viewer::Viewer;
 use crate::views::Views;
-use crate::{blobs, json as values, keys, legal, text_answer};
+use crate::{apart, blobs, json as values, keys, legal, text_answer};
 
 pub struct Runtime {
     pub(crate) schema: Arc<Schema>,
@@ -43,7 +43,7 @@ pub struct Runtime {
     pub(crate) counters: Counters,
     pub(crate) views: Views,
     hot: HotKeys,
-    ephemerals: Ephemerals,
+    pub(crate) ephemerals: Ephemerals,
     #[expect(
         clippy::vec_box,
         reason = "a desk is large, and is taken and given back by every call"
@@ -106,13 +106,34 @@ impl Runtime {
         Runtime::open_with_clock(design, store, settings, Arc::new(SystemClock::default()))
     }
 
+    /// The same, and the text of the design is kept beside it.
+    pub fn open_with_text(
+        design: Design,
+        text: &str,
+        store: Arc<dyn Store>,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Runtime, OpenError> {
+        Runtime::open_as(design, Some(text), store, settings, clock)
+    }
+
     pub fn open_with_clock(
         design: Design,
         store: Arc<dyn Store>,
         settings: Settings,
         clock: Arc<dyn Clock>,
     ) -> Result<Runtime, OpenError> {
-        match registry::register(design, store.as_ref(), &settings.conflicts)? {
+        Runtime::open_as(design, None, store, settings, clock)
+    }
+
+    fn open_as(
+        design: Design,
+        text: Option<&str>,
+        store: Arc<dyn Store>,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Runtime, OpenError> {
+        match registry::register(design, text, store.as_ref(), &settings.conflicts)? {
             Found::Ready(found) => {
                 let Registered { schema, older } = *found;
                 Ok(Runtime::of(schema, older, store, clock, settings))
@@ -120,7 +141,8 @@ impl Runtime {
             Found::Differs(found) => {
                 let (Registered { schema, older }, design) = *found;
                 let stored = Runtime::of(schema, older, store, clock, settings);
-                let replaced = stored.replace(design, &[]).map_err(OpenError::Replace)?;
+                let replaced =
+                    stored.replace_with(design, text, &[]).map_err(OpenError::Replace)?;
                 replaced.remove_left_over().map_err(|_| OpenError::Damaged)?;
                 Ok(replaced)
             }
@@ -390,42 +412,6 @@ impl Runtime {
         }
     }
 
-    /// The soft state of a record; none: nothing is known, or no longer.
-    pub fn ephemeral(
-        &self,
-        subject: &str,
-        key: &[Value],
-        state: &str,
-    ) -> Result<Option<Value>, CallError> {
-        self.ephemeral_as(subject, key, state, None)
-    }
-
-    /// The same, unless the viewer may not see it.
-    pub fn ephemeral_as(
-        &self,
-        subject: &str,
-        key: &[Value],
-        state: &str,
-        viewer: Option<&Viewer>,
-    ) -> Result<Option<Value>, CallError> {
-        let schema = &*self.schema;
-        let Some(id) = schema.subject(subject) else {
-            let message = format!("`{}` has no subject `{subject}`", schema.design.name);
-            return Err(CallError::Unknown(message));
-        };
-        let pool = RefCell::new(Pool::new(schema.program.texts()));
-        let handle = values::read_key(&schema.design, id, &mut key.iter(), &mut pool.borrow_mut())
-            .map_err(CallError::Bad)?;
-        let mut record = Vec::new();
-        keys::key_parts(&mut record, &schema.design, id, handle, &pool.borrow());
-        if let Some(eye) = self.eye(viewer)
-            && !eye.sees_soft((id, handle), state, &pool)?
-        {
-            return Ok(None);
-        }
-        Ok(self.ephemerals.get(state, &record, self.clock.now_ms()))
-    }
-
     /// Counts the records that a call changed, for the hottest keys.
     fn touch(&self, answer: &Option<Result<Finished, CallError>>) {
         if let Some(Ok(Finished::Done(done, _))) = answer {
@@ -489,6 +475,10 @@ impl Runtime {
             now,
             answer: None,
         };
+        let bond = {
+            let pool = desk.pool.borrow();
+            apart::check(&self.schema, id, pool.content(arguments.me), transaction)?
+        };
         let source = Newest(transaction, self.schema.number);
         let number = transaction.position();
         let performed =
@@ -525,6 +515,7 @@ impl Runtime {
                     let tree = eye.answer(id, tree, &read, &desk.pool, &source)?;
                     return Ok(Finished::Read(done, tree));
                 }
+                bond.keep(done.now, &mut done.plan);
                 let Some((key, payload)) = idempotent else {
                     return Ok(Finished::Done(done, None));
                 };

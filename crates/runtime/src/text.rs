@@ -4,13 +4,13 @@
 
 use std::fmt;
 
-use design::model::{Design, Operation, OperationId, OperationKind, SubjectId, Type};
+use design::model::{Design, Key, Operation, OperationId, OperationKind, Param, SubjectId, Type};
 use engine::{NULL, Word};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use store::Ticket;
 use telemetry::Trace;
 
-use crate::json::{MAX_KEY_TEXT, MAX_TEXT};
+use crate::json::{MAX_KEY_TEXT, MAX_TEXT, within};
 use crate::pool::Pool;
 use crate::reply::CallError;
 use crate::request::{Arguments, Request};
@@ -111,8 +111,11 @@ impl<'de> Visitor<'de> for Object<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Object { design, operation, pool, given } = self;
         while let Some(at) = map.next_key_seed(Name(operation))? {
-            let ty = &operation.params[at].ty;
+            let Param { ty, range, .. } = &operation.params[at];
             let word = map.next_value_seed(Plain { design, ty, pool: &mut *pool })?;
+            if within(ty, *range, word).is_err() {
+                return Err(A::Error::custom("outside its range"));
+            }
             // of two the last one counts: not here
             if given.seen & (1 << at) != 0 {
                 return Err(A::Error::custom("twice"));
@@ -170,9 +173,13 @@ impl<'de> DeserializeSeed<'de> for Plain<'_> {
             | Type::Actor
             | Type::Digest(_) => value.deserialize_str(self),
             Type::Ref(subject) => {
-                let ty = only_part(self.design, *subject).ok_or_else(|| D::Error::custom("key"))?;
-                let part = Part { design: self.design, ty, pool: &mut *self.pool };
+                let key =
+                    only_part(self.design, *subject).ok_or_else(|| D::Error::custom("key"))?;
+                let part = Part { design: self.design, ty: &key.ty, pool: &mut *self.pool };
                 let word = part.deserialize(value)?;
+                if within(&key.ty, key.range, word).is_err() {
+                    return Err(D::Error::custom("outside its range"));
+                }
                 Ok(self.pool.key(*subject, &[word]))
             }
             _ => Err(D::Error::custom("not plain")),
@@ -180,10 +187,10 @@ impl<'de> DeserializeSeed<'de> for Plain<'_> {
     }
 }
 
-/// The type of a key that has one part, which is no record itself.
-fn only_part(design: &Design, subject: SubjectId) -> Option<&Type> {
+/// The part of a key that has only one, which is no record itself.
+fn only_part(design: &Design, subject: SubjectId) -> Option<&Key> {
     match design.subjects[subject.index()].keys.as_slice() {
-        [part] if matches!(part.ty, Type::Int | Type::Text | Type::Enum(_)) => Some(&part.ty),
+        [part] if matches!(part.ty, Type::Int | Type::Text | Type::Enum(_)) => Some(part),
         _ => None,
     }
 }
@@ -214,8 +221,8 @@ impl Visitor<'_> for Part<'_> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Word, E> {
-        if text.len() > MAX_KEY_TEXT {
-            return Err(E::custom("too long"));
+        if text.is_empty() || text.len() > MAX_KEY_TEXT {
+            return Err(E::custom("empty, or too long"));
         }
         Ok(self.pool.text(text.as_bytes()))
     }

@@ -5,9 +5,11 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use model_checker::Word;
 use serde_json::Value;
 
 use crate::service::Service;
+use crate::standing::Standing;
 
 pub trait Admin: Send + Sync {
     /// Copies the store while it serves, and checks the copy. Gives what it holds.
@@ -20,7 +22,22 @@ pub trait Admin: Send + Sync {
     }
 
     /// Puts another version of a design in the place of the one that is served.
-    fn replace(&self, old: &Service, text: &str, drop: &[String]) -> Result<Service, AdminError>;
+    fn replace(&self, old: &Service, with: &Replacement<'_>) -> Result<Service, AdminError>;
+
+    /// A design was checked beside the server: whoever keeps verdicts keeps this one.
+    fn checked(&self, service: &Service, word: &Word) {
+        let _ = (service, word);
+    }
+}
+
+/// Another version of a design, and what may be done for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Replacement<'a> {
+    pub text: &'a str,
+    /// what may be lost
+    pub drop: &'a [String],
+    /// also if it is violated
+    pub unproved: bool,
 }
 
 /// How one webhook stands.
@@ -56,6 +73,11 @@ pub enum AdminError {
     Unsafe {
         detail: String,
         obstacles: Value,
+    },
+    /// the verdict on the text does not allow it
+    Unproved {
+        detail: String,
+        standing: Standing,
     },
     Cannot(String),
 }

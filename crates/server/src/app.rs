@@ -1,7 +1,7 @@
 //! What every request sees.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use identity::Identity;
 use tokio::sync::watch;
@@ -24,6 +24,8 @@ pub struct App {
     pub under_way: Arc<UnderWay>,
     pub requests: Requests,
     pub collections: Collections,
+    /// whoever checks a design holds it
+    pub checking: Mutex<()>,
     /// requests that are being answered
     in_flight: Arc<AtomicUsize>,
     connections: Arc<AtomicUsize>,
@@ -47,6 +49,7 @@ impl App {
             under_way: Arc::default(),
             requests: Requests::default(),
             collections: Collections::default(),
+            checking: Mutex::default(),
             in_flight: Arc::default(),
             connections: Arc::default(),
             followers: Arc::default(),

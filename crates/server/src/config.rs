@@ -9,6 +9,7 @@ use telemetry::Spans;
 
 use crate::admin::AdminHandle;
 use crate::auth::Access;
+use crate::checking::Budget;
 use crate::collecting::Collecting;
 
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Config {
     pub collecting: Option<Collecting>,
     /// The clock of all designs, if it is moved by hand: for tests, and on this machine alone.
     pub clock: Option<Arc<ManualClock>>,
+    /// designs whose verdict is not known are checked within this; none: only when somebody asks
+    pub checking: Option<Budget>,
 }
 
 impl Default for Config {
@@ -39,6 +42,7 @@ impl Default for Config {
             spans: Spans::default(),
             collecting: Some(Collecting::default()),
             clock: None,
+            checking: None,
         }
     }
 }

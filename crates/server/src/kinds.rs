@@ -79,6 +79,9 @@ kinds! {
     UNSAFE_CHANGE = CONFLICT "unsafe-change" "what is stored stands in the way of the change"
         "Stored truth cannot follow the new version of the design. `obstacles` says why, and for which records."
         "Change the design so that it can, or name what may be dropped.";
+    UNPROVED = CONFLICT "unproved" "the verdict on the text does not allow it"
+        "The text is violated, or this server serves only what is proved and it is not. `verdict` says what is known of it."
+        "`steadfast check` shows why. What is violated can be served with `?unproved=true`, unless the server was started with `--require`.";
     CANNOT = CONFLICT "cannot" "this cannot be done now"
         "What an operator asked for is not possible in this state. `detail` says why."
         "Put the cause right, and ask again.";

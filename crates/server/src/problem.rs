@@ -114,7 +114,10 @@ impl Problem {
             CallError::Refused(refused) => {
                 let kind = format!("{}/{}/{}", service.name, refused.operation, refused.clause);
                 let title = format!("`{}` is refused by `{}`", refused.operation, refused.clause);
-                let mut detail = format!("the guard `{}` does not hold now", refused.clause);
+                let mut detail = match refused.why {
+                    Some(why) => why,
+                    None => format!("the guard `{}` does not hold now", refused.clause),
+                };
                 if !refused.prevents.is_empty() {
                     detail.push_str(&format!("; it prevents: {}", refused.prevents.join(", ")));
                 }

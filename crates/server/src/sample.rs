@@ -1,6 +1,6 @@
 //! Values that would do: for a first command to type, and for examples.
 
-use design::model::{Design, Operation, OperationKind, SubjectId, Type};
+use design::model::{Design, Operation, OperationKind, Range, SubjectId, Type, quantity_text};
 use serde_json::{Map, Value, json};
 
 /// A value of this type. `name` makes texts and keys readable.
@@ -13,6 +13,8 @@ pub fn value(design: &Design, ty: &Type, name: &str) -> Value {
         Type::Duration => json!("10m"),
         Type::Json => json!({}),
         Type::Point => json!([8.54, 47.37]),
+        Type::Hash | Type::PublicKey => json!("0f".repeat(32)),
+        Type::Signature => json!("0f".repeat(64)),
         Type::Enum(id) => json!(design.enumerations[id.index()].constants.first()),
         Type::Ref(subject) => {
             let mut parts = Vec::new();
@@ -36,11 +38,26 @@ pub fn value(design: &Design, ty: &Type, name: &str) -> Value {
     }
 }
 
+/// The same within a range.
+fn within(design: &Design, ty: &Type, range: Option<Range>, name: &str) -> Value {
+    let Some(range) = range else { return value(design, ty, name) };
+    let usual = match ty.required() {
+        Type::Decimal => 12_500_000,
+        Type::Duration => 600_000,
+        _ => 1,
+    };
+    let usual = usual.clamp(range.low, range.high);
+    match ty.required() {
+        Type::Int => json!(usual),
+        ty => json!(quantity_text(ty, usual)),
+    }
+}
+
 fn key(design: &Design, subject: SubjectId, name: &str, parts: &mut Vec<Value>) {
     for part in &design.subjects[subject.index()].keys {
         match part.ty {
             Type::Ref(other) => key(design, other, &part.name, parts),
-            ref ty => parts.push(value(design, ty, name)),
+            ref ty => parts.push(within(design, ty, part.range, name)),
         }
     }
 }
@@ -48,7 +65,12 @@ fn key(design: &Design, subject: SubjectId, name: &str, parts: &mut Vec<Value>) 
 /// The parameters that have no default.
 pub fn params(design: &Design, operation: &Operation) -> Map<String, Value> {
     let needed = operation.params.iter().filter(|param| param.default.is_none());
-    needed.map(|param| (param.name.clone(), value(design, &param.ty, &param.name))).collect()
+    needed
+        .map(|param| {
+            let sample = within(design, &param.ty, param.range, &param.name);
+            (param.name.clone(), sample)
+        })
+        .collect()
 }
 
 /// A step that can be called when nothing is there yet, if the design has one.

@@ -1,13 +1,16 @@
 //! One design that is served.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use design::model::{Design, Operation, OperationId};
+use model_checker::Word;
 use runtime::Runtime;
 use rustc_hash::FxHashMap;
 
+use crate::checking::Checking;
 use crate::console::Seen;
 use crate::metrics::Histogram;
+use crate::standing::Standing;
 
 pub struct Service {
     /// how paths call it, in lower case
@@ -17,6 +20,8 @@ pub struct Service {
     pub runtime: Arc<Runtime>,
     /// what the console keeps of it
     pub console: Seen,
+    /// the verdict on this text; none: it is not known
+    word: Mutex<Option<Word>>,
     /// by actor, then by operation
     calls: FxHashMap<String, FxHashMap<String, Call>>,
 }
@@ -44,7 +49,39 @@ impl Service {
             }
         }
         let console = Seen::default();
-        Service { name: name.to_lowercase(), text: text.to_string(), runtime, console, calls }
+        let word = Mutex::default();
+        let (name, text) = (name.to_lowercase(), text.to_string());
+        Service { name, text, runtime, console, word, calls }
+    }
+
+    /// With the verdict on its text, if there is one.
+    #[must_use]
+    pub fn judged(self, word: Option<Word>) -> Service {
+        Service { word: Mutex::new(word), ..self }
+    }
+
+    /// From now on this is the verdict. One that knows nothing does not take the place of another.
+    pub fn learn(&self, word: Word) {
+        let mut known = self.word.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_none() || !matches!(word, Word::NotKnown { .. }) {
+            *known = Some(word);
+        }
+    }
+
+    pub fn word(&self) -> Option<Word> {
+        self.word.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn standing(&self) -> Standing {
+        if let Some(word) = self.word() {
+            return Standing::Known(word);
+        }
+        match &*self.console.checking() {
+            Checking::Running { arm, states } => {
+                Standing::Checking { arm: arm.clone(), states: *states }
+            }
+            _ => Standing::NotChecked,
+        }
     }
 
     pub fn design(&self) -> &Design {

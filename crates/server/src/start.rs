@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::auth::{self, Auditor};
 use crate::config::Config;
 use crate::service::Service;
-use crate::{collecting, console, listen, routes, tls};
+use crate::{checking, collecting, console, listen, routes, tls};
 
 /// So many connections wait to be accepted.
 const BACKLOG: u32 = 4_096;
@@ -102,12 +102,17 @@ pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartErr
     let address = listener.local_addr().map_err(|error| StartError::Listen(wanted, error))?;
     let auditor = Auditor::start(&identity).map_err(StartError::Threads)?;
     let names: Vec<&str> = services.iter().map(|service| service.name.as_str()).collect();
-    let of = json!({ "address": address.to_string(), "designs": names });
+    let verdicts = services.iter().map(|it| (it.name.clone(), it.standing().to_json()));
+    let verdicts: serde_json::Map<_, _> = verdicts.collect();
+    let of = json!({ "address": address.to_string(), "designs": names, "verdicts": verdicts });
     auditor.done(Act::ServerStarted, "steadfast", of).map_err(StartError::Keys)?;
     let app = Arc::new(App::new(config, services, identity, auditor));
     let router = routes::router(Arc::clone(&app));
     threads.spawn(console::watch(Arc::clone(&app)));
     threads.spawn(collecting::run(Arc::clone(&app)));
+    if app.config.checking.is_some() {
+        checking::unknown_ones(&app);
+    }
     let accepting = threads.spawn(listen::accept(listener, tls, Arc::clone(&app), router));
     Ok(Running { address, app, accepting: Some(accepting), threads: Some(threads) })
 }

@@ -11,6 +11,7 @@ mod output;
 mod problem;
 mod progress;
 mod size;
+mod verdicts;
 
 use std::process::ExitCode;
 

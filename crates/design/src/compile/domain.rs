@@ -9,10 +9,14 @@ use super::frame::{Frame, Mode};
 use super::literal::fold;
 use crate::model::*;
 
+/// A range with so many values is explored whole unless `check` says otherwise.
+const WHOLE_MAX: u64 = 16;
+
 impl Compiler {
+    /// `range` is what the values lie in; an `int` that has only few is explored whole.
     pub(super) fn domain_of(
         &mut self,
-        ty: &Type,
+        (ty, range): (&Type, Option<Range>),
         name: &str,
         declared: Span,
         entry: Option<&mut Entry>,
@@ -22,24 +26,25 @@ impl Compiler {
     ) -> Values {
         match ty {
             Type::Optional(inner) => {
+                let inner = (&**inner, range);
                 let inner = self.domain_of(inner, name, declared, entry, looked, check, default);
                 Values::OrNull(Box::new(inner))
             }
             Type::Ref(subject) => Values::Refs(*subject),
             Type::Bool | Type::Enum(_) => match entry {
-                Some(entry) => self.values(entry, ty),
+                Some(entry) => self.values(entry, ty, None),
                 None => Values::Whole,
             },
-            Type::Actor => Values::Principals,
+            Type::Actor => match entry {
+                Some(entry) => self.principals(entry),
+                None => Values::Principals,
+            },
             // what there is of them comes about in the small world itself
             Type::Hash | Type::Signature | Type::Proof => Values::Whole,
             Type::Duration => match entry {
-                Some(entry) => self.values(entry, ty),
+                Some(entry) => self.values(entry, ty, range),
                 None => match default {
-                    Some(Const::Duration(ms)) => {
-                        self.durations.insert(*ms);
-                        Values::Listed(vec![Const::Duration(*ms)])
-                    }
+                    Some(Const::Duration(ms)) => Values::Listed(vec![Const::Duration(*ms)]),
                     _ if !looked => Values::Irrelevant,
                     _ => {
                         self.no_domain(check, name, declared, &format!("{name}: 2"));
@@ -50,14 +55,26 @@ impl Compiler {
             Type::Set { of, max } => match &**of {
                 Type::List { .. } | Type::Set { .. } | Type::Map { .. } => Values::Irrelevant,
                 of => {
+                    let of = (of, None);
                     let inner = self.domain_of(of, name, declared, entry, looked, check, None);
                     Values::SetOf(Box::new(inner), *max)
                 }
             },
+            Type::List { of, max } => match &**of {
+                Type::List { .. } | Type::Set { .. } | Type::Map { .. } => Values::Irrelevant,
+                of => {
+                    let of = (of, None);
+                    let inner = self.domain_of(of, name, declared, entry, looked, check, None);
+                    Values::ListOf(Box::new(inner), *max)
+                }
+            },
             Type::Error => Values::Irrelevant,
             _ => match entry {
-                Some(entry) => self.values(entry, ty),
+                Some(entry) => self.values(entry, ty, range),
                 None if !looked => Values::Irrelevant,
+                None if *ty == Type::Int && range.is_some_and(|r| r.count() <= WHOLE_MAX) => {
+                    range.map_or(Values::Irrelevant, |r| Values::Range(r.low, r.high))
+                }
                 None => {
                     let example = match ty {
                         Type::Int => format!("{name}: 0..3"),
@@ -71,17 +88,36 @@ impl Compiler {
         }
     }
 
-    /// The values that an entry gives to something of this type.
-    pub(super) fn values(&mut self, entry: &mut Entry, ty: &Type) -> Values {
+    /// The values that an entry gives to something of this type; all of them lie in the range.
+    pub(super) fn values(&mut self, entry: &mut Entry, ty: &Type, range: Option<Range>) -> Values {
+        let span = entry.span;
+        let values = self.values_said(entry, ty, range);
+        self.values_within(&values, ty, range, span);
+        values
+    }
+
+    fn values_said(&mut self, entry: &mut Entry, ty: &Type, range: Option<Range>) -> Values {
         let span = entry.span;
         let value = entry.value.clone();
         match (&value, ty) {
             (CheckValue::Number(number), Type::Int) => {
                 let n = i64::from(self.at_least_one(number));
-                Values::Range(0, n - 1)
+                let low = range.map_or(0, |range| range.low);
+                Values::Range(low, low.saturating_add(n - 1))
             }
             (CheckValue::Number(number), Type::Duration) => {
-                Values::Ticks(self.count(number).unwrap_or(1))
+                let n = self.count(number).unwrap_or(1);
+                Values::Units(n, n)
+            }
+            (CheckValue::Range(low, high), Type::Duration) => {
+                match (self.count(low), self.count(high)) {
+                    (Some(low), Some(high)) if low <= high => Values::Units(low, high),
+                    (Some(_), Some(_)) => {
+                        self.wrong_value(span, "the smaller number first");
+                        Values::Irrelevant
+                    }
+                    _ => Values::Irrelevant,
+                }
             }
             (CheckValue::Number(number), Type::Time) => {
                 let n = i64::from(self.count(number).unwrap_or(1));
@@ -115,12 +151,7 @@ impl Compiler {
                     let value = self.expr(&mut frame, item, Some(ty));
                     if let Some(value) = self.demand(value, ty) {
                         match fold(&value) {
-                            Some(constant) => {
-                                if let Const::Duration(ms) = constant {
-                                    self.durations.insert(ms);
-                                }
-                                constants.push(constant);
-                            }
+                            Some(constant) => constants.push(constant),
                             None => self.report(
                                 Diagnostic::error(
                                     "E0310",
@@ -142,6 +173,54 @@ impl Compiler {
                 Values::Irrelevant
             }
         }
+    }
+
+    /// The actors whose principals a parameter that is an `actor` may be: `to: {buyer, seller}`.
+    fn principals(&mut self, entry: &mut Entry) -> Values {
+        let span = entry.span;
+        let CheckValue::Values(written) = entry.value.clone() else {
+            self.wrong_value(span, "actors by name, as in `{buyer, seller}`");
+            return Values::Principals;
+        };
+        let mut actors = Vec::new();
+        for item in &written {
+            let name = match &item.kind {
+                T::Name(name) => name.text.clone(),
+                _ => String::new(),
+            };
+            match self.names.actors.get(&name) {
+                Some(actor) => actors.push(*actor),
+                None => {
+                    let known: Vec<String> =
+                        self.design.actors.iter().map(|actor| actor.name.clone()).collect();
+                    let known = known.iter().map(String::as_str);
+                    let help = crate::suggest::did_you_mean(&name, known)
+                        .unwrap_or_else(|| "name actors of the design".into());
+                    self.report(
+                        Diagnostic::error("E0703", item.span, "expected the name of an actor")
+                            .help(help),
+                    );
+                }
+            }
+        }
+        actors.sort_unstable();
+        actors.dedup();
+        Values::PrincipalsOf(actors)
+    }
+
+    /// How many steps deep to look.
+    pub(super) fn depth(&mut self, written: &tree::Expr) -> Option<u32> {
+        let value = match &written.kind {
+            T::Int(digits) => digits.parse::<u32>().ok().filter(|n| (1..=10_000).contains(n)),
+            _ => None,
+        };
+        if value.is_none() {
+            self.report(
+                Diagnostic::error("E0703", written.span, "expected a number from 1 to 10000")
+                    .help("so many steps from the first state are looked at"),
+            );
+        }
+        value
     }
 
     pub(super) fn no_domain(&mut self, check: Span, name: &str, declared: Span, example: &str) {

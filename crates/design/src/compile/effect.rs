@@ -80,17 +80,19 @@ impl Compiler {
         for handler in &written.answers {
             missing.retain(|(answer, _)| *answer != handler.answer);
             let depth = frame.scope.len();
+            let mut range = None;
             let param = handler.param.as_ref().map(|param| {
-                let ty = match &param.ty {
-                    Some(ty) => self.type_of(ty, &param.name.text),
-                    None => Type::Json,
+                let ty;
+                (ty, range) = match &param.ty {
+                    Some(ty) => self.ranged_type(ty, &param.name.text),
+                    None => (Type::Json, None),
                 };
                 self.not_reserved(&param.name);
                 frame.bind(&param.name.text, ty)
             });
             let body = self.block(frame, &handler.body);
             frame.scope.truncate(depth);
-            let answer = Answer { param, body, written: true };
+            let answer = Answer { param, range, body, written: true };
             match handler.answer {
                 AnswerKind::Ok => effect.on_ok = answer,
                 AnswerKind::Refused => effect.on_refused = answer,

@@ -72,12 +72,7 @@ impl Compiler {
                 None => error_expr(span),
             },
             T::Duration { number, unit } => match self.duration(number, *unit, span) {
-                Some(value) => {
-                    if !matches!(frame.mode, Mode::Constant | Mode::View | Mode::Measured) {
-                        self.durations.insert(value);
-                    }
-                    literal(Const::Duration(value), Type::Duration)
-                }
+                Some(value) => literal(Const::Duration(value), Type::Duration),
                 None => error_expr(span),
             },
             T::Now => self.now(frame, span),

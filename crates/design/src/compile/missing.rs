@@ -12,8 +12,10 @@ const PLACES_MAX: usize = 4;
 
 /// What is said of a design that lacks something: a child of what, a value for what, a clause of
 /// what, a size for what.
-const SEEMS_WRONG: &[&str] =
-    &["E0305", "E0406", "E0407", "E0409", "E0424", "E0502", "E0604", "E0606", "E0701", "E0702"];
+const SEEMS_WRONG: &[&str] = &[
+    "E0305", "E0406", "E0407", "E0409", "E0424", "E0502", "E0604", "E0606", "E0613", "E0701",
+    "E0702",
+];
 
 /// What is known to be missing.
 #[derive(Default)]
@@ -117,6 +119,7 @@ impl Compiler {
         self.design.actors.push(Actor {
             name: name.to_string(),
             continues: None,
+            apart: Vec::new(),
             memory: Vec::new(),
             is_world: false,
             span,
@@ -188,6 +191,8 @@ pub(super) fn stands_beside(problem: &Diagnostic, unread: &[Span]) -> bool {
             | "E0307"
             | "E0308"
             | "E0309"
+            | "E0316"
+            | "E0317"
             | "E0401"
             | "E0402"
             | "E0403"

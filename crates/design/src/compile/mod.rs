@@ -2,12 +2,14 @@
 
 mod actor;
 mod aggregate;
+mod apart;
 mod arithmetic;
 mod assign;
 mod call;
 mod check;
 mod compare;
 mod declare;
+mod defence;
 mod domain;
 mod effect;
 mod expand;
@@ -21,9 +23,11 @@ mod memory;
 mod missing;
 mod names;
 mod operation;
+mod orphans;
 mod path;
 mod proofs;
 mod protocol;
+mod range;
 mod relevance;
 mod rules;
 mod stmt;
@@ -31,8 +35,6 @@ mod subject;
 mod types;
 mod unknown;
 mod view;
-
-use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::tree::{self, ItemKind};
@@ -51,8 +53,6 @@ struct Compiler {
     names: Names,
     diagnostics: Vec<Diagnostic>,
     enumerations: FxHashMap<Vec<String>, EnumId>,
-    /// durations written in guards, effects and goals: the checker turns them into ticks
-    durations: BTreeSet<i64>,
     defines: Vec<tree::DefineItem>,
     /// subjects that some step makes
     made: FxHashSet<SubjectId>,
@@ -93,7 +93,6 @@ fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
         names: Names::default(),
         diagnostics: Vec::new(),
         enumerations: FxHashMap::default(),
-        durations: BTreeSet::new(),
         defines: Vec::new(),
         made: FxHashSet::default(),
         missing: missing::Missing::default(),
@@ -101,6 +100,7 @@ fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
     };
     compiler.declare(items);
     compiler.actors(items);
+    compiler.apart_actors(items);
     compiler.subjects(items);
     compiler.operation_heads(items);
     compiler.find_made_subjects(items);
@@ -112,6 +112,7 @@ fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
     compiler.goals(items);
     compiler.protocols(items);
     compiler.failures(items);
+    compiler.defences(items);
     compiler.hotspots(items);
     compiler.rules();
     let before = compiler.diagnostics.len();
@@ -179,6 +180,7 @@ fn empty_design() -> Design {
         invariants: Vec::new(),
         recoveries: Vec::new(),
         failures: Vec::new(),
+        defences: Vec::new(),
         hotspots: Vec::new(),
         world: World::default(),
         span: Span::default(),

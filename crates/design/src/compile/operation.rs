@@ -73,7 +73,7 @@ impl Compiler {
             if !self.free("parameter", &param.name, earlier) {
                 continue;
             }
-            let ty = self.type_of(&param.ty, &param.name.text);
+            let (ty, range) = self.ranged_type(&param.ty, &param.name.text);
             if param.new && !matches!(ty, Type::Ref(_) | Type::Error) {
                 let name = self.type_name(&ty);
                 self.report(
@@ -86,12 +86,16 @@ impl Compiler {
                 );
             }
             let default = param.default.as_ref().and_then(|default| self.constant(default, &ty));
+            if let (Some(value), Some(written)) = (&default, &param.default) {
+                self.within(value, &ty, range, written.span);
+            }
             let local = LocalId::of(locals.len());
             locals.push(Local { name: param.name.text.clone(), ty: ty.clone() });
             params.push(Param {
                 name: param.name.text.clone(),
                 new: param.new && matches!(ty, Type::Ref(_)),
                 ty,
+                range,
                 default,
                 local,
                 span: param.span,
@@ -178,6 +182,7 @@ impl Compiler {
             }
         }
         let guard = self.guard(&mut frame, &written.guard);
+        self.no_implicit_name(id, &guard);
         let body = match &written.body {
             OperationBody::Statements(block) => {
                 frame.mode = Mode::Effect;
@@ -240,7 +245,7 @@ impl Compiler {
                 None => format!("guard{}", at + 1),
             };
             let span = clause.name.as_ref().map_or(clause.span, |name| name.span);
-            if matches!(name.as_str(), "exists" | "fresh") {
+            if matches!(name.as_str(), "exists" | "fresh" | "range") {
                 self.report(
                     Diagnostic::error(
                         "E0213",
@@ -262,6 +267,26 @@ impl Compiler {
             guard.push(Clause { name, body, span: clause.span });
         }
         guard
+    }
+
+    /// A step of an actor that is apart from another may be refused by `apart`.
+    fn no_implicit_name(&mut self, id: OperationId, guard: &[Clause]) {
+        let operation = &self.design.operations[id.index()];
+        let actor = &self.design.actors[operation.actor.index()];
+        if !matches!(operation.kind, OperationKind::Step { .. }) || actor.apart.is_empty() {
+            return;
+        }
+        let name = actor.name.clone();
+        for clause in guard.iter().filter(|clause| clause.name == "apart") {
+            self.report(
+                Diagnostic::error(
+                    "E0213",
+                    clause.span,
+                    format!("`apart` is the name of a clause that every step of `{name}` has"),
+                )
+                .help("choose another name for this one"),
+            );
+        }
     }
 
     pub(super) fn operation_named(&mut self, name: &tree::Name) -> Option<OperationId> {

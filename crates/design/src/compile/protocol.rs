@@ -166,17 +166,7 @@ impl Compiler {
             return Some(ClauseRef::Named(at as u32));
         }
         match clause.text.as_str() {
-            "exists"
-                if operation.params.iter().any(|param| {
-                    !param.new
-                        && param
-                            .ty
-                            .subject()
-                            .is_some_and(|s| !self.design.subjects[s.index()].implicit)
-                }) =>
-            {
-                return Some(ClauseRef::Exists);
-            }
+            "exists" if self.design.has_exists(operation) => return Some(ClauseRef::Exists),
             "fresh" if operation.params.iter().any(|param| param.new) => {
                 return Some(ClauseRef::Fresh);
             }

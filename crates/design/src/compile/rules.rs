@@ -25,6 +25,7 @@ impl Compiler {
             self.a_repair_binds_one_record(&operation);
             self.reads_are_bounded(&operation);
             self.one_place(&operation);
+            self.no_orphans(&operation);
         }
     }
 
@@ -178,7 +179,8 @@ impl Compiler {
     }
 
     fn reads_are_bounded(&mut self, operation: &Operation) {
-        let mut reads = operation.params.len() as u64;
+        let parents = operation.params.iter().filter_map(|param| self.made_under(param)).count();
+        let mut reads = (operation.params.len() + parents) as u64;
         for clause in &operation.guard {
             reads = reads.saturating_add(reads_of(&clause.body));
         }
@@ -234,15 +236,22 @@ impl Compiler {
             statement_exprs(statement, &mut look);
         });
         let mut bases: Vec<(&Expr, Span)> = Vec::new();
-        each_statement(&operation.body, &mut |statement| {
-            if let StmtKind::Assign {
+        each_statement(&operation.body, &mut |statement| match &statement.kind {
+            StmtKind::Assign {
                 target: Target::Attr { base, .. } | Target::Element { base, .. },
                 ..
-            } = &statement.kind
+            } => bases.push((base, statement.span)),
+            // whether the parent is there is read
+            StmtKind::New { subject, keys, .. }
+                if self.design.explicit_parent(*subject).is_some() =>
             {
-                bases.push((base, statement.span));
+                bases.extend(keys.first().map(|parent| (parent, statement.span)));
             }
+            _ => {}
         });
+        let parents: Vec<Expr> =
+            operation.params.iter().filter_map(|param| self.made_under(param)).collect();
+        bases.extend(parents.iter().map(|parent| (parent, parent.span)));
         for (base, span) in bases {
             self.touch(
                 (base, &names),
@@ -273,6 +282,15 @@ impl Compiler {
                 ),
             );
         }
+    }
+
+    /// The parent of what a `new` parameter makes, if a step makes the parent, too.
+    fn made_under(&self, param: &Param) -> Option<Expr> {
+        let subject = param.ty.subject().filter(|_| param.new)?;
+        let parent = self.design.explicit_parent(subject)?;
+        let (ty, span) = (param.ty.clone(), param.span);
+        let base = Box::new(Expr { kind: ExprKind::Local(param.local), ty, span });
+        Some(Expr { kind: ExprKind::KeyPart { base, part: 0 }, ty: Type::Ref(parent), span })
     }
 
     fn touch(
@@ -341,7 +359,7 @@ impl Compiler {
 }
 
 /// What each name stands for that an operation gives to a value, in its guard or in its body.
-fn names_of_values(operation: &Operation) -> Vec<(LocalId, Expr)> {
+pub(super) fn names_of_values(operation: &Operation) -> Vec<(LocalId, Expr)> {
     let mut names = Vec::new();
     let mut look = |value: &Expr| {
         each(value, &mut |part| {

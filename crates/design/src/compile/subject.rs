@@ -41,7 +41,7 @@ impl Compiler {
             if !self.free("key part", &field.name, earlier) {
                 continue;
             }
-            let ty = self.type_of(&field.ty, &field.name.text);
+            let (ty, range) = self.ranged_type(&field.ty, &field.name.text);
             let fits = matches!(
                 ty,
                 Type::Int
@@ -65,7 +65,7 @@ impl Compiler {
                     .help("a key part is `text`, `int`, `bool`, `actor`, an enumeration, a digest or a subject"),
                 );
             }
-            keys.push(Key { name: field.name.text.clone(), ty, span: field.name.span });
+            keys.push(Key { name: field.name.text.clone(), ty, range, span: field.name.span });
         }
         if keys.is_empty() && subject.keys.is_empty() {
             let name = &subject.name;
@@ -198,10 +198,14 @@ impl Compiler {
         if !self.free("attribute", &written.name, earlier) {
             return;
         }
-        let ty = self.type_of(&written.ty, &written.name.text);
+        let (ty, range) = self.ranged_type(&written.ty, &written.name.text);
         let default = match &written.default {
             // a default that is wrong has been reported; it is still there
-            Some(default) => self.constant(default, &ty).or(Some(Const::Null)),
+            Some(default) => {
+                let value = self.constant(default, &ty).unwrap_or(Const::Null);
+                self.within(&value, &ty, range, default.span);
+                Some(value)
+            }
             None => match &ty {
                 Type::Optional(_) => Some(Const::Null),
                 Type::Set { .. } => Some(Const::Set(Vec::new())),
@@ -217,6 +221,7 @@ impl Compiler {
         subject.attributes.push(Attribute {
             name: written.name.text.clone(),
             ty,
+            range,
             state,
             default,
             span: written.span,

@@ -34,6 +34,10 @@ impl Compiler {
         match &written.kind {
             TypeKind::Named(name) => self.named_type(name),
             TypeKind::Enumeration(constants) => self.enumeration(constants, owner, written.span),
+            TypeKind::Ranged(of, low, high) => {
+                self.range_out_of_place(Span::new(low.span.file, low.span.start, high.span.end));
+                self.type_of(of, owner)
+            }
             TypeKind::Optional(inner) => match self.type_of(inner, owner) {
                 Type::Error => Type::Error,
                 Type::Optional(already) => {

@@ -29,6 +29,9 @@ impl Compiler {
             let (mut params, locals) = self.params(&written.params);
             for param in &mut params {
                 param.local = LocalId(param.local.0 + 1);
+                if param.range.take().is_some() {
+                    self.range_out_of_place(param.span);
+                }
             }
             let row = Local { name: "row".into(), ty: Type::Ref(subject) };
             let id = ViewId::of(self.design.views.len());

@@ -7,7 +7,9 @@
 mod expr;
 mod ids;
 mod operation;
+mod presence;
 mod proof;
+mod range;
 mod stmt;
 mod subject;
 mod ty;
@@ -19,6 +21,7 @@ pub use expr::*;
 pub use ids::*;
 pub use operation::*;
 pub use proof::*;
+pub use range::*;
 pub use stmt::*;
 pub use subject::*;
 pub use ty::*;
@@ -48,6 +51,9 @@ pub struct Design {
     pub invariants: Vec<Invariant>,
     pub recoveries: Vec<Invariant>,
     pub failures: Vec<Failure>,
+    /// clauses that are kept although nothing in the small world needs them
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub defences: Vec<Defence>,
     pub hotspots: Vec<Hotspot>,
     pub world: World,
     pub span: Span,

@@ -14,7 +14,8 @@ pub struct Operation {
     /// parameters first, in order
     pub locals: Vec<Local>,
     /// tried in order, after the implicit `exists` (every parameter that refers to a record that
-    /// is not `new`, unless its subject is implicit) and `fresh` (every `new` parameter)
+    /// is not `new`, and the parent of every `new` one, unless its subject is implicit) and `fresh`
+    /// (every `new` parameter)
     pub guard: Vec<Clause>,
     /// of a step or a repair; of a read, the memory it hands out; of an effect, nothing
     pub body: Vec<Stmt>,
@@ -48,6 +49,9 @@ pub enum OperationKind {
 pub struct Param {
     pub name: String,
     pub ty: Type,
+    /// a call with an argument outside it is never taken
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
     pub new: bool,
     pub default: Option<Const>,
     pub local: LocalId,
@@ -99,6 +103,9 @@ pub struct Sign {
 pub struct Answer {
     /// where the world's answer is bound
     pub param: Option<LocalId>,
+    /// an answer outside it is bound as null, like one of another type
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
     pub body: Vec<Stmt>,
     /// was it written, or is it empty because it was left out?
     pub written: bool,

@@ -116,6 +116,15 @@ pub enum Protection {
     },
 }
 
+/// `defence commit.once "…"`: the clause is kept although nothing in the small world needs it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Defence {
+    pub operation: OperationId,
+    pub clause: ClauseRef,
+    pub reason: String,
+    pub span: Span,
+}
+
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Hotspot {
     pub title: String,

@@ -11,6 +11,10 @@ pub struct Actor {
     /// `actor holder continues claimant`: same principals, same memory. Memory fields are those
     /// of the actor at the root of the chain; this actor's own are appended there.
     pub continues: Option<ActorId>,
+    /// Never the same person as these. Symmetric, shared by all actors of a chain of `continues`, and
+    /// in order; two actors that are not apart may be one person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<ActorId>,
     /// only at the root of a chain
     pub memory: Vec<Memory>,
     /// `actor world`: the environment
@@ -51,6 +55,9 @@ pub struct Subject {
 pub struct Key {
     pub name: String,
     pub ty: Type,
+    /// of an `int`: a record outside it is never made
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
     pub span: Span,
 }
 
@@ -92,6 +99,9 @@ pub enum Retention {
 pub struct Attribute {
     pub name: String,
     pub ty: Type,
+    /// a step that would write something outside it is refused
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
     pub state: StateId,
     /// an optional attribute without one defaults to null; otherwise whoever makes the record
     /// gives a value (checked)

@@ -18,18 +18,16 @@ pub struct World {
     pub params: Vec<Vec<Values>>,
     /// for each operation that is an effect, the values its `ok(answer)` may bind
     pub answers: Vec<Option<Values>>,
-    /// how many ticks each duration written in the design becomes: (milliseconds, ticks), sorted
-    pub durations: Vec<(i64, u32)>,
     /// `OwnerEpoch.current: 0..5`: states beyond the bound are not explored, and the verdict
     /// says so
     pub bounds: Vec<Bound>,
     pub faults: Vec<FaultSetting>,
-    /// how many ticks into the past times are told apart; none: as far as the design compares
+    /// how many units into the past times are told apart; none: as far as the design compares
     pub horizon: Option<u32>,
     /// `symmetry: off` in `check`
     pub symmetry_off: bool,
-    /// other settings, by name: `unknowns: 1` (answers `unknown` for each key of an effect),
-    /// `messages: 3`, `calls: 1`, `log: 3` (entries)
+    /// other settings, by name: `unknowns: 0` (no answer is ever `unknown`), `messages: 3`, `calls: 1`,
+    /// `log: 3` (entries), `list: 4` (elements), `time: 4` (steps of a unit), `depth: 20`
     pub settings: Vec<(String, i64)>,
     pub span: Span,
 }
@@ -48,22 +46,34 @@ pub enum Values {
     Refs(SubjectId),
     /// every principal of every actor
     Principals,
-    /// a duration of so many ticks
-    Ticks(u32),
+    /// every principal of these actors
+    PrincipalsOf(Vec<ActorId>),
+    /// a duration of so many units, from the first number to the second
+    Units(u32, u32),
     /// Also null. Only outermost.
     OrNull(Box<Values>),
     /// any set of at most the bound of these
     SetOf(Box<Values>, u32),
+    /// any sequence of at most the bound of these
+    ListOf(Box<Values>, u32),
     /// the environment is not asked: the value is never looked at, so one stands for all
     Irrelevant,
 }
 
+/// Of a duration, in units.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Bound {
     pub subject: SubjectId,
     pub attr: AttrId,
     pub low: i64,
     pub high: i64,
+}
+
+impl World {
+    /// A number from `check`'s other settings.
+    pub fn setting(&self, name: &str) -> Option<i64> {
+        self.settings.iter().find(|(held, _)| held == name).map(|(_, value)| *value)
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

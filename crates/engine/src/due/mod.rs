@@ -13,7 +13,7 @@ use design::model::OperationId;
 
 use crate::env::{Clock, StepEnv};
 use crate::eval::{Eval, Stop};
-use crate::{Command, NULL, Outcome, Program, Scratch, Truth, Word, guard};
+use crate::{Command, NULL, Outcome, Program, Reason, Refusal, Scratch, Truth, Word, guard, step};
 use turns::Turns;
 
 /// Exact or early, never late: as long as nothing happens to the records it reads, the guard does
@@ -59,7 +59,7 @@ pub fn due<T: Truth>(
     let command =
         Command { operation: repair, params: &params, memory: &[], me, now, answer: None };
     match guard(program, truth, &command, scratch) {
-        Outcome::Done => return Due::Now,
+        Outcome::Done => return allowed(program, truth, &command, scratch),
         Outcome::Need => return Due::Need,
         Outcome::Refused(_) => {}
     }
@@ -78,6 +78,25 @@ pub fn due<T: Truth>(
     };
     scratch.turns = turns;
     due
+}
+
+/// The guard holds. If the repair would write a value outside its range, and what it writes depends on
+/// its own record alone, then it is refused until that record changes.
+fn allowed<T: Truth>(
+    program: &Program,
+    truth: &T,
+    command: &Command<'_>,
+    scratch: &mut Scratch,
+) -> Due {
+    let own = program.operations.get(command.operation.index()).is_some_and(|op| op.own_body);
+    if !program.ranged || !own {
+        return Due::Now;
+    }
+    match step(program, truth, command, scratch) {
+        Outcome::Refused(Refusal { reason: Reason::Range(_), .. }) => Due::Never,
+        Outcome::Need => Due::Need,
+        _ => Due::Now,
+    }
 }
 
 /// The first moment after `command.now` at which the guard holds.
@@ -131,6 +150,7 @@ fn find_turns<T: Truth>(
             clock: &mut scratch.clock,
             memory: &mut scratch.memory,
             me: command.me,
+            exists: op.exists,
         };
         let eval = Eval {
             program,

@@ -13,7 +13,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    fn handle(&mut self, text: &str) -> Word {
+    pub fn handle(&mut self, text: &str) -> Word {
         if let Some(number) = self.numbers.get(text) {
             return *number;
         }

@@ -14,14 +14,16 @@ mod stmt_node;
 mod subject;
 pub(crate) mod timed;
 
-use design::model::{Design, EventId, Goal, OperationId, Protection, Span, StateId, SubjectId};
+use design::model::{
+    Design, EventId, Goal, OperationId, OperationKind, Protection, Span, StateId, SubjectId,
+};
 
 use lower::Lower;
 use node::{Leaf, Loop, Node, NodeId, Placed, Slot, StmtNode};
 use operation::Op;
 pub use shape::Shape;
 use subject::subject_rules;
-pub(crate) use subject::{CountedBy, SubjectRules};
+pub(crate) use subject::{CountedBy, KeyPart, KeyPartRule, RangeRule, SubjectRules};
 
 use crate::{HashPart, Layout, ParamsLayout, StateLayout, Word};
 
@@ -35,11 +37,15 @@ pub struct Program {
     pub(crate) subjects: Vec<SubjectRules>,
     /// does any subject keep counters?
     pub(crate) counts: bool,
+    /// has anything a range that a step may write or send?
+    pub(crate) ranged: bool,
     pub(crate) operations: Vec<Op>,
     invariants: Vec<GoalRule>,
     recoveries: Vec<GoalRule>,
     events: Vec<Shape>,
     texts: Vec<String>,
+    /// the handle of the empty text, which is no part of a key
+    pub(crate) empty_text: Word,
 }
 
 /// Everything that is referred to by number.
@@ -106,22 +112,26 @@ impl Program {
                 Shape::Record(event.fields.iter().map(field).collect())
             })
             .collect();
+        let empty_text = lower.texts.handle("");
         let timed = timed::timed(&lower.lists, &lower.loops);
         Program {
             timed,
             lists: lower.lists,
             loops: lower.loops,
             counts: design.subjects.iter().any(|subject| !subject.counters.is_empty()),
+            ranged: is_ranged(design),
             subjects,
             operations,
             invariants,
             recoveries,
             events,
             texts: lower.texts.list,
+            empty_text,
         }
     }
 
-    /// The texts written in the design: the caller's pool starts with them, handles 0, 1, ….
+    /// The texts written in the design, and the empty one: the caller's pool starts with them,
+    /// handles 0, 1, ….
     pub fn texts(&self) -> &[String] {
         &self.texts
     }
@@ -192,6 +202,16 @@ impl Program {
     pub(crate) fn span(&self, node: NodeId) -> Span {
         self.lists.spans[node as usize]
     }
+}
+
+fn is_ranged(design: &Design) -> bool {
+    design.subjects.iter().any(|subject| {
+        subject.keys.iter().any(|key| key.range.is_some())
+            || subject.attributes.iter().any(|attribute| attribute.range.is_some())
+    }) || design.operations.iter().any(|operation| {
+        matches!(operation.kind, OperationKind::Effect(_))
+            && operation.params.iter().any(|param| param.range.is_some())
+    })
 }
 
 fn goals<'d>(lower: &mut Lower<'d>, list: &'d [design::model::Invariant]) -> Vec<GoalRule> {

@@ -2,13 +2,13 @@
 
 use design::model::{
     ActorId, Answer, ClauseRef, Design, Expr, ExprKind, MemoryId, Operation, OperationId,
-    OperationKind, Protection, Span, Type,
+    OperationKind, Protection, Range, Span, StmtKind, Target, Type, visit,
 };
 
 use super::Shape;
 use super::lower::Lower;
 use super::node::{NodeId, Run, Slot};
-pub(crate) use super::params::{Check, Look, ParamRule, ValueRule};
+pub(crate) use super::params::{Check, KeyRule, Look, ParamRule, ValueRule, Wanted};
 use crate::layout::width_of;
 use crate::{Field, ParamsLayout};
 
@@ -21,16 +21,21 @@ pub(crate) struct Op {
     pub param_rules: Vec<ParamRule>,
     /// arguments that must be looked at before anything else
     pub values: Vec<ValueRule>,
+    /// and those whose keys must be looked at
+    pub key_values: Vec<KeyRule>,
     /// records that must be there, then records that must not
     pub looks: Vec<Look>,
     pub frame_width: u32,
-    /// is an absent record a refusal?
+    /// is an absent record, or an absent parent of a new one, a refusal?
     pub exists: bool,
     pub has_new: bool,
     /// so a record that is made may lack a value
     pub statements_removed: bool,
     pub clauses: Vec<ClauseNode>,
     pub body: Run,
+    /// of a repair: what it writes depends on its own record alone, so a value that lies outside its
+    /// range stays outside until that record changes
+    pub own_body: bool,
     /// ok, refused, unknown
     pub answers: [AnswerNode; 3],
     /// what a keystore is asked to sign, and its key
@@ -62,6 +67,7 @@ pub(crate) struct ClauseNode {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AnswerNode {
     pub param: Option<u32>,
+    pub range: Option<Range>,
     pub body: Run,
 }
 
@@ -154,19 +160,22 @@ impl<'d> Lower<'d> {
         };
         let sign = sign.map(|sign| (self.expr(&sign.digest), self.expr(&sign.key)));
         let fresh = !gone.contains(&ClauseRef::Fresh);
+        let exists = !gone.contains(&ClauseRef::Exists);
         Op {
             kind,
             values: self.values(id, operation),
-            looks: self.looks(id, operation, fresh),
+            key_values: self.key_values(id, operation),
+            looks: self.looks(id, operation, (exists, fresh)),
             actor: root_of(self.design, operation.actor),
             params: self.params[id.index()].clone(),
             param_rules: self.param_rules(operation),
             frame_width: self.frame_width,
-            exists: !gone.contains(&ClauseRef::Exists),
+            exists,
             statements_removed: !self.removed.is_empty(),
             has_new: operation.params.iter().any(|param| param.new),
             clauses,
             body,
+            own_body: kind == Kind::Repair && is_own(operation),
             answers,
             sign,
             key,
@@ -180,6 +189,7 @@ impl<'d> Lower<'d> {
     fn answer(&mut self, answer: &Answer) -> AnswerNode {
         AnswerNode {
             param: answer.param.map(|local| self.offset(local)),
+            range: answer.range,
             body: self.body(&answer.body),
         }
     }
@@ -203,6 +213,36 @@ fn memory_rules(operation: &Operation) -> Vec<MemoryRule> {
             read: memory.read,
         })
         .collect()
+}
+
+/// Does the body look at, and write, nothing but the record that the operation is about?
+fn is_own(operation: &Operation) -> bool {
+    let Some(own) = operation.params.first().map(|param| param.local) else { return false };
+    let is_record = |base: &Expr| matches!(base.kind, ExprKind::Local(local) if local == own);
+    let mut only = true;
+    visit::each_statement(&operation.body, &mut |statement| {
+        only &= match &statement.kind {
+            StmtKind::Assign { target: Target::Attr { base, .. }, .. }
+            | StmtKind::Assign { target: Target::Element { base, .. }, .. }
+            | StmtKind::Append { base, .. } => is_record(base),
+            StmtKind::New { .. } | StmtKind::Delete { .. } => false,
+            _ => true,
+        };
+        visit::statement_exprs(statement, &mut |value| {
+            visit::each(value, &mut |part| {
+                only &= match &part.kind {
+                    ExprKind::Now | ExprKind::Stored(_) | ExprKind::Quantifier { .. } => false,
+                    ExprKind::Attr { base, .. }
+                    | ExprKind::Counter { base, .. }
+                    | ExprKind::Exists { base, .. }
+                    | ExprKind::LogStart { base, .. }
+                    | ExprKind::LogEnd { base, .. } => is_record(base),
+                    _ => true,
+                };
+            });
+        });
+    });
+    only
 }
 
 /// What the words of this expression's value mean.

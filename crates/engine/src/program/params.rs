@@ -1,7 +1,7 @@
 //! What the arguments of an operation must be, and which of their records are looked at.
 
 use design::model::{
-    Expr, ExprKind, LocalId, Operation, OperationId, Span, SubjectId, Type, visit,
+    Expr, ExprKind, LocalId, Operation, OperationId, Param, Range, Span, SubjectId, Type, visit,
 };
 
 use super::lower::Lower;
@@ -17,19 +17,43 @@ pub(crate) struct ValueRule {
     pub required: bool,
 }
 
-/// A parameter whose record is looked at: is it there?
+/// Where the words of an argument refer to records whose keys have ranges.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyRule {
+    pub field: Field,
+    pub subject: SubjectId,
+    /// the first of them, within the field
+    pub first: u32,
+    /// from one to the next; 0: there is one
+    pub stride: u32,
+}
+
+/// A parameter whose record, or whose record's parent, is looked at: is it there?
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
     pub param: u32,
     pub offset: u32,
+    /// of the record that is looked at
     pub subject: SubjectId,
-    pub new: bool,
+    pub wanted: Wanted,
+}
+
+/// In the order in which they are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wanted {
+    /// `exists`: the record that the parameter refers to
+    Present,
+    /// `exists`: the parent of the record of this subject that a `new` parameter makes
+    Parent { of: SubjectId },
+    /// `fresh`
+    Absent,
 }
 
 #[derive(Debug)]
 pub(crate) struct ParamRule {
     pub name: String,
     pub ty: Type,
+    pub range: Option<Range>,
     /// what it refers to
     pub subject: Option<SubjectId>,
     pub new: bool,
@@ -45,6 +69,7 @@ pub(crate) enum Check {
     Any,
     /// 0 up to this, without it
     Below(Word),
+    Within(Range),
     Set,
     List,
     Map,
@@ -59,6 +84,7 @@ impl Lower<'_> {
             rules.push(ParamRule {
                 name: param.name.clone(),
                 ty: param.ty.clone(),
+                range: param.range,
                 subject,
                 new: param.new,
                 default: param.default.as_ref().map(|value| self.texts.sized(value, width)),
@@ -71,27 +97,70 @@ impl Lower<'_> {
 
     pub(super) fn values(&self, id: OperationId, operation: &Operation) -> Vec<ValueRule> {
         let fields = &self.params[id.index()].fields;
-        let rule = |(index, param): (usize, &design::model::Param)| ValueRule {
+        let rule = |(index, param): (usize, &Param)| ValueRule {
             param: index as u32,
             field: fields[index],
-            check: self.check_of(&param.ty),
+            check: param.range.map_or_else(|| self.check_of(&param.ty), Check::Within),
             required: !param.ty.is_optional(),
         };
         let idle = |rule: &ValueRule| !rule.required && matches!(rule.check, Check::Any);
         operation.params.iter().enumerate().map(rule).filter(|rule| !idle(rule)).collect()
     }
 
-    pub(super) fn looks(&self, id: OperationId, operation: &Operation, fresh: bool) -> Vec<Look> {
+    /// Arguments that refer to records whose keys have ranges.
+    pub(super) fn key_values(&self, id: OperationId, operation: &Operation) -> Vec<KeyRule> {
+        let mut rules = Vec::new();
+        for (index, param) in operation.params.iter().enumerate() {
+            let field = self.params[id.index()].fields[index];
+            let mut add = |ty: &Type, first: u32, stride: u32| {
+                if let Some(subject) = ty.subject().filter(|id| self.design.has_key_ranges(*id)) {
+                    rules.push(KeyRule { field, subject, first, stride });
+                }
+            };
+            match param.ty.required() {
+                Type::List { of, .. } | Type::Set { of, .. } => add(of, 1, 1),
+                Type::Map { key, value, .. } => {
+                    add(key, 1, 2);
+                    add(value, 2, 2);
+                }
+                ty => add(ty, 0, 0),
+            }
+        }
+        rules
+    }
+
+    pub(super) fn looks(
+        &self,
+        id: OperationId,
+        operation: &Operation,
+        (exists, fresh): (bool, bool),
+    ) -> Vec<Look> {
         let mut looks = Vec::new();
         for (index, param) in operation.params.iter().enumerate() {
             let Some(subject) = param.ty.subject() else { continue };
-            let implicit = self.design.subjects[subject.index()].implicit;
-            if if param.new { fresh } else { !implicit } {
-                let offset = self.params[id.index()].fields[index].offset;
-                looks.push(Look { param: index as u32, offset, subject, new: param.new });
+            let offset = self.params[id.index()].fields[index].offset;
+            let mut look = |subject, wanted| {
+                looks.push(Look { param: index as u32, offset, subject, wanted });
+            };
+            let declared = &self.design.subjects[subject.index()];
+            if param.new {
+                if let Some(parent) = self.design.explicit_parent(subject)
+                    && exists
+                {
+                    look(parent, Wanted::Parent { of: subject });
+                }
+                if fresh {
+                    look(subject, Wanted::Absent);
+                }
+            } else if !declared.implicit {
+                look(subject, Wanted::Present);
             }
         }
-        looks.sort_by_key(|look| look.new);
+        looks.sort_by_key(|look| match look.wanted {
+            Wanted::Present => 0,
+            Wanted::Parent { .. } => 1,
+            Wanted::Absent => 2,
+        });
         looks
     }
 

@@ -1,6 +1,6 @@
 //! What is known of a subject when its records are evaluated.
 
-use design::model::{AttrId, Attribute, CounterId, StateId, Subject, SubjectId};
+use design::model::{AttrId, Attribute, CounterId, Range, StateId, Subject, SubjectId, Type};
 
 use super::Expression;
 use super::lower::Lower;
@@ -18,14 +18,45 @@ pub(crate) struct SubjectRules {
     /// counters of the parent over this subject
     pub counted: Vec<CountedBy>,
     pub parent: Option<SubjectId>,
+    /// a parent that a step makes: it is there while this record is
+    pub explicit_parent: Option<SubjectId>,
+    /// of each part of the key, from 0
+    pub key_parts: Vec<KeyPart>,
     /// how many counters it keeps
     pub counters: u32,
+    /// of truth, in the order of declaration
+    pub ranges: Vec<RangeRule>,
+    /// parts of its key that have a range, or refer to a record whose key has one
+    pub key_ranges: Vec<KeyPartRule>,
+}
+
+/// A word that lies in a range, or is null.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RangeRule {
+    pub attr: AttrId,
+    pub offset: u32,
+    pub range: Range,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum KeyPartRule {
+    Range(u32, Range),
+    Refers(u32, SubjectId),
+}
+
+/// What a part of a key may hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum KeyPart {
+    Text,
+    Record(SubjectId),
+    Other,
 }
 
 #[derive(Debug)]
 pub(crate) struct StateRules {
     pub layout: StateLayout,
     pub defaults: Vec<Word>,
+    pub ranges: Vec<RangeRule>,
 }
 
 /// A counter in the parent's record.
@@ -43,17 +74,29 @@ pub(super) fn subject_rules(lower: &mut Lower<'_>, id: SubjectId) -> SubjectRule
     let layout = lower.layouts[id.index()].clone();
     let mut defaults = vec![0; layout.width as usize];
     let mut required = Vec::new();
+    let mut ranges = Vec::new();
     for (index, attribute) in subject.attributes.iter().enumerate() {
         if let Some(field) = layout.attribute(AttrId::of(index)) {
             defaults[field.range()].copy_from_slice(&default_of(lower, attribute, field.width));
             if !attribute.ty.is_optional() {
                 required.push(field.offset);
             }
+            if let Some(range) = attribute.range {
+                ranges.push(RangeRule { attr: AttrId::of(index), offset: field.offset, range });
+            }
         }
     }
     let states = (0..subject.states.len())
         .map(|state| state_rules(lower, subject, StateId::of(state)))
         .collect();
+    let parts = subject.keys.iter().enumerate();
+    let key_ranges = parts.filter_map(|(part, key)| {
+        let part = part as u32;
+        let refers = key.ty.subject().filter(|other| design.has_key_ranges(*other));
+        let range = key.range.map(|range| KeyPartRule::Range(part, range));
+        range.or(refers.map(|other| KeyPartRule::Refers(part, other)))
+    });
+    let key_ranges = key_ranges.collect();
     let mut counted = Vec::new();
     if let Some(parent) = subject.parent {
         let parent_layout = lower.layouts[parent.index()].clone();
@@ -76,18 +119,34 @@ pub(super) fn subject_rules(lower: &mut Lower<'_>, id: SubjectId) -> SubjectRule
         states,
         counted,
         parent: subject.parent,
+        explicit_parent: design.explicit_parent(id),
+        key_parts: subject.keys.iter().map(|key| key_part(&key.ty)).collect(),
         counters: subject.counters.len() as u32,
+        ranges,
+        key_ranges,
+    }
+}
+
+fn key_part(ty: &Type) -> KeyPart {
+    match ty {
+        Type::Text => KeyPart::Text,
+        Type::Ref(subject) => KeyPart::Record(*subject),
+        _ => KeyPart::Other,
     }
 }
 
 fn state_rules(lower: &mut Lower<'_>, subject: &Subject, state: StateId) -> StateRules {
     let layout = StateLayout::of(subject, state);
     let mut defaults = vec![0; layout.width as usize];
+    let mut ranges = Vec::new();
     for (attr, field) in &layout.fields {
         let attribute = &subject.attributes[attr.index()];
+        if let Some(range) = attribute.range {
+            ranges.push(RangeRule { attr: *attr, offset: field.offset, range });
+        }
         defaults[field.range()].copy_from_slice(&default_of(lower, attribute, field.width));
     }
-    StateRules { layout, defaults }
+    StateRules { layout, defaults, ranges }
 }
 
 /// Where the design gives no default: null, or an empty collection.

@@ -77,6 +77,12 @@ impl Anything<'_> {
             &[("c", self.ty(1), None)],
         );
         subject.implicit = self.random.chance(3);
+        let range = Range { low: -5, high: self.random.below(9) as i64 };
+        for attribute in &mut subject.attributes {
+            let number = matches!(attribute.ty.required(), Type::Int | Type::Duration);
+            attribute.range = (number && self.random.chance(2)).then_some(range);
+        }
+        subject.keys[1].range = self.random.chance(3).then_some(range);
         subject
     }
 
@@ -124,7 +130,8 @@ impl Anything<'_> {
                 written: true,
             }];
             if index == 1 {
-                let on_ok = Answer { param: None, body: vec![self.stmt(1)], written: true };
+                let on_ok =
+                    Answer { param: None, range: None, body: vec![self.stmt(1)], written: true };
                 operation.kind = OperationKind::Effect(Box::new(Effect {
                     method: String::new(),
                     url: String::new(),

@@ -25,6 +25,7 @@ pub fn design() -> Design {
         invariants: vec![],
         recoveries: vec![],
         failures: vec![],
+        defences: vec![],
         hotspots: vec![],
         world: World::default(),
         span: span(),
@@ -32,7 +33,14 @@ pub fn design() -> Design {
 }
 
 pub fn actor(name: &str) -> Actor {
-    Actor { name: name.into(), continues: None, memory: vec![], is_world: false, span: span() }
+    Actor {
+        name: name.into(),
+        continues: None,
+        apart: vec![],
+        memory: vec![],
+        is_world: false,
+        span: span(),
+    }
 }
 
 /// A subject with one state of truth.
@@ -45,7 +53,12 @@ pub fn subject(
         name: name.into(),
         keys: keys
             .iter()
-            .map(|(name, ty)| Key { name: (*name).into(), ty: ty.clone(), span: span() })
+            .map(|(name, ty)| Key {
+                name: (*name).into(),
+                ty: ty.clone(),
+                range: None,
+                span: span(),
+            })
             .collect(),
         parent: keys[0].1.subject(),
         place: None,
@@ -71,6 +84,7 @@ pub fn state(
         subject.attributes.push(Attribute {
             name: (*name).into(),
             ty: ty.clone(),
+            range: None,
             state: id,
             default: default.clone(),
             span: span(),
@@ -114,6 +128,7 @@ pub fn step(name: &str, params: &[(&str, Type, bool)]) -> Operation {
             .map(|(index, (name, ty, new))| Param {
                 name: (*name).into(),
                 ty: ty.clone(),
+                range: None,
                 new: *new,
                 default: None,
                 local: LocalId::of(index),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use design::model::*;
 use engine::{Change, Command, Fetch, HashPart, NULL, Outcome, Program, Scratch, Truth, Word};
 
-/// The largest last part of a key that has two.
+/// More than the last part of a key that has two; its first part is at least 1.
 pub const SPREAD: Word = 1000;
 
 #[derive(Clone, Default, Debug)]
@@ -42,7 +42,12 @@ impl Truth for MapTruth {
         if self.single.contains(&subject) {
             return key;
         }
-        if part == 0 { key.wrapping_div(SPREAD) } else { key.wrapping_rem(SPREAD) }
+        match part {
+            // one part: a text whose handle is none of the program's
+            0 if (0..SPREAD).contains(&key) => key + (1 << 32),
+            0 => key.wrapping_div(SPREAD),
+            _ => key.wrapping_rem(SPREAD),
+        }
     }
 
     fn key_of(&self, _subject: SubjectId, parts: &[Word]) -> Word {

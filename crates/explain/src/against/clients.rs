@@ -2,7 +2,7 @@
 
 use design::model::*;
 
-use super::truth::type_change;
+use super::truth::{range_change, type_change};
 use super::{Change, Follows, Found, pairs};
 use crate::spell::Scope;
 use crate::types::Types;
@@ -59,6 +59,15 @@ fn operation(
         if let Some((_, text)) = type_change(old, new, &a.ty, &b.ty) {
             found.add(on, Follows::AsItIs, format!("`{}` {text}", a.name));
         }
+        if let Some((follows, _)) = range_change((&a.ty, a.range), (&b.ty, b.range)) {
+            let told = match b.range {
+                Some(range) => format!("takes {} of `{}`", range.text(&b.ty), a.name),
+                None => format!("takes any value of `{}`", a.name),
+            };
+            let narrower = follows == Follows::IfUnused;
+            let then = if narrower { ": calls with another are refused" } else { "" };
+            found.add(on, Follows::AsItIs, told + then);
+        }
         match (a.new, b.new) {
             (false, true) => found.add(
                 on,
@@ -77,6 +86,7 @@ fn operation(
         }
     }
     refusals(old, new, on, was, is, found);
+    apart(old, new, on, (was, is), found);
     let keyed = |op: &Operation| matches!(op.kind, OperationKind::Step { keyed: true });
     if !keyed(was) && keyed(is) {
         found.add(on, Follows::AsItIs, "needs an idempotency key");
@@ -84,6 +94,31 @@ fn operation(
     let asks = |op: &Operation| op.memory.iter().filter(|used| used.read).count();
     if asks(is) > asks(was) {
         found.add(on, Follows::AsItIs, "asks for more memory: who has none is refused");
+    }
+}
+
+/// Who may no longer act as both, or may again.
+fn apart(
+    old: &Design,
+    new: &Design,
+    on: &str,
+    (was, is): (&Operation, &Operation),
+    found: &mut Found,
+) {
+    if !matches!(is.kind, OperationKind::Step { .. }) {
+        return;
+    }
+    let names = |design: &Design, op: &Operation| -> Vec<String> {
+        let apart = design.actors[op.actor.index()].apart.iter();
+        apart.map(|id| design.actors[id.index()].name.clone()).collect()
+    };
+    let (was, is) = (names(old, was), names(new, is));
+    for name in is.iter().filter(|name| !was.contains(name)) {
+        let text = format!("is refused by `apart` to whoever acts as `{name}` from now on");
+        found.add(on, Follows::AsItIs, text);
+    }
+    for name in was.iter().filter(|name| !is.contains(name)) {
+        found.add(on, Follows::AsItIs, format!("may be taken by whoever acts as `{name}`"));
     }
 }
 

@@ -130,6 +130,9 @@ fn attribute(
     if let Some((follows, text)) = type_change(old, new, &was.ty, &is.ty) {
         found.add(on, follows, text);
     }
+    if let Some((follows, text)) = range_change((&was.ty, was.range), (&is.ty, is.range)) {
+        found.add(on, follows, text);
+    }
     let default =
         |design: &Design, a: &Attribute| a.default.as_ref().map(|value| constant(design, value));
     let (was, is) = (default(old, was), default(new, is));
@@ -145,6 +148,25 @@ fn attribute(
             Follows::AsItIs,
             format!("its default was {} and is {}{then}", text(was), text(is)),
         );
+    }
+}
+
+/// None: the same. A range that was widened takes what is stored.
+pub fn range_change(
+    (was_ty, was): (&Type, Option<Range>),
+    (is_ty, is): (&Type, Option<Range>),
+) -> Option<(Follows, String)> {
+    let text = |ty: &Type, range: Option<Range>| {
+        range.map_or_else(|| "any value".into(), |range| range.text(ty))
+    };
+    let told = format!("took {} and takes {}", text(was_ty, was), text(is_ty, is));
+    match (was, is) {
+        _ if was == is => None,
+        (_, None) => Some((Follows::ByRewriting, told)),
+        (Some(was), Some(is)) if is.low <= was.low && was.high <= is.high => {
+            Some((Follows::ByRewriting, told))
+        }
+        _ => Some((Follows::IfUnused, format!("{told}: no record may have another"))),
     }
 }
 

@@ -11,7 +11,7 @@ mod touch;
 mod units;
 mod views;
 
-use design::model::{Design, OperationKind};
+use design::model::{ClauseRef, Design, OperationKind};
 use serde::Serialize;
 
 use crate::facts::{Facts, Unit};
@@ -54,6 +54,9 @@ pub struct Clause {
     pub text: String,
     /// the engine's own: `exists`, `fresh`, `open entry`
     pub implicit: bool,
+    /// why it is kept although nothing in the small world needs it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub defence: Option<String>,
 }
 
 /// Everything of a design, in the order written, views last.
@@ -98,14 +101,32 @@ fn params(unit: &Unit<'_>) -> Vec<String> {
             let default = param.default.as_ref().map_or(String::new(), |value| {
                 format!(" = {}", crate::spell::constant(unit.design, value))
             });
-            format!("{}: {new}{}{default}", param.name, types.text(&param.ty))
+            let ty = types.ranged(&param.ty, param.range);
+            format!("{}: {new}{ty}{default}", param.name)
         })
         .collect()
 }
 
 fn clauses(unit: &Unit<'_>) -> Vec<Clause> {
     let scope: Scope<'_> = unit.scope();
-    let implicit = |name: &str, text: String| Clause { name: name.into(), text, implicit: true };
+    let defence = |clause: ClauseRef| {
+        let mut known = unit.design.defences.iter();
+        let kept = known.find(|it| {
+            it.clause == clause
+                && unit.design.operations[it.operation.index()].name == unit.operation.name
+        });
+        kept.map(|it| it.reason.clone())
+    };
+    let implicit = |name: &str, text: String| Clause {
+        name: name.into(),
+        text,
+        implicit: true,
+        defence: match name {
+            "exists" => defence(ClauseRef::Exists),
+            "fresh" => defence(ClauseRef::Fresh),
+            _ => None,
+        },
+    };
     let mut clauses = Vec::new();
     if unit.answer.is_some() {
         clauses.push(implicit("entry", "the outbox entry is open".into()));
@@ -118,10 +139,11 @@ fn clauses(unit: &Unit<'_>) -> Vec<Clause> {
             clauses.push(implicit("exists", format!("{} present", param.name)));
         }
     }
-    clauses.extend(unit.operation.guard.iter().map(|clause| Clause {
+    clauses.extend(unit.operation.guard.iter().enumerate().map(|(at, clause)| Clause {
         name: clause.name.clone(),
         text: scope.text(&clause.body),
         implicit: false,
+        defence: defence(ClauseRef::Named(at as u32)),
     }));
     clauses
 }

@@ -16,6 +16,7 @@ pub fn of_view(design: &Design, view: &View) -> Derivation {
         name: "where".into(),
         text: scope.text(filter),
         implicit: false,
+        defence: None,
     });
     let types = Types { design };
     let mut touches = sources(design, view);

@@ -14,6 +14,9 @@ pub fn run<'a>(unit: &Unit<'a>, facts: &mut Facts<'a>) {
                 Expr { kind: ExprKind::Local(param.local), ty: param.ty.clone(), span: param.span };
             let place = walk.place(&local);
             walk.read(place, ReadOf::Presence);
+            if param.new {
+                walk.parent_of_new(param, local);
+            }
         }
     }
     for clause in &unit.operation.guard {
@@ -38,6 +41,21 @@ struct Walk<'a, 'f> {
 impl<'a> Walk<'a, '_> {
     fn place(&mut self, base: &Expr) -> Option<usize> {
         place(&self.unit, self.facts, base)
+    }
+
+    /// A child is made only while its parent is there: that is read. Not where the same call may make
+    /// the parent.
+    fn parent_of_new(&mut self, param: &Param, child: Expr) {
+        let parent = param.ty.subject().and_then(|id| self.unit.design.explicit_parent(id));
+        let Some(parent) = parent else { return };
+        let makes = |other: &Param| other.new && other.ty.subject() == Some(parent);
+        if self.unit.operation.params.iter().any(makes) {
+            return;
+        }
+        let (base, span) = (Box::new(child), param.span);
+        let kind = ExprKind::KeyPart { base, part: 0 };
+        let place = self.place(&Expr { kind, ty: Type::Ref(parent), span });
+        self.read(place, ReadOf::Presence);
     }
 
     fn read(&mut self, place: Option<usize>, of: ReadOf) {
@@ -67,6 +85,10 @@ impl<'a> Walk<'a, '_> {
             }
             StmtKind::New { subject, keys, fields } => {
                 keys.iter().for_each(|key| self.expr(key));
+                if self.unit.design.explicit_parent(*subject).is_some() {
+                    let parent = keys.first().and_then(|key| self.place(key));
+                    self.read(parent, ReadOf::Presence);
+                }
                 let scope = self.unit.scope();
                 let keys: Vec<String> = keys.iter().map(|key| scope.text(key)).collect();
                 let name = &self.unit.design.subjects[subject.index()].name;

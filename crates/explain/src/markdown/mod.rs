@@ -39,6 +39,10 @@ pub fn markdown(sheet: &Sheet) -> String {
             Some(other) => format!("{} (continues {})", code(&actor.name), code(other)),
             None => code(&actor.name),
         };
+        let name = match actor.apart.is_empty() {
+            true => name,
+            false => format!("{name} (apart from {})", codes(&actor.apart)),
+        };
         vec![name, actor.role.into(), codes(&actor.memory), codes(&actor.operations)]
     });
     page.table(&["actor", "role", "remembers", "operations"], rows);

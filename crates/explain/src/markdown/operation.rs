@@ -19,7 +19,13 @@ pub fn write(one: &Derivation, page: &mut Page) {
     }
     for clause in &one.guard {
         let implicit = if clause.implicit { " (implicit)" } else { "" };
-        page.line(&format!("- guard {}{implicit}: {}", code(&clause.name), code(&clause.text)));
+        let kept = clause.defence.as_ref().map(|why| format!(" (kept for defence: {why})"));
+        page.line(&format!(
+            "- guard {}{implicit}: {}{}",
+            code(&clause.name),
+            code(&clause.text),
+            kept.unwrap_or_default()
+        ));
     }
     for fence in &one.fences {
         let by = if fence.moved_by.is_empty() {

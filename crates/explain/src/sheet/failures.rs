@@ -83,7 +83,9 @@ fn prevention(design: &Design, protection: &Protection) -> String {
                     format!("guard: `{name}` happens only if `{}` ({text})", clause.name)
                 }
                 ClauseRef::Fresh => format!("`{name}` makes a record only where there is none"),
-                ClauseRef::Exists => format!("`{name}` acts only on a record that is there"),
+                ClauseRef::Exists => {
+                    format!("`{name}` acts only where the records that it needs are there")
+                }
             }
         }
         Protection::Repair { operation } => {

@@ -32,6 +32,9 @@ pub struct Actor {
     /// `caller`, `engine` for whoever only repairs, `world` for whoever answers from outside
     pub role: &'static str,
     pub continues: Option<String>,
+    /// who is never the same person
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<String>,
     pub memory: Vec<String>,
     pub operations: Vec<String>,
 }
@@ -67,8 +70,11 @@ pub fn truth(design: &Design, operations: &[Derivation]) -> Vec<TruthState> {
 
 pub fn key_of(design: &Design, subject: &Subject) -> String {
     let types = Types { design };
-    let keys: Vec<String> =
-        subject.keys.iter().map(|key| format!("{}: {}", key.name, types.text(&key.ty))).collect();
+    let keys: Vec<String> = subject
+        .keys
+        .iter()
+        .map(|key| format!("{}: {}", key.name, types.ranged(&key.ty, key.range)))
+        .collect();
     let place =
         subject.place.map_or(String::new(), |p| format!(" at {}", subject.keys[p as usize].name));
     format!("{}({}){place}", subject.name, keys.join(", "))
@@ -85,7 +91,8 @@ fn attributes(design: &Design, subject: &Subject, state: &State) -> Vec<String> 
                 Some(value) if *value != Const::Null => format!(" = {}", constant(design, value)),
                 _ => String::new(),
             };
-            format!("{}: {}{default}", attribute.name, types.text(&attribute.ty))
+            let ty = types.ranged(&attribute.ty, attribute.range);
+            format!("{}: {ty}{default}", attribute.name)
         })
         .collect()
 }
@@ -158,6 +165,7 @@ pub fn actors(design: &Design) -> Vec<Actor> {
             name: actor.name.clone(),
             role,
             continues: actor.continues.map(|other| design.actors[other.index()].name.clone()),
+            apart: actor.apart.iter().map(|id| design.actors[id.index()].name.clone()).collect(),
             memory: memory.collect(),
             operations: own.iter().map(|op| op.name.clone()).collect(),
         });

@@ -3,7 +3,8 @@
 use design::model::{AttrId, Counter, Expr, ExprKind, Goal, OperationKind, SubjectId};
 use engine::{Change, Word};
 
-use super::{Machine, View, Worker};
+use super::view::Extra;
+use super::{Beyond, Machine, View, Worker};
 use crate::world::universe::BASE;
 
 /// What of a step's outcome takes place.
@@ -20,16 +21,16 @@ pub(crate) struct Takes {
 pub(crate) const ALL: Takes = Takes { memory: true, calls: true, caches: true };
 
 impl Machine {
-    /// Puts what the scratch holds into `worker.after`. `memory`: the slots of each use. Answers
-    /// `false` if it leaves the small world.
+    /// Puts what the scratch holds into `worker.after`. `memory`: the slots of each use. What leaves
+    /// the small world is put into `worker.beyond`, and the rest is done all the same.
     pub(super) fn apply(
         &self,
         worker: &mut Worker,
         memory: &[super::instances::MemorySlots],
         place: Word,
         takes: Takes,
-    ) -> bool {
-        let Worker { after, before, journal, scratch, .. } = worker;
+    ) {
+        let Worker { after, before, journal, scratch, beyond, extra, .. } = worker;
         let mut set = |after: &mut Vec<Word>, slot: u32, word: Word| {
             let held = &mut after[slot as usize];
             if *held != word {
@@ -37,10 +38,17 @@ impl Machine {
                 journal.push(slot);
             }
         };
+        *beyond = beyond.or_else(|| self.moved_on(worker.operation, before));
         for write in scratch.writes() {
             let subject = write.subject.index();
             if write.key < 0 || write.key as usize >= self.universe.keys[subject].len {
-                return false;
+                *beyond = beyond.or(Some(Beyond::Key(write.subject)));
+                let words = match write.change {
+                    Change::Put(words) => Some(words.to_vec()),
+                    Change::Delete => None,
+                };
+                extra.push(Extra { subject: write.subject, key: write.key, words });
+                continue;
             }
             let key = write.key as usize;
             let record = &self.plan.records[subject];
@@ -69,8 +77,7 @@ impl Machine {
                 }
             }
             if let Some(slot) = record.stored_time(key) {
-                let at = scratch.now().max(before[slot as usize]).clamp(BASE - 1, BASE + 1);
-                set(after, slot, at);
+                set(after, slot, scratch.now().max(before[slot as usize]));
             }
         }
         if takes.memory {
@@ -87,32 +94,30 @@ impl Machine {
                     .find(|cache| cache.subject == write.subject && cache.state == write.state);
                 let Some(cache) = cache else { continue };
                 if write.key < 0 || write.key >= Word::from(cache.keys) {
-                    return false;
+                    *beyond = beyond.or(Some(Beyond::Key(write.subject)));
+                    continue;
                 }
-                let slot = cache.slot(write.key as usize, write.principal as usize);
+                let slot = cache.slot(write.key as usize, write.principal as u32);
                 set(after, slot, 1);
                 for (at, word) in write.words.iter().enumerate() {
                     set(after, slot + 1 + at as u32, *word);
                 }
             }
         }
-        self.sends(worker, place, takes.calls)
+        self.sends(worker, place, takes.calls);
     }
 
-    fn sends(&self, worker: &mut Worker, place: Word, calls: bool) -> bool {
-        let Worker { after, journal, scratch, .. } = worker;
+    fn sends(&self, worker: &mut Worker, place: Word, calls: bool) {
+        let Worker { after, journal, scratch, beyond, .. } = worker;
         for send in scratch.sends() {
             let target = &self.design.operations[send.operation.index()];
             let fine = match target.kind {
                 OperationKind::Effect(_) if calls => self.open(after, journal, &send),
-                OperationKind::Effect(_) => true,
+                OperationKind::Effect(_) => Ok(()),
                 _ => self.post(after, journal, &send, place),
             };
-            if !fine {
-                return false;
-            }
+            *beyond = beyond.or(fine.err());
         }
-        true
     }
 
     /// Counters over records that are there from the start.
@@ -133,8 +138,7 @@ impl Machine {
                 let offset = layout.counter(design::model::CounterId::of(at)) as usize;
                 for key in 0..self.universe.keys[counter.child.index()].len as Word {
                     let only = [key];
-                    let view =
-                        Single { view: View { machine: self, words, now: BASE }, only: &only };
+                    let view = Single { view: View::new(self, words, BASE), only: &only };
                     let counts = asked.is_none_or(|goal| {
                         engine::holds(&self.program, goal, &view, None, &mut scratch)
                             .unwrap_or(false)

@@ -3,24 +3,24 @@
 use engine::{NULL, Outcome, Word};
 
 use super::apply::{ALL, Takes};
-use super::{Machine, Move, NOW, Sink, Worker};
+use super::{How, Instance, Machine, Move, NOW, Sink, Worker};
 
 impl Machine {
     fn call_slot(&self, call: u32) -> u32 {
         self.plan.calls.first + self.plan.calls.stride * call
     }
 
-    /// Puts a call in flight, with the memory it has now. Answers `false` if there is no room.
+    /// Puts a call in flight, with the memory it was made with. Answers `false` if there is no room.
     pub(super) fn leave(&self, worker: &mut Worker, index: u32) -> bool {
         let free = (0..self.plan.calls.count)
             .find(|call| worker.before[self.call_slot(*call) as usize] == 0);
         let Some(call) = free else { return false };
         let slot = self.call_slot(call);
         self.set(worker, slot, Word::from(index) + 1);
-        for slots in &self.instances[index as usize].memory {
+        for (at, slots) in self.instances[index as usize].memory.iter().enumerate() {
             // What is not given along does not travel.
             if slots.read {
-                let word = worker.before[slots.slot as usize];
+                let word = worker.memory[at];
                 self.set(worker, slot + slots.in_call, word);
             }
         }
@@ -43,7 +43,7 @@ impl Machine {
         self.sort_calls(worker);
     }
 
-    pub(super) fn landings<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
+    pub(super) fn landings<S: Sink>(&self, worker: &mut Worker, sink: &mut S, recovery: bool) {
         for call in 0..self.plan.calls.count {
             let slot = self.call_slot(call) as usize;
             let number = worker.before[slot];
@@ -61,25 +61,44 @@ impl Machine {
                 let word = worker.before[slot + slots.in_call as usize];
                 worker.memory.push(word);
             }
-            let (operation, me) = (instance.operation, instance.me);
-            let outcome = self.run(worker, operation, me, &instance.params, NOW, None);
-            if outcome == Outcome::Done {
-                let takes = Takes { memory: false, ..ALL };
-                if self.apply(worker, &instance.memory, instance.place, takes) {
-                    self.take(worker, call);
-                    self.emit(worker, sink, Move::Land { call, refused: false }, NOW);
-                } else {
-                    self.undo(worker);
-                    sink.beyond(u32::MAX);
-                }
-            } else {
-                self.take(worker, call);
-                self.emit(worker, sink, Move::Land { call, refused: true }, NOW);
-                continue;
+            let mut lands = false;
+            for clock in self.clocks(worker, recovery) {
+                lands |= self.landing(worker, sink, call, instance, *clock);
             }
-            self.take(worker, call);
-            self.emit(worker, sink, Move::Drop { call }, NOW);
+            // One that is refused is gone as if it had been dropped.
+            if lands {
+                self.take(worker, call);
+                self.emit(worker, sink, Move::Drop { call }, NOW);
+            }
         }
+    }
+
+    /// A call lands. Answers whether it was accepted.
+    fn landing<S: Sink>(
+        &self,
+        worker: &mut Worker,
+        sink: &mut S,
+        call: u32,
+        instance: &Instance,
+        how: How,
+    ) -> bool {
+        let (operation, me) = (instance.operation, instance.me);
+        let outcome = self.run(worker, operation, me, &instance.params, self.now(how), None);
+        match outcome {
+            Outcome::Done => {
+                let takes = Takes { memory: false, ..ALL };
+                self.apply(worker, &instance.memory, instance.place, takes);
+            }
+            Outcome::Refused(refusal) => self.turned_down(sink, operation, refusal.reason),
+            Outcome::Need => {}
+        }
+        self.take(worker, call);
+        for fault in how.faults() {
+            self.charge(worker, fault);
+        }
+        let refused = outcome != Outcome::Done;
+        self.emit(worker, sink, Move::Land { call, operation, refused, how }, NOW);
+        !refused
     }
 }
 

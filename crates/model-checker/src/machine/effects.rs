@@ -6,7 +6,7 @@ use engine::outbox::{Answered, Entry, EntryState};
 use engine::{AnswerKind, Command, NULL, Outcome, Send, Word};
 
 use super::apply::ALL;
-use super::{Machine, Move, NOW, Sink, View, Worker, effects_of};
+use super::{Beyond, How, Machine, Move, NOW, Sink, View, Worker, effects_of};
 use crate::world::effects::decision;
 
 const CLOSED: Word = 0;
@@ -19,14 +19,20 @@ fn entry(state: Word) -> Entry {
 }
 
 impl Machine {
-    /// Sends a call to the world outside. Answers `false` if its key is not of the small world.
-    pub(super) fn open(&self, after: &mut [Word], journal: &mut Vec<u32>, send: &Send<'_>) -> bool {
-        let Some(plan) = &self.plan.effects[send.operation.index()] else { return false };
-        let Some(&key) = plan.index.get(send.key) else { return false };
+    /// Sends a call to the world outside, if its key is of the small world.
+    pub(super) fn open(
+        &self,
+        after: &mut [Word],
+        journal: &mut Vec<u32>,
+        send: &Send<'_>,
+    ) -> Result<(), Beyond> {
+        let beyond = Beyond::EffectKey(send.operation);
+        let plan = self.plan.effects[send.operation.index()].as_ref().ok_or(beyond)?;
+        let key = *plan.index.get(send.key).ok_or(beyond)?;
         let slot = plan.entry(key as usize);
         let held = entry(after[slot as usize]);
         if held.send(NOW) == held {
-            return true;
+            return Ok(());
         }
         after[slot as usize] = OPEN;
         journal.push(slot);
@@ -34,10 +40,10 @@ impl Machine {
             after[slot] = *word;
             journal.push(slot as u32);
         }
-        true
+        Ok(())
     }
 
-    pub(super) fn outside<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
+    pub(super) fn outside<S: Sink>(&self, worker: &mut Worker, sink: &mut S, recovery: bool) {
         for effect in effects_of(&self.design) {
             let Some(plan) = &self.plan.effects[effect.index()] else { continue };
             for key in 0..plan.keys.len() {
@@ -50,7 +56,7 @@ impl Machine {
                     self.decides(worker, sink, effect, key);
                 }
                 if open {
-                    self.answers(worker, sink, effect, key, world);
+                    self.answers(worker, sink, (effect, key), world, recovery);
                 }
             }
         }
@@ -90,7 +96,7 @@ impl Machine {
         let Some(plan) = &self.plan.effects[effect.index()] else { return };
         let params = worker.before[plan.args(key)].to_vec();
         let me = self.universe.of_actor[self.design.operations[effect.index()].actor.index()].0;
-        let view = View { machine: self, words: &worker.before, now: NOW };
+        let view = View::new(self, &worker.before, NOW);
         let command = Command {
             operation: effect,
             params: &params,
@@ -124,13 +130,15 @@ impl Machine {
         self.emit(worker, sink, what, NOW);
     }
 
+    /// The answers that may come: what the world has decided, or, as long as clients are about, that
+    /// nobody knows.
     fn answers<S: Sink>(
         &self,
         worker: &mut Worker,
         sink: &mut S,
-        effect: OperationId,
-        key: usize,
+        (effect, key): (OperationId, usize),
         world: Word,
+        recovery: bool,
     ) {
         let Some(plan) = &self.plan.effects[effect.index()] else { return };
         let value = match plan.signs {
@@ -142,52 +150,61 @@ impl Machine {
             decision::REFUSED => Some((AnswerKind::Refused, NULL)),
             _ => None,
         };
-        let spent = worker.before[plan.unknowns(key) as usize];
-        let unknown =
-            (spent < Word::from(self.settings.unknowns)).then_some((AnswerKind::Unknown, NULL));
+        let unknown = (self.settings.unknowns && !recovery).then_some((AnswerKind::Unknown, NULL));
+        for answer in [decided, unknown].into_iter().flatten() {
+            for clock in self.clocks(worker, recovery) {
+                self.answer(worker, sink, (effect, key), answer, *clock);
+            }
+        }
+    }
+
+    fn answer<S: Sink>(
+        &self,
+        worker: &mut Worker,
+        sink: &mut S,
+        (effect, key): (OperationId, usize),
+        answer: (AnswerKind, Word),
+        how: How,
+    ) {
+        let Some(plan) = &self.plan.effects[effect.index()] else { return };
         let me = Word::from(
             self.universe.of_actor[self.design.operations[effect.index()].actor.index()].0,
         );
-        for answer in [decided, unknown].into_iter().flatten() {
-            let held = entry(worker.before[plan.entry(key) as usize]);
-            let Answered::Commit(closed) = held.answer() else { continue };
-            worker.words.clear();
-            worker.words.extend_from_slice(&worker.before[plan.args(key)]);
-            let args = std::mem::take(&mut worker.words);
-            worker.memory.clear();
-            let outcome = self.run(worker, effect, me, &args, NOW, Some(answer));
-            worker.words = args;
-            let dropped = match outcome {
-                Outcome::Done => {
-                    if !self.apply(worker, &[], 0, ALL) {
-                        self.undo(worker);
-                        sink.beyond(u32::MAX);
-                        continue;
-                    }
-                    false
-                }
-                Outcome::Refused(refusal) => {
-                    sink.refused(effect, refusal.reason);
-                    true
-                }
-                Outcome::Need => continue,
-            };
-            // A handler may have sent the same call again: the entry is closed before that.
-            let reopened = worker.scratch.sends().any(|send| {
-                !dropped && send.operation == effect && send.key == &plan.keys[key][..]
-            });
-            if !reopened {
-                let state = if closed.state == EntryState::Open { OPEN } else { CLOSED };
-                self.set(worker, plan.entry(key), state);
-                for slot in plan.args(key) {
-                    self.set(worker, slot as u32, self.plan.slots.blank(slot as u32));
-                }
+        let held = entry(worker.before[plan.entry(key) as usize]);
+        let Answered::Commit(closed) = held.answer() else { return };
+        worker.words.clear();
+        worker.words.extend_from_slice(&worker.before[plan.args(key)]);
+        let args = std::mem::take(&mut worker.words);
+        worker.memory.clear();
+        let outcome = self.run(worker, effect, me, &args, self.now(how), Some(answer));
+        worker.words = args;
+        let dropped = match outcome {
+            Outcome::Done => {
+                self.apply(worker, &[], 0, ALL);
+                false
             }
-            if answer.0 == AnswerKind::Unknown {
-                self.set(worker, plan.unknowns(key), spent + 1);
+            Outcome::Refused(refusal) => {
+                self.turned_down(sink, effect, refusal.reason);
+                true
             }
-            let (key, kind) = (key as u32, answer.0);
-            self.emit(worker, sink, Move::Answer { effect, key, kind, dropped }, NOW);
+            Outcome::Need => return,
+        };
+        // A handler may have sent the same call again: the entry is closed before that.
+        let reopened = worker
+            .scratch
+            .sends()
+            .any(|send| !dropped && send.operation == effect && send.key == &plan.keys[key][..]);
+        if !reopened {
+            let state = if closed.state == EntryState::Open { OPEN } else { CLOSED };
+            self.set(worker, plan.entry(key), state);
+            for slot in plan.args(key) {
+                self.set(worker, slot as u32, self.plan.slots.blank(slot as u32));
+            }
         }
+        for fault in how.faults() {
+            self.charge(worker, fault);
+        }
+        let (key, kind) = (key as u32, answer.0);
+        self.emit(worker, sink, Move::Answer { effect, key, kind, dropped, how }, NOW);
     }
 }

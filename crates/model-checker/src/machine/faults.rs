@@ -59,10 +59,9 @@ impl Machine {
 
     fn evictions<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
         for (number, cache) in self.plan.caches.iter().enumerate() {
-            let (first, count) = cache.principals;
             for key in 0..cache.keys {
-                for principal in first..first + count {
-                    let slot = cache.slot(key as usize, principal as usize);
+                for principal in cache.principals.iter().copied() {
+                    let slot = cache.slot(key as usize, principal);
                     if worker.before[slot as usize] == 0 {
                         continue;
                     }

@@ -1,8 +1,8 @@
 //! Every call that can be made: an operation, by a principal, with its arguments.
 
 use design::model::{
-    Design, ExprKind, Operation, OperationId, OperationKind, StateKind, SubjectId, Target, Type,
-    Values, visit,
+    Design, ExprKind, MemoryUse, Operation, OperationId, OperationKind, Param, StateKind,
+    SubjectId, Target, Type, Values, visit,
 };
 use engine::{Program, Word};
 
@@ -10,7 +10,7 @@ use crate::WorldError;
 use crate::world::flow::PlaceOf;
 use crate::world::plan::Plan;
 use crate::world::sorts::Sorts;
-use crate::world::universe::{Universe, root_actor};
+use crate::world::universe::Universe;
 
 /// More calls than this are not listed.
 const CALLS_MAX: usize = 1 << 16;
@@ -144,9 +144,11 @@ fn signatures(operation: &Operation, params: &[Word]) -> Vec<Word> {
 
 /// The principals that may make a difference.
 pub(crate) fn callers(design: &Design, universe: &Universe, operation: &Operation) -> Vec<Word> {
-    let (first, count) = universe.of_actor[operation.actor.index()];
-    let count = if personal(design, operation) { count } else { 1 };
-    (first..first + count).map(Word::from).collect()
+    let own = universe.of_actor[operation.actor.index()].0;
+    match personal(design, operation) {
+        true => universe.acts[operation.actor.index()].iter().map(|p| Word::from(*p)).collect(),
+        false => vec![Word::from(own)],
+    }
 }
 
 fn arguments(
@@ -168,7 +170,10 @@ fn arguments(
             },
         };
         let sort = universe.sorts.local(id, param.local);
-        let list = universe.list(design, &values, &param.ty, sort)?;
+        let mut list = universe.list(design, &values, &param.ty, sort)?;
+        if values != Values::Irrelevant {
+            also_given(universe, param, sort, &mut list);
+        }
         if all.len() * list.len() > CALLS_MAX {
             return Err(WorldError::TooMany { what: what() });
         }
@@ -186,9 +191,25 @@ fn arguments(
     Ok(all)
 }
 
+/// Besides what `check` says, callers give what is taken where they give nothing, and what their value is
+/// compared with.
+fn also_given(universe: &Universe, param: &Param, sort: Option<usize>, list: &mut Vec<Vec<Word>>) {
+    let width = engine::width_of(&param.ty) as usize;
+    let mut add = |words: Vec<Word>| {
+        if !list.contains(&words) {
+            list.push(words);
+        }
+    };
+    if let Some(default) = &param.default {
+        add(universe.words(default, width));
+    }
+    if let (1, Some(sort)) = (width, sort) {
+        universe.sorts.list[sort].compared.iter().for_each(|word| add(vec![*word]));
+    }
+}
+
 /// The slots of an operation's memory when `me` calls it with these arguments.
 pub(crate) fn memory_slots(
-    design: &Design,
     universe: &Universe,
     plan: &Plan,
     program_offsets: &dyn Fn(usize) -> usize,
@@ -196,7 +217,7 @@ pub(crate) fn memory_slots(
     me: Word,
     params: &[Word],
 ) -> Vec<MemorySlots> {
-    let (first, _) = universe.of_actor[root_actor(design, operation.actor).index()];
+    let turn = |usage: &MemoryUse| universe.turn(usage.actor, me);
     let mut taken: Vec<usize> = Vec::new();
     operation
         .memory
@@ -207,7 +228,7 @@ pub(crate) fn memory_slots(
                 let at = operation.params.iter().position(|param| param.local == local);
                 at.map_or(0, |at| params[program_offsets(at)].max(0) as u32)
             });
-            let at = (me as u32 - first) * held.records + record.min(held.records - 1);
+            let at = turn(usage) * held.records + record.min(held.records - 1);
             let in_call = (0..plan.calls.fields.len())
                 .find(|at| {
                     plan.calls.fields[*at] == (usage.actor, usage.field) && !taken.contains(at)
@@ -236,7 +257,6 @@ pub(crate) fn locate(
         let operation = &design.operations[instance.operation.index()];
         let offsets = offsets(operation);
         instance.memory = memory_slots(
-            design,
             universe,
             plan,
             &|at| offsets[at],

@@ -6,11 +6,11 @@ use engine::{Outcome, Send, Word};
 use super::apply::ALL;
 use super::calls::sort_blocks;
 use super::instances::{callers, memory_slots, offsets, place_of};
-use super::{How, Machine, Move, NOW, Sink, Worker};
+use super::{Beyond, How, Machine, Move, NOW, Sink, Worker};
 use crate::world::plan::MessagePlan;
 
 impl Machine {
-    /// Puts a message on its way. Answers `false` if too many are. Where each message may be
+    /// Puts a message on its way, if not too many are. Where each message may be
     /// delivered any number of times, a second one that is the same adds nothing.
     pub(super) fn post(
         &self,
@@ -18,31 +18,31 @@ impl Machine {
         journal: &mut Vec<u32>,
         send: &Send<'_>,
         from: Word,
-    ) -> bool {
+    ) -> Result<(), Beyond> {
         let plan = self.plan.messages.iter().find(|plan| plan.operation == send.operation);
-        let Some(plan) = plan else { return false };
+        let Some(plan) = plan else { return Err(Beyond::Messages) };
         let same = |block: &[Word]| block[0] == from + 1 && block[1..] == *send.args;
         if self.settings.faults.contains(&(Fault::DoubledMessage, None))
             && blocks(plan, after).any(same)
         {
-            return true;
+            return Ok(());
         }
         let on_the_way: usize =
             self.plan.messages.iter().map(|plan| blocks(plan, after).count()).sum();
         if on_the_way >= self.plan.messages_max as usize {
-            return false;
+            return Err(Beyond::Messages);
         }
         let free = (0..plan.count)
             .map(|at| plan.first + plan.stride * at)
             .find(|slot| after[*slot as usize] == 0);
-        let Some(slot) = free else { return false };
+        let Some(slot) = free else { return Err(Beyond::Messages) };
         let words = std::iter::once(from + 1).chain(send.args.iter().copied());
         for (at, word) in words.enumerate() {
             after[slot as usize + at] = word;
             journal.push(slot + at as u32);
         }
         sort_blocks(after, plan.first, plan.stride, plan.count, &mut |slot| journal.push(slot));
-        true
+        Ok(())
     }
 
     fn taken(&self, worker: &mut Worker, plan: &MessagePlan, slot: u32) {
@@ -117,48 +117,44 @@ impl Machine {
         }
         let offsets = offsets(operation);
         for me in callers(&self.design, &self.universe, operation) {
-            let memory = memory_slots(
-                &self.design,
-                &self.universe,
-                &self.plan,
-                &|at| offsets[at],
-                operation,
-                me,
-                &args,
-            );
+            let memory =
+                memory_slots(&self.universe, &self.plan, &|at| offsets[at], operation, me, &args);
             worker.memory.clear();
             for slots in &memory {
                 let word = worker.before[slots.slot as usize];
                 worker.memory.push(word);
             }
-            let what = |how| Move::Deliver { plan: number, at, principal: me as u32, how };
-            match self.run(worker, plan.operation, me, &args, NOW, None) {
-                Outcome::Done => {
-                    // It has arrived: what it makes others send finds room in its stead.
-                    self.taken(worker, plan, slot);
-                    if self.apply(worker, &memory, place, ALL) {
-                        self.emit(worker, sink, what(How::Plain), NOW);
-                    } else {
-                        self.undo(worker);
-                        sink.beyond(u32::MAX);
-                    }
-                    if !recovery && self.may(worker, Fault::DoubledMessage) {
-                        if self.apply(worker, &memory, place, ALL) {
-                            self.charge(worker, Fault::DoubledMessage);
-                            self.emit(worker, sink, what(How::Doubled), NOW);
-                        } else {
-                            self.undo(worker);
+            for clock in self.clocks(worker, recovery) {
+                let what = |how| Move::Deliver { plan: number, at, principal: me as u32, how };
+                match self.run(worker, plan.operation, me, &args, self.now(*clock), None) {
+                    Outcome::Done => {
+                        // It has arrived: what it makes others send finds room in its stead.
+                        self.taken(worker, plan, slot);
+                        self.apply(worker, &memory, place, ALL);
+                        self.delivered(worker, sink, what(*clock), *clock);
+                        if !recovery && self.may(worker, Fault::DoubledMessage) {
+                            self.apply(worker, &memory, place, ALL);
+                            let how = clock.and(How::DOUBLED);
+                            self.delivered(worker, sink, what(how), how);
                         }
                     }
+                    Outcome::Refused(refusal) => {
+                        self.turned_down(sink, plan.operation, refusal.reason);
+                        self.taken(worker, plan, slot);
+                        let how = clock.and(How::REFUSED);
+                        self.delivered(worker, sink, what(how), *clock);
+                    }
+                    Outcome::Need => {}
                 }
-                Outcome::Refused(refusal) => {
-                    sink.refused(plan.operation, refusal.reason);
-                    self.taken(worker, plan, slot);
-                    self.emit(worker, sink, what(How::Refused), NOW);
-                }
-                Outcome::Need => {}
             }
         }
+    }
+
+    fn delivered<S: Sink>(&self, worker: &mut Worker, sink: &mut S, what: Move, how: How) {
+        for fault in how.faults() {
+            self.charge(worker, fault);
+        }
+        self.emit(worker, sink, what, NOW);
     }
 }
 

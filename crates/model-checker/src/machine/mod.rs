@@ -3,6 +3,7 @@
 
 mod apply;
 mod calls;
+mod durations;
 mod effects;
 mod faults;
 mod forgetting;
@@ -13,6 +14,7 @@ mod messages;
 mod moves;
 mod older;
 mod ranks;
+mod rooms;
 mod steps;
 mod symmetry;
 mod terms;
@@ -25,15 +27,17 @@ use engine::{Program, Scratch, Word};
 pub(crate) use instances::{Instance, InstanceKind};
 use memo::Recall;
 pub(crate) use memo::{Gather, Leaps, Memo};
-pub(crate) use moves::{How, Move};
+pub(crate) use moves::{Beyond, How, Move};
 use ranks::{Ranks, Touched};
+pub(crate) use rooms::list_room;
 pub(crate) use symmetry::Symmetry;
 pub(crate) use terms::{TERMS_MAX, Terms};
-pub(crate) use time::compares_times;
-pub(crate) use view::View;
+use time::Times;
+use view::{Extra, OutsideKeys};
+pub(crate) use view::{Extras, View};
 
+use crate::clock::{Clock, Scaled};
 use crate::world::plan::{Plan, Settings, plan};
-use crate::world::slots::Beyond;
 use crate::world::sorts::{Sorts, message_targets, setting};
 use crate::world::universe::{BASE, Universe};
 use crate::{Options, WorldError};
@@ -57,6 +61,12 @@ pub(crate) struct Machine {
     /// for machines whose steps can be looked up
     pub(crate) memo: Option<Memo>,
     pub(crate) terms: Terms,
+    pub(crate) clock: Clock,
+    pub(crate) times: Times,
+    /// keys that are not of the world
+    pub(crate) outside: OutsideKeys,
+    /// operations that work with lists which have less room here than the design gives them
+    short_lists: Vec<OperationId>,
     /// the slots that hold digests with times in them
     aging: Vec<u32>,
     /// the slots with the start of logs that forget by age, where the design looks at it
@@ -78,6 +88,11 @@ pub(crate) struct Worker {
     spare: Vec<u64>,
     normal: Vec<Word>,
     memory: Vec<Word>,
+    /// what was asked of the engine last
+    operation: OperationId,
+    /// what the transition at hand has no room for
+    beyond: Option<Beyond>,
+    extra: Vec<Extra>,
     pub(crate) scratch: Scratch,
     /// values, reused
     words: Vec<Word>,
@@ -97,11 +112,28 @@ pub(crate) struct Step<'a> {
     pub(crate) after: &'a [Word],
     /// the clock afterwards, on the same scale
     pub(crate) now: Word,
-    /// the state that follows, on its own clock
-    pub(crate) next: &'a [Word],
+    /// the state that follows, on its own clock, before times and counters are made dense
+    next: &'a [Word],
     /// does it change something that invariants see?
     pub(crate) seen: bool,
+    /// of the state that follows; empty if there is no room for it
     pub(crate) packed: &'a [u64],
+    /// records that there is no room for
+    pub(crate) extras: &'a Extras,
+}
+
+impl Step<'_> {
+    /// The state that follows, its counters as they were computed.
+    pub(crate) fn next(&self, machine: &Machine) -> Vec<Word> {
+        let mut words = self.next.to_vec();
+        machine.times.settle(machine, &mut words, &mut Vec::new());
+        words
+    }
+
+    /// The same, with times as they are, however long ago.
+    pub(crate) fn next_as_it_is(&self) -> &[Word] {
+        self.next
+    }
 }
 
 /// Who listens to what follows a state.
@@ -111,8 +143,11 @@ pub(crate) trait Sink {
     /// A step was refused; `reason` says by what.
     fn refused(&mut self, _operation: OperationId, _reason: engine::Reason) {}
 
-    /// A history ends here because a value goes beyond its bound.
-    fn beyond(&mut self, _slot: u32) {}
+    /// A history ends with this transition, because the small world has no room for what follows.
+    fn beyond(&mut self, _machine: &Machine, _step: &Step<'_>, _what: Beyond) {}
+
+    /// A history ends before a transition that could not be computed.
+    fn unjudged(&mut self, _what: Beyond) {}
 
     /// A counter that is kept by rank was advanced while it was not the largest.
     fn unranked(&mut self, _sort: usize) {}
@@ -122,16 +157,16 @@ pub(crate) trait Sink {
 }
 
 impl Machine {
-    /// `design` has its durations in ticks. `barred`: sorts that cannot be kept by rank.
+    /// `barred`: sorts that cannot be kept by rank.
     pub(crate) fn new(
-        design: &Design,
+        scaled: &Scaled,
         protections: &[Protection],
         options: &Options,
         symmetric: bool,
         barred: &[usize],
     ) -> Result<Machine, WorldError> {
-        let goals = design.invariants.len();
-        let mut design = design.clone();
+        let goals = scaled.design.invariants.len();
+        let (mut design, short_lists) = rooms::fit(&scaled.design);
         let counters = apply::counter_goals(&design);
         design.invariants.extend(counters);
         let design = &design;
@@ -146,18 +181,31 @@ impl Machine {
                     crate::world::sorts::SortDomain::Bounded { low: 0, high: 4 };
             }
         }
-        let settings = settings(design, options, protections);
+        let clock = scaled.clock.clone();
+        let mut settings = settings(design, options, protections, &clock);
         instances::fix_places(design, &mut sorts);
         let universe = Universe::of(design, sorts)?;
         let places = instances::places(design, &universe);
         let (mut instances, callable) =
             instances::instances(design, &program, &universe, &targets)?;
-        let plan = plan(design, &program, &universe, &settings, callable, places.len())?;
+        let mut made = plan(design, &program, &universe, &settings, callable, places.len())?;
+        settings.behind = durations::behind(design, &clock, &made);
+        if clock.regions || settings.behind > 0 {
+            // As many places between two units as there are times.
+            settings.fractions = made.times.len() as u64;
+            made = plan(design, &program, &universe, &settings, callable, places.len())?;
+            if made.times.len() >= crate::clock::REGION_UNIT as usize / 2 {
+                return Err(WorldError::TooMany { what: "stored times".into() });
+            }
+        }
+        let plan = made;
+        let times = Times::of(design, &clock, &settings, &plan);
         instances::locate(design, &universe, &plan, &places, &mut instances);
         let ranks = Ranks::of(design, &universe, &plan, &instances);
         let visible = plan.names.iter().map(view::is_visible).collect();
         let forgetful = forgetting::starts(design, &plan);
-        let aging = if time::is_hashed(design) { plan.slots.digests() } else { Vec::new() };
+        let aging =
+            if crate::clock::hashes_times(design) { plan.slots.digests() } else { Vec::new() };
         let mut machine = Machine {
             design: design.clone(),
             goals,
@@ -173,6 +221,10 @@ impl Machine {
             symmetry_notes: Vec::new(),
             memo: None,
             terms: Terms::new(),
+            clock,
+            times,
+            outside: OutsideKeys::default(),
+            short_lists,
             aging,
             forgetful,
             visible,
@@ -198,6 +250,9 @@ impl Machine {
             spare: vec![0; self.plan.slots.width()],
             normal: Vec::new(),
             memory: Vec::new(),
+            operation: OperationId(0),
+            beyond: None,
+            extra: Vec::new(),
             scratch: Scratch::new(),
             words: Vec::new(),
             least: Vec::new(),
@@ -253,7 +308,18 @@ impl Machine {
         worker.normal.extend_from_slice(words);
         worker.ranked = false;
         self.ranks.normalise(self, &mut worker.normal, Touched::ALL, &mut Vec::new());
-        self.plan.slots.pack(&worker.normal, &mut worker.packed)
+        self.plan.slots.pack(&worker.normal, &mut worker.packed).map_err(Beyond::Slot)
+    }
+
+    /// Sets out from a state with times as they are: those long ago may have no room in a packed state,
+    /// so only what comes next counts, not how it is packed.
+    pub(crate) fn load_as_it_is(&self, worker: &mut Worker, words: &[Word]) {
+        for held in [&mut worker.before, &mut worker.after] {
+            held.clear();
+            held.extend_from_slice(words);
+        }
+        worker.journal.clear();
+        worker.ranked = false;
     }
 
     /// The packed form of a state.
@@ -277,8 +343,8 @@ impl Machine {
         }
         self.repairs(worker, sink, recovery);
         self.forgettings(worker, sink);
-        self.outside(worker, sink);
-        self.landings(worker, sink);
+        self.outside(worker, sink, recovery);
+        self.landings(worker, sink, recovery);
         self.deliveries(worker, sink, recovery);
         self.tick(worker, sink);
     }
@@ -294,19 +360,54 @@ impl Machine {
 
     fn hand_out<S: Sink>(&self, worker: &mut Worker, sink: &mut S, what: Move, now: Word) {
         let seen = worker.journal.iter().any(|slot| self.visible[*slot as usize]);
-        worker.next.copy_from_slice(&worker.packed);
-        let mut fine = Ok(());
         let ranked = !self.ranks.is_empty();
-        if ranked || self.symmetry.is_some() {
+        if ranked
+            && let Some(sort) =
+                self.ranks.broken(self, &worker.before, &worker.after, &worker.journal)
+        {
+            sink.unranked(sort);
+        }
+        let known = worker.journal.len();
+        let beyond = worker.beyond.or_else(|| self.pack_next(worker).err());
+        // After a tick nothing has changed but the clock.
+        let after = if now == NOW { &worker.after } else { &worker.before };
+        let extras = match beyond {
+            Some(_) => Extras::of(self, &worker.extra),
+            None => Extras::default(),
+        };
+        let step = Step {
+            what,
+            before: &worker.before,
+            after,
+            now,
+            next: &worker.after,
+            seen: seen || !worker.extra.is_empty(),
+            packed: if beyond.is_none() { &worker.next } else { &[] },
+            extras: &extras,
+        };
+        match beyond {
+            Some(beyond) => sink.beyond(self, &step, beyond),
+            None => sink.moved(self, &step),
+        }
+        worker.journal.truncate(known);
+    }
+
+    /// Packs the state that follows: times and counters made dense, the least of those that differ
+    /// only in the names of interchangeable things.
+    fn pack_next(&self, worker: &mut Worker) -> Result<(), Beyond> {
+        worker.next.copy_from_slice(&worker.packed);
+        let ranked = !self.ranks.is_empty();
+        let timed = self.times.moved(&worker.journal);
+        let normal = ranked || timed || self.symmetry.is_some();
+        if normal {
             worker.normal.clear();
             worker.normal.extend_from_slice(&worker.after);
         }
+        if timed {
+            let Worker { normal, journal, .. } = worker;
+            self.times.settle(self, normal, journal);
+        }
         if ranked {
-            if let Some(sort) =
-                self.ranks.broken(self, &worker.before, &worker.after, &worker.journal)
-            {
-                sink.unranked(sort);
-            }
             let touched = match worker.ranked {
                 true => self.ranks.touched(self, &worker.journal),
                 false => Touched::ALL,
@@ -314,45 +415,29 @@ impl Machine {
             let Worker { normal, journal, .. } = worker;
             self.ranks.normalise(self, normal, touched, journal);
         }
-        let from = if ranked || self.symmetry.is_some() { &worker.normal } else { &worker.after };
+        let from = if normal { &worker.normal } else { &worker.after };
         for slot in &worker.journal {
-            fine = fine.and(self.plan.slots.repack(*slot, from, &mut worker.next));
+            self.plan.slots.repack(*slot, from, &mut worker.next).map_err(Beyond::Slot)?;
         }
-        match fine {
-            Err(Beyond(slot)) => sink.beyond(slot),
-            Ok(()) => {
-                if let Some(symmetry) = &self.symmetry {
-                    let normal = std::mem::take(&mut worker.normal);
-                    let mut next = std::mem::take(&mut worker.next);
-                    let mut spare = std::mem::take(&mut worker.spare);
-                    spare.copy_from_slice(&next);
-                    symmetry.least(self, &normal, &mut next, &mut spare, worker);
-                    worker.normal = normal;
-                    worker.next = spare;
-                    worker.spare = next;
-                }
-                // After a tick nothing has changed but the clock.
-                let after = if now == NOW { &worker.after } else { &worker.before };
-                sink.moved(
-                    self,
-                    &Step {
-                        what,
-                        before: &worker.before,
-                        after,
-                        now,
-                        next: &worker.after,
-                        seen,
-                        packed: &worker.next,
-                    },
-                );
-            }
+        if let Some(symmetry) = &self.symmetry {
+            let normal = std::mem::take(&mut worker.normal);
+            let mut next = std::mem::take(&mut worker.next);
+            let mut spare = std::mem::take(&mut worker.spare);
+            spare.copy_from_slice(&next);
+            symmetry.least(self, &normal, &mut next, &mut spare, worker);
+            worker.normal = normal;
+            worker.next = spare;
+            worker.spare = next;
         }
+        Ok(())
     }
 
     fn undo(&self, worker: &mut Worker) {
         for slot in worker.journal.drain(..) {
             worker.after[slot as usize] = worker.before[slot as usize];
         }
+        worker.beyond = None;
+        worker.extra.clear();
     }
 
     #[inline]
@@ -402,14 +487,22 @@ fn uses_evidence(design: &Design) -> bool {
     uses
 }
 
-fn settings(design: &Design, options: &Options, protections: &[Protection]) -> Settings {
+fn settings(
+    design: &Design,
+    options: &Options,
+    protections: &[Protection],
+    clock: &Clock,
+) -> Settings {
     let faults = options.faults.as_ref().unwrap_or(&design.world.faults);
     let mut faults: Vec<(Fault, Option<u32>)> =
         faults.iter().map(|setting| (setting.fault, setting.budget)).collect();
     faults.sort_unstable();
     faults.dedup_by_key(|(fault, _)| *fault);
-    let (compared, given, extends) = time::durations(design);
-    let clock = Word::from(faults.iter().any(|(fault, _)| *fault == Fault::ClockStep));
+    let durations = durations::Durations::of(design);
+    let units =
+        |words: Word| words.div_euclid(clock.per_unit) + Word::from(words % clock.per_unit != 0);
+    let steps = Word::from(faults.iter().any(|(fault, _)| *fault == Fault::ClockStep));
+    let moves = if durations.moves_on { 2 } else { 1 };
     let exists_removed = protections.iter().any(|protection| {
         matches!(
             protection,
@@ -419,10 +512,19 @@ fn settings(design: &Design, options: &Options, protections: &[Protection]) -> S
     });
     Settings {
         calls: setting(design, "calls", 1).max(0) as u32,
-        unknowns: setting(design, "unknowns", 1).max(0) as u32,
+        unknowns: setting(design, "unknowns", 1) > 0,
         messages: setting(design, "messages", 2).max(0) as u32,
-        horizon: design.world.horizon.map_or(compared, Word::from),
-        duration_max: given * if extends { 2 } else { 1 } + clock,
+        horizon: design.world.horizon.map_or(units(durations.compared), Word::from),
+        short_horizon: durations.measures
+            || design
+                .world
+                .horizon
+                .is_some_and(|horizon| Word::from(horizon) < units(durations.compared)),
+        duration_max: units(durations.given) * moves + steps,
+        unit: clock.per_unit,
+        fractions: 0,
+        behind: 0,
+        regions: clock.regions,
         faults,
         all_nullable: exists_removed,
         older: protections.iter().any(|held| matches!(held, Protection::AtLeast { .. })),

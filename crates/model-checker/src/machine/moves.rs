@@ -1,6 +1,6 @@
 //! What can happen.
 
-use design::model::{BlobId, Fault, OperationId};
+use design::model::{BlobId, Fault, OperationId, SubjectId};
 use engine::AnswerKind;
 
 /// One transition, small enough to keep and exact enough to tell.
@@ -22,7 +22,9 @@ pub(crate) enum Move {
     /// a call in flight lands; `refused`: and comes to nothing
     Land {
         call: u32,
+        operation: OperationId,
         refused: bool,
+        how: How,
     },
     Drop {
         call: u32,
@@ -50,6 +52,7 @@ pub(crate) enum Move {
         key: u32,
         kind: AnswerKind,
         dropped: bool,
+        how: How,
     },
     /// a message arrives
     Deliver {
@@ -88,59 +91,105 @@ pub(crate) enum Move {
     },
 }
 
-/// What went wrong with a call, if anything. At most one thing goes wrong in one transition.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum How {
-    Plain,
-    LostReply,
-    Duplicate,
-    /// the memory that is overwritten is kept, to be used once more
-    Pause,
-    /// older memory is used
-    Stale,
-    /// the clock is ahead or behind
-    ClockAhead,
-    ClockBehind,
-    /// the cache keeps its old copy
-    StaleCache,
-    /// without the outbox: a crash before the call
-    CallLost,
-    /// a message is delivered and stays
-    Doubled,
-    /// a message arrives and is refused
-    Refused,
-    /// without `at_least`: a read is answered from an older state
-    Older,
-}
+/// What went wrong with a call, if anything: at most two things in one transition.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct How(pub(super) u16);
 
 impl How {
-    pub(crate) fn fault(self) -> Option<Fault> {
-        Some(match self {
-            How::LostReply => Fault::LostReply,
-            How::Duplicate => Fault::Duplicate,
-            How::Pause | How::Stale => Fault::Pause,
-            How::ClockAhead | How::ClockBehind => Fault::ClockStep,
-            How::StaleCache => Fault::Stale,
-            How::CallLost => Fault::Crash,
-            How::Doubled => Fault::DoubledMessage,
-            How::Plain | How::Refused | How::Older => return None,
-        })
+    pub(crate) const PLAIN: How = How(0);
+    pub(crate) const LOST_REPLY: How = How(1);
+    pub(crate) const DUPLICATE: How = How(1 << 1);
+    /// the memory that is overwritten is kept, to be used once more
+    pub(crate) const PAUSE: How = How(1 << 2);
+    /// older memory is used
+    pub(crate) const STALE: How = How(1 << 3);
+    pub(crate) const CLOCK_AHEAD: How = How(1 << 4);
+    pub(crate) const CLOCK_BEHIND: How = How(1 << 5);
+    /// the cache keeps its old copy
+    pub(crate) const STALE_CACHE: How = How(1 << 6);
+    /// a message is delivered and stays
+    pub(crate) const DOUBLED: How = How(1 << 7);
+    /// without the outbox: a crash before the call
+    pub(crate) const CALL_LOST: How = How(1 << 8);
+    /// a message arrives and is refused
+    pub(crate) const REFUSED: How = How(1 << 9);
+    /// without `at_least`: a read is answered from an older state
+    pub(crate) const OLDER: How = How(1 << 10);
+
+    const FAULTS: [(How, Fault); 9] = [
+        (How::LOST_REPLY, Fault::LostReply),
+        (How::DUPLICATE, Fault::Duplicate),
+        (How::PAUSE, Fault::Pause),
+        (How::STALE, Fault::Pause),
+        (How::CLOCK_AHEAD, Fault::ClockStep),
+        (How::CLOCK_BEHIND, Fault::ClockStep),
+        (How::STALE_CACHE, Fault::Stale),
+        (How::DOUBLED, Fault::DoubledMessage),
+        (How::CALL_LOST, Fault::Crash),
+    ];
+
+    pub(crate) const fn and(self, other: How) -> How {
+        How(self.0 | other.0)
+    }
+
+    pub(crate) const fn has(self, other: How) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// How many faults strike.
+    pub(super) fn count(self) -> u32 {
+        How::FAULTS.iter().filter(|(how, _)| self.has(*how)).count() as u32
+    }
+
+    pub(crate) fn faults(self) -> impl Iterator<Item = Fault> {
+        How::FAULTS.into_iter().filter(move |(how, _)| self.has(*how)).map(|(_, fault)| fault)
+    }
+
+    /// How many units the clock is ahead.
+    pub(crate) fn shift(self) -> i64 {
+        i64::from(self.has(How::CLOCK_AHEAD)) - i64::from(self.has(How::CLOCK_BEHIND))
     }
 }
 
 impl Move {
-    /// The fault that struck, if one did.
-    pub(crate) fn fault(self) -> Option<Fault> {
-        Some(match self {
-            Move::Call { how, .. } | Move::Repair { how, .. } | Move::Deliver { how, .. } => {
-                return how.fault();
-            }
-            Move::Leave { .. } => Fault::Late,
-            Move::Lose { .. } => Fault::LostMessage,
-            Move::Crash { .. } => Fault::Crash,
-            Move::Evict { .. } => Fault::Evict,
-            Move::Cut { .. } => Fault::Partition,
-            _ => return None,
-        })
+    /// The faults that struck.
+    pub(crate) fn faults(self) -> Vec<Fault> {
+        match self {
+            Move::Call { how, .. }
+            | Move::Repair { how, .. }
+            | Move::Deliver { how, .. }
+            | Move::Answer { how, .. } => how.faults().collect(),
+            Move::Land { how, .. } => how.faults().collect(),
+            Move::Leave { .. } => vec![Fault::Late],
+            Move::Lose { .. } => vec![Fault::LostMessage],
+            Move::Crash { .. } => vec![Fault::Crash],
+            Move::Evict { .. } => vec![Fault::Evict],
+            Move::Cut { .. } => vec![Fault::Partition],
+            Move::Drop { .. }
+            | Move::Attempt { .. }
+            | Move::Decide { .. }
+            | Move::Again { .. }
+            | Move::Tick
+            | Move::Heal
+            | Move::Forget { .. }
+            | Move::Put { .. } => Vec::new(),
+        }
     }
+}
+
+/// Something for which the small world has no room.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Beyond {
+    /// what this slot would hold has no code
+    Slot(u32),
+    /// a record whose key is not of the world
+    Key(SubjectId),
+    /// a message too many
+    Messages,
+    /// a call to the world outside under a key that is not of the world
+    EffectKey(OperationId),
+    /// the time in this slot is moved on from beyond the horizon
+    MovedOn(u32),
+    /// a list that would have more elements than can be computed with
+    List(OperationId),
 }

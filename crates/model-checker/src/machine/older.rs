@@ -2,7 +2,6 @@
 
 use engine::{Command, Outcome};
 
-use super::apply::ALL;
 use super::{How, Instance, Machine, Move, NOW, Sink, View, Worker};
 
 impl Machine {
@@ -40,17 +39,14 @@ impl Machine {
         let mut words = worker.before.clone();
         let from = older as usize;
         words.copy_within(from..from + self.plan.truth as usize, 0);
-        let view = View { machine: self, words: &words, now: NOW };
+        let view = View::new(self, &words, NOW);
         let (params, memory) = (&instance.params, &worker.memory);
         let command =
             Command { operation, params, memory, me: instance.me, now: NOW, answer: None };
         if engine::step(&self.program, &view, &command, &mut worker.scratch) != Outcome::Done {
             return;
         }
-        if self.apply(worker, &instance.memory, instance.place, ALL) {
-            self.emit(worker, sink, Move::Call { instance: index, how: How::Older }, NOW);
-        } else {
-            self.undo(worker);
-        }
+        self.apply_all(worker, instance);
+        self.emit(worker, sink, Move::Call { instance: index, how: How::OLDER }, NOW);
     }
 }

@@ -1,10 +1,10 @@
 //! Calls from outside, and repairs.
 
-use design::model::{Fault, OperationKind};
-use engine::{AnswerKind, Command, Outcome, Word};
+use design::model::{Fault, OperationId, OperationKind};
+use engine::{AnswerKind, Command, NULL, Outcome, Reason, Word};
 
 use super::apply::{ALL, Takes};
-use super::{How, Instance, InstanceKind, Machine, Move, NOW, Sink, View, Worker};
+use super::{Beyond, How, Instance, InstanceKind, Machine, Move, NOW, Sink, View, Worker};
 use crate::world::effects::decision;
 
 impl Machine {
@@ -12,15 +12,30 @@ impl Machine {
     pub(super) fn run(
         &self,
         worker: &mut Worker,
-        operation: design::model::OperationId,
+        operation: OperationId,
         me: Word,
         params: &[Word],
         now: Word,
         answer: Option<(AnswerKind, Word)>,
     ) -> Outcome {
-        let view = View { machine: self, words: &worker.before, now };
+        let view = View::new(self, &worker.before, now);
         let command = Command { operation, params, memory: &worker.memory, me, now, answer };
+        worker.operation = operation;
         engine::step(&self.program, &view, &command, &mut worker.scratch)
+    }
+
+    /// What time it is for something that happens in this way.
+    pub(super) fn now(&self, how: How) -> Word {
+        NOW + how.shift() * self.times.unit
+    }
+
+    /// A step was refused; or it could not be computed in this world.
+    pub(super) fn turned_down<S: Sink>(&self, sink: &mut S, operation: OperationId, why: Reason) {
+        if why == Reason::CollectionFull && self.short_lists.contains(&operation) {
+            sink.unjudged(Beyond::List(operation));
+        } else {
+            sink.refused(operation, why);
+        }
     }
 
     pub(super) fn remember(&self, worker: &mut Worker, instance: &Instance) {
@@ -29,6 +44,19 @@ impl Machine {
             let word = worker.before[slots.slot as usize];
             worker.memory.push(word);
         }
+    }
+
+    /// Takes older memory instead, where there is some.
+    fn remember_older(&self, worker: &mut Worker, instance: &Instance) -> bool {
+        let mut any = false;
+        for (at, slots) in instance.memory.iter().enumerate() {
+            let old = slots.stale.map_or(NULL, |stale| worker.before[stale as usize]);
+            if old != NULL && slots.read {
+                worker.memory[at] = old;
+                any = true;
+            }
+        }
+        any
     }
 
     pub(super) fn steps<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
@@ -50,6 +78,15 @@ impl Machine {
         })
     }
 
+    /// The clocks that something may go by: the right one, or one that is ahead or behind.
+    pub(super) fn clocks(&self, worker: &Worker, recovery: bool) -> &'static [How] {
+        if !recovery && self.has_time() && self.may(worker, Fault::ClockStep) {
+            &[How::PLAIN, How::CLOCK_AHEAD, How::CLOCK_BEHIND]
+        } else {
+            &[How::PLAIN]
+        }
+    }
+
     pub(super) fn step<S: Sink>(
         &self,
         worker: &mut Worker,
@@ -60,13 +97,15 @@ impl Machine {
         if !self.can_show(worker, instance) {
             return;
         }
-        self.remember(worker, instance);
-        let operation = instance.operation;
-        match self.run(worker, operation, instance.me, &instance.params, NOW, None) {
-            Outcome::Done => self.accepted(worker, sink, index, instance),
-            Outcome::Refused(refusal) => sink.refused(operation, refusal.reason),
-            Outcome::Need => {}
+        let pauses = !instance.memory.is_empty() && self.settings.on(Fault::Pause);
+        for clock in self.clocks(worker, false) {
+            self.remember(worker, instance);
+            self.call(worker, sink, index, instance, *clock);
+            if pauses && self.remember_older(worker, instance) {
+                self.call(worker, sink, index, instance, clock.and(How::STALE));
+            }
         }
+        self.remember(worker, instance);
         if instance.kind == InstanceKind::Step
             && self.may(worker, Fault::Late)
             && self.leave(worker, index)
@@ -74,185 +113,152 @@ impl Machine {
             self.charge(worker, Fault::Late);
             self.emit(worker, sink, Move::Leave { instance: index }, NOW);
         }
-        self.clock_steps(worker, sink, index, instance);
-        if !instance.memory.is_empty() && self.settings.on(Fault::Pause) {
-            self.stale(worker, sink, index, instance);
-        }
         if instance.kind == InstanceKind::Read {
             self.read_older(worker, sink, index, instance);
         }
     }
 
-    /// The ways in which an accepted call can go.
+    /// One call. `how`: what is wrong already, the clock or the caller's memory.
+    fn call<S: Sink>(
+        &self,
+        worker: &mut Worker,
+        sink: &mut S,
+        index: u32,
+        instance: &Instance,
+        how: How,
+    ) {
+        let operation = instance.operation;
+        match self.run(worker, operation, instance.me, &instance.params, self.now(how), None) {
+            Outcome::Done => self.accepted(worker, sink, index, instance, how),
+            Outcome::Refused(refusal) => self.turned_down(sink, operation, refusal.reason),
+            Outcome::Need => {}
+        }
+    }
+
+    /// The ways in which an accepted call can go: as it should, with one fault more, with two.
     fn accepted<S: Sink>(
         &self,
         worker: &mut Worker,
         sink: &mut S,
         index: u32,
         instance: &Instance,
+        how: How,
     ) {
-        let call = |how| Move::Call { instance: index, how };
-        let plain = instance.kind != InstanceKind::Step;
-        self.give(worker, sink, instance, ALL, call(How::Plain));
-        if self.program.outbox_removed(instance.operation)
+        self.way(worker, sink, index, instance, how);
+        if how == How::PLAIN
+            && self.program.outbox_removed(instance.operation)
             && worker.scratch.sends().next().is_some()
         {
-            let takes = Takes { calls: false, ..ALL };
-            self.give(worker, sink, instance, takes, call(How::CallLost));
+            self.way(worker, sink, index, instance, How::CALL_LOST);
         }
-        if self.may(worker, Fault::Stale) && worker.scratch.cache_writes().next().is_some() {
-            if self.apply(worker, &instance.memory, instance.place, Takes { caches: false, ..ALL })
-            {
-                self.charge(worker, Fault::Stale);
-                self.emit(worker, sink, call(How::StaleCache), NOW);
-            } else {
-                self.undo(worker);
-            }
-        }
-        if plain {
+        let struck = how.count();
+        if struck >= 2 {
             return;
         }
-        if self.may(worker, Fault::LostReply) {
-            if worker.scratch.memory().next().is_none() {
-                sink.struck(Fault::LostReply);
-            } else if self.apply(
-                worker,
-                &instance.memory,
-                instance.place,
-                Takes { memory: false, ..ALL },
-            ) {
-                self.charge(worker, Fault::LostReply);
-                self.emit(worker, sink, call(How::LostReply), NOW);
-            } else {
-                self.undo(worker);
+        let more = self.faults_of_call(worker, sink, instance, how);
+        for (at, first) in more.iter().enumerate() {
+            self.way(worker, sink, index, instance, how.and(*first));
+            for second in if struck == 0 { &more[at + 1..] } else { &[] } {
+                let both = first.and(*second);
+                // Where the reply is lost, no memory is overwritten.
+                if !(both.has(How::LOST_REPLY) && both.has(How::PAUSE)) {
+                    self.way(worker, sink, index, instance, both);
+                }
             }
-        }
-        let keyed = matches!(
-            self.design.operations[instance.operation.index()].kind,
-            OperationKind::Step { keyed: true }
-        );
-        if self.may(worker, Fault::Duplicate) {
-            if keyed {
-                // The second time, the outcome of the first is given again.
-                sink.struck(Fault::Duplicate);
-            } else if self.apply(worker, &instance.memory, instance.place, ALL)
-                && self.leave(worker, index)
-            {
-                self.charge(worker, Fault::Duplicate);
-                self.emit(worker, sink, call(How::Duplicate), NOW);
-            } else {
-                self.undo(worker);
-            }
-        }
-        if self.may(worker, Fault::Pause) {
-            self.pause(worker, sink, index, instance);
         }
     }
 
-    fn give<S: Sink>(
+    /// What may go wrong with a call that was accepted.
+    fn faults_of_call<S: Sink>(
+        &self,
+        worker: &Worker,
+        sink: &mut S,
+        instance: &Instance,
+        how: How,
+    ) -> Vec<How> {
+        let mut faults = Vec::new();
+        let client = instance.kind == InstanceKind::Step;
+        // The answer to a call with older memory is not heard anyway.
+        let hears = !how.has(How::STALE) && worker.scratch.memory().next().is_some();
+        if self.may(worker, Fault::Stale) && worker.scratch.cache_writes().next().is_some() {
+            faults.push(How::STALE_CACHE);
+        }
+        if client && self.may(worker, Fault::LostReply) {
+            match hears {
+                true => faults.push(How::LOST_REPLY),
+                false => sink.struck(Fault::LostReply),
+            }
+        }
+        if client && self.may(worker, Fault::Duplicate) {
+            let kind = &self.design.operations[instance.operation.index()].kind;
+            match kind {
+                // The second time, the outcome of the first is given again.
+                OperationKind::Step { keyed: true } => sink.struck(Fault::Duplicate),
+                _ => faults.push(How::DUPLICATE),
+            }
+        }
+        let remembers = client || instance.kind == InstanceKind::Read;
+        if remembers && hears && self.may(worker, Fault::Pause) {
+            faults.push(How::PAUSE);
+        }
+        faults
+    }
+
+    /// One way in which an accepted call goes.
+    fn way<S: Sink>(
         &self,
         worker: &mut Worker,
         sink: &mut S,
+        index: u32,
         instance: &Instance,
-        takes: Takes,
-        what: Move,
+        how: How,
     ) {
-        if self.apply(worker, &instance.memory, instance.place, takes) {
-            self.emit(worker, sink, what, NOW);
-        } else {
-            self.undo(worker);
-            sink.beyond(u32::MAX);
+        let takes = Takes {
+            memory: !how.has(How::STALE.and(How::LOST_REPLY)),
+            calls: !how.has(How::CALL_LOST),
+            caches: !how.has(How::STALE_CACHE),
+        };
+        self.apply(worker, &instance.memory, instance.place, takes);
+        if how.has(How::STALE) {
+            // That was the last time.
+            for slots in instance.memory.iter().filter(|slots| slots.read) {
+                if let Some(stale) = slots.stale {
+                    self.set(worker, stale, NULL);
+                }
+            }
         }
-    }
-
-    /// Memory that is overwritten may be kept by someone who does not know yet.
-    fn pause<S: Sink>(&self, worker: &mut Worker, sink: &mut S, index: u32, instance: &Instance) {
-        if !self.apply(worker, &instance.memory, instance.place, ALL) {
+        let possible = (!how.has(How::PAUSE) || self.keep_memory(worker, instance))
+            && (!how.has(How::DUPLICATE) || self.leave(worker, index));
+        if !possible {
             self.undo(worker);
             return;
         }
+        // Keeping the older memory was charged, using it is not.
+        for fault in How(how.0 & !How::STALE.0 & !How::CALL_LOST.0).faults() {
+            self.charge(worker, fault);
+        }
+        let what = match instance.kind {
+            InstanceKind::Repair => Move::Repair { instance: index, how },
+            _ => Move::Call { instance: index, how },
+        };
+        self.emit(worker, sink, what, NOW);
+    }
+
+    /// Memory that is overwritten may be kept by someone who does not know yet.
+    fn keep_memory(&self, worker: &mut Worker, instance: &Instance) -> bool {
         let mut kept = false;
         for slots in &instance.memory {
             let (old, new) =
                 (worker.before[slots.slot as usize], worker.after[slots.slot as usize]);
             if old != new
-                && old != engine::NULL
+                && old != NULL
                 && let Some(stale) = slots.stale
             {
                 self.set(worker, stale, old);
                 kept = true;
             }
         }
-        if kept {
-            self.charge(worker, Fault::Pause);
-            self.emit(worker, sink, Move::Call { instance: index, how: How::Pause }, NOW);
-        } else {
-            self.undo(worker);
-        }
-    }
-
-    /// A call with older memory, for the last time; its answer is not heard.
-    fn stale<S: Sink>(&self, worker: &mut Worker, sink: &mut S, index: u32, instance: &Instance) {
-        let mut any = false;
-        for (at, slots) in instance.memory.iter().enumerate() {
-            let old = slots.stale.map_or(engine::NULL, |stale| worker.before[stale as usize]);
-            if old != engine::NULL && slots.read {
-                worker.memory[at] = old;
-                any = true;
-            }
-        }
-        if !any {
-            return;
-        }
-        let outcome =
-            self.run(worker, instance.operation, instance.me, &instance.params, NOW, None);
-        if outcome != Outcome::Done {
-            return;
-        }
-        let takes = Takes { memory: false, ..ALL };
-        if self.apply(worker, &instance.memory, instance.place, takes) {
-            for slots in &instance.memory {
-                if let Some(stale) = slots.stale
-                    && slots.read
-                {
-                    self.set(worker, stale, engine::NULL);
-                }
-            }
-            self.emit(worker, sink, Move::Call { instance: index, how: How::Stale }, NOW);
-        } else {
-            self.undo(worker);
-        }
-    }
-
-    fn clock_steps<S: Sink>(
-        &self,
-        worker: &mut Worker,
-        sink: &mut S,
-        index: u32,
-        instance: &Instance,
-    ) {
-        if !self.has_time() || !self.may(worker, Fault::ClockStep) {
-            return;
-        }
-        for (shift, how) in [(1, How::ClockAhead), (-1, How::ClockBehind)] {
-            self.remember(worker, instance);
-            let (me, now) = (instance.me, NOW + shift);
-            let outcome = self.run(worker, instance.operation, me, &instance.params, now, None);
-            if outcome != Outcome::Done {
-                continue;
-            }
-            let what = match instance.kind {
-                InstanceKind::Repair => Move::Repair { instance: index, how },
-                _ => Move::Call { instance: index, how },
-            };
-            if self.apply(worker, &instance.memory, instance.place, ALL) {
-                self.charge(worker, Fault::ClockStep);
-                self.emit(worker, sink, what, NOW);
-            } else {
-                self.undo(worker);
-            }
-        }
-        self.remember(worker, instance);
+        kept
     }
 
     pub(super) fn repairs<S: Sink>(&self, worker: &mut Worker, sink: &mut S, recovery: bool) {
@@ -271,25 +277,28 @@ impl Machine {
         recovery: bool,
     ) {
         let instance = &self.instances[index as usize];
-        self.remember(worker, instance);
         let operation = instance.operation;
-        match self.run(worker, operation, instance.me, &instance.params, NOW, None) {
-            Outcome::Done => {
-                let what = Move::Repair { instance: index, how: How::Plain };
-                self.give(worker, sink, instance, ALL, what);
-                if self.program.outbox_removed(operation)
-                    && worker.scratch.sends().next().is_some()
-                    && !recovery
-                {
-                    let what = Move::Repair { instance: index, how: How::CallLost };
-                    self.give(worker, sink, instance, Takes { calls: false, ..ALL }, what);
+        for clock in self.clocks(worker, recovery) {
+            self.remember(worker, instance);
+            let now = self.now(*clock);
+            match self.run(worker, operation, instance.me, &instance.params, now, None) {
+                Outcome::Done => {
+                    self.way(worker, sink, index, instance, *clock);
+                    if self.program.outbox_removed(operation)
+                        && worker.scratch.sends().next().is_some()
+                        && !recovery
+                        && *clock == How::PLAIN
+                    {
+                        self.way(worker, sink, index, instance, How::CALL_LOST);
+                    }
                 }
+                Outcome::Refused(refusal) => self.turned_down(sink, operation, refusal.reason),
+                Outcome::Need => {}
             }
-            Outcome::Refused(refusal) => sink.refused(operation, refusal.reason),
-            Outcome::Need => {}
         }
-        if !recovery {
-            self.clock_steps(worker, sink, index, instance);
-        }
+    }
+
+    pub(super) fn apply_all(&self, worker: &mut Worker, instance: &Instance) {
+        self.apply(worker, &instance.memory, instance.place, ALL);
     }
 }

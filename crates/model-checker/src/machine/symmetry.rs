@@ -423,14 +423,13 @@ impl Permutation {
             }
         }
         for cache in &plan.caches {
-            let (first, count) = cache.principals;
             for key in 0..cache.keys {
-                for principal in first..first + count {
+                for principal in cache.principals.iter().copied() {
                     let moved_key = self.keys[cache.subject.index()][key as usize];
                     let moved = self.principals[principal as usize];
                     block(
-                        cache.slot(key as usize, principal as usize),
-                        cache.slot(moved_key as usize, moved as usize),
+                        cache.slot(key as usize, principal),
+                        cache.slot(moved_key as usize, moved as u32),
                         cache.stride,
                     );
                 }
@@ -448,16 +447,16 @@ impl Permutation {
             }
         }
         for (at, name) in plan.names.iter().enumerate() {
-            let SlotName::Memory { principal, field, record, stale } = name else { continue };
-            let actor = machine.universe.principals[*principal as usize].actor;
+            let SlotName::Memory { actor, principal, field, record, stale } = name else {
+                continue;
+            };
             let held = &plan.memory[actor.index()][field.index()];
-            let (first_principal, _) = machine.universe.of_actor[actor.index()];
             let of = machine.design.actors[actor.index()].memory[field.index()].of;
             let record = match (of, record) {
                 (Some(of), Some(record)) => self.keys[of.index()][*record as usize] as u32,
                 _ => 0,
             };
-            let principal = self.principals[*principal as usize] as u32 - first_principal;
+            let principal = machine.universe.turn(*actor, self.principals[*principal as usize]);
             let first = if *stale { held.stale.unwrap_or(held.first) } else { held.first };
             block(at as u32, first + principal * held.records + record, 1);
         }
@@ -507,7 +506,7 @@ impl Permutation {
             }
         }
         for cache in &plan.caches {
-            let copies = cache.keys * cache.principals.1;
+            let copies = cache.keys * cache.principals.len() as u32;
             for copy in 0..copies {
                 let slot = cache.first + copy * cache.stride;
                 if moved[slot as usize] == 0 {

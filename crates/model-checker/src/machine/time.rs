@@ -1,25 +1,245 @@
 //! The clock: each time is kept as its distance from now, so a tick moves them all.
+//!
+//! By region: of a distance the whole units are kept, and of the fractions only their order. In a word
+//! they stand as even numbers 2, 4, 6, …; 0 is a whole number of units. Between two of them there is
+//! room for the moment after now.
 
-use design::model::{
-    ArithmeticOp, AssignOp, Const, Design, Expr, ExprKind, OperationId, StmtKind, Type, Values,
-    visit,
-};
+use std::collections::BTreeSet;
+
+use design::model::{Design, OperationId};
 use engine::{HashPart, NULL, Word};
 
-use super::{Machine, Move, NOW, Sink, Worker};
+use super::durations::{self, Source};
+use super::{Beyond, Machine, Move, NOW, Sink, Worker};
+use crate::clock::Clock;
+use crate::world::plan::{Plan, Settings, SlotName};
+use crate::world::universe::BASE;
+
+/// Where times are kept, and how they are told apart.
+pub(crate) struct Times {
+    /// words of a unit
+    pub(crate) unit: Word,
+    regions: bool,
+    /// for each slot: does it hold a time?
+    is_time: Vec<bool>,
+    singles: Vec<Single>,
+    groups: Vec<Group>,
+    /// for each operation: slots of times that it may move on
+    moved_on: Vec<Vec<u32>>,
+    /// distances below this are beyond the horizon
+    horizon: Word,
+}
+
+/// A time that is compared with now alone.
+struct Single {
+    slot: u32,
+    /// the distance of what is not there
+    nothing: Word,
+    /// distances below this are one
+    least: Word,
+    /// that one
+    floor: Word,
+}
+
+/// Times that are compared with each other.
+struct Group {
+    slots: Vec<u32>,
+    /// how far apart they are told to be, in words: what is further is one
+    apart: Word,
+    /// is only their order looked at, not how far apart they are?
+    ordered: bool,
+    /// the distance of what is not there
+    nothing: Word,
+}
+
+impl Times {
+    pub(super) fn of(design: &Design, clock: &Clock, settings: &Settings, plan: &Plan) -> Times {
+        let unit = clock.per_unit;
+        let (horizon, step) = (-settings.horizon * unit, if clock.regions { unit } else { 1 });
+        let mut is_time = vec![false; plan.names.len()];
+        plan.times.iter().for_each(|slot| is_time[*slot as usize] = true);
+        let groups: Vec<Group> = durations::groups(design, plan)
+            .into_iter()
+            .map(|(slots, apart)| {
+                let low = plan.slots.lowest_time(slots[0]);
+                Group { slots, apart: apart + step, ordered: apart == 0, nothing: low }
+            })
+            .collect();
+        let grouped: BTreeSet<u32> =
+            groups.iter().flat_map(|group| group.slots.iter().copied()).collect();
+        let singles = plan.times.iter().filter(|slot| !grouped.contains(slot)).map(|slot| {
+            let nothing = plan.slots.lowest_time(*slot);
+            let (least, floor) = match plan.names[*slot as usize] {
+                // A clock may be a unit behind: what is longer ago makes no difference.
+                SlotName::StoredTime => (1 - unit, nothing),
+                _ => (horizon, horizon - step),
+            };
+            Single { slot: *slot, nothing, least, floor }
+        });
+        let moved_on = durations::moved_on(design)
+            .into_iter()
+            .map(|sources| slots_of(plan, &sources))
+            .collect();
+        let singles = singles.collect();
+        Times { unit, regions: clock.regions, is_time, singles, groups, moved_on, horizon }
+    }
+
+    /// Is a time among these slots?
+    pub(super) fn moved(&self, slots: &[u32]) -> bool {
+        slots.iter().any(|slot| self.is_time[*slot as usize])
+    }
+
+    /// Makes one of all states that differ in nothing that is told apart. `changed` gets the slots
+    /// that change.
+    pub(super) fn settle(&self, machine: &Machine, words: &mut [Word], changed: &mut Vec<u32>) {
+        debug_assert_eq!(words.len(), machine.plan.names.len());
+        let mut set = |words: &mut [Word], slot: u32, word: Word| {
+            if words[slot as usize] != word {
+                words[slot as usize] = word;
+                changed.push(slot);
+            }
+        };
+        for single in &self.singles {
+            let word = words[single.slot as usize];
+            if word != NULL && word - BASE < single.least && word - BASE != single.nothing {
+                set(words, single.slot, BASE + single.floor);
+            }
+        }
+        for group in &self.groups {
+            for (slot, distance) in group.settled(words, self) {
+                set(words, slot, BASE + distance);
+            }
+        }
+        if self.regions {
+            let mut fractions: Vec<Word> = self
+                .live(words)
+                .map(|slot| self.fraction(words[slot as usize]))
+                .filter(|fraction| *fraction != 0)
+                .collect();
+            fractions.sort_unstable();
+            fractions.dedup();
+            let live: Vec<u32> = self.live(words).collect();
+            for slot in live {
+                let word = words[slot as usize];
+                let fraction = self.fraction(word);
+                if let Ok(at) = fractions.binary_search(&fraction) {
+                    set(words, slot, word - fraction + 2 * (at as Word + 1));
+                }
+            }
+        }
+    }
+
+    /// The slots whose times are told apart from others.
+    fn live<'a>(&'a self, words: &'a [Word]) -> impl Iterator<Item = u32> + 'a {
+        let singles = self.singles.iter().filter(|single| {
+            let word = words[single.slot as usize];
+            word != NULL && word - BASE >= single.least
+        });
+        let groups = self.groups.iter().flat_map(|group| {
+            group.slots.iter().copied().filter(|slot| {
+                let word = words[*slot as usize];
+                // Of what is beyond the horizon perhaps only the order is kept.
+                let least = if group.ordered { self.horizon - 1 } else { group.nothing };
+                word != NULL && word - BASE > least
+            })
+        });
+        singles.map(|single| single.slot).chain(groups)
+    }
+
+    fn fraction(&self, word: Word) -> Word {
+        (word - BASE).rem_euclid(self.unit)
+    }
+
+    /// How far the clock moves until something can be told apart.
+    fn step(&self, words: &[Word]) -> Word {
+        if !self.regions {
+            return 1;
+        }
+        let next = self.live(words).map(|slot| self.fraction(words[slot as usize])).min();
+        // A moment after what is a whole number of units away; else up to what is so next.
+        next.map_or(0, |fraction| fraction.max(1))
+    }
+}
+
+impl Group {
+    /// Distances beyond the horizon, no further from the next newer one than can be told.
+    fn settled(&self, words: &[Word], times: &Times) -> Vec<(u32, Word)> {
+        let mut list: Vec<(Word, u32)> = self
+            .slots
+            .iter()
+            .map(|slot| (words[*slot as usize], *slot))
+            .filter(|(word, _)| *word != NULL && *word - BASE > self.nothing)
+            .map(|(word, slot)| (word - BASE, slot))
+            .collect();
+        list.sort_unstable_by(|a, b| b.cmp(a));
+        let step = if times.regions { times.unit } else { 1 };
+        let (mut before, mut newer): (Option<Word>, Option<Word>) = (None, None);
+        let mut shift = 0;
+        list.into_iter()
+            .map(|(distance, slot)| {
+                let beyond = times.horizon - step;
+                if self.ordered && distance < times.horizon {
+                    // Only the order counts.
+                    let settled = match (before, newer) {
+                        (Some(before), Some(newer)) if before < times.horizon => {
+                            if before == distance { newer } else { newer - step }
+                        }
+                        _ => beyond,
+                    };
+                    (before, newer) = (Some(distance), Some(settled));
+                    return (slot, settled);
+                }
+                before = Some(distance);
+                let mut settled = distance + shift;
+                let least = newer.map_or(beyond, |newer| beyond.min(newer - self.apart));
+                if settled < least {
+                    // By whole steps, so that fractions stay what they are.
+                    let missing = (least - settled + step - 1) / step * step;
+                    shift += missing;
+                    settled += missing;
+                }
+                newer = Some(settled);
+                (slot, settled)
+            })
+            .collect()
+    }
+}
+
+/// The slots of truth and memory with times from these places.
+pub(super) fn slots_of(plan: &Plan, sources: &BTreeSet<Source>) -> Vec<u32> {
+    let slots = plan.times.iter().copied().filter(|slot| match plan.names[*slot as usize] {
+        SlotName::Attr { subject, attr, .. } | SlotName::CacheAttr { subject, attr, .. } => {
+            sources.contains(&Source::Attr(subject, attr))
+        }
+        SlotName::Memory { actor, field, .. } => sources.contains(&Source::Memory(actor, field)),
+        SlotName::StoredTime => false,
+        // of a call or a message: it came from somewhere
+        _ => !sources.is_empty(),
+    });
+    if sources.contains(&Source::Other) {
+        return plan.times.clone();
+    }
+    slots.collect()
+}
 
 impl Machine {
     pub(super) fn tick<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
         if !self.has_time() {
             return;
         }
-        for slot in &self.plan.times {
-            let word = worker.before[*slot as usize];
+        let step = self.times.step(&worker.before);
+        let live: Vec<u32> = if self.times.regions {
+            self.times.live(&worker.before).collect()
+        } else {
+            self.plan.times.clone()
+        };
+        for slot in live {
+            let word = worker.before[slot as usize];
             if word != NULL {
-                self.set(worker, *slot, word - 1);
+                self.set(worker, slot, word - step);
             }
         }
-        let oldest = NOW - self.settings.horizon - 1;
+        let oldest = NOW + self.times.horizon - 1;
         for slot in &self.aging {
             let word = worker.before[*slot as usize];
             if word != NULL {
@@ -30,204 +250,25 @@ impl Machine {
                 self.set(worker, *slot, older);
             }
         }
-        self.emit(worker, sink, Move::Tick, NOW + 1);
+        self.emit(worker, sink, Move::Tick, NOW + step);
     }
-}
 
-/// Does any digest have a time in it?
-pub(super) fn is_hashed(design: &Design) -> bool {
-    let mut found = false;
-    let mut look = |expr: &Expr| {
-        visit::each(expr, &mut |expr| {
-            if let ExprKind::Hash(parts) = &expr.kind {
-                found |= parts.iter().any(|part| *part.ty.required() == Type::Time);
-            }
-        });
-    };
-    for operation in &design.operations {
-        visit::operation_exprs(operation, &mut look);
+    /// Does this operation move a time on from beyond the horizon? Where it comes to is not known.
+    pub(super) fn moved_on(&self, operation: OperationId, before: &[Word]) -> Option<Beyond> {
+        let slots = self.times.moved_on[operation.index()].iter();
+        let lost = |slot: &&u32| {
+            let word = before[**slot as usize];
+            word != NULL && word - BASE < self.times.horizon && self.is_there(**slot, before)
+        };
+        slots.into_iter().find(lost).map(|slot| Beyond::MovedOn(*slot))
     }
-    found
-}
 
-/// Does the design compare stored times with each other, or measure how far they lie apart? Beyond
-/// the horizon that is not exact: all times there are one.
-pub(crate) fn compares_times(design: &Design) -> bool {
-    let mut found = is_hashed(design);
-    let mut look = |expr: &Expr| {
-        visit::each(expr, &mut |expr| {
-            let (left, right) = match &expr.kind {
-                ExprKind::Compare { left, right, .. } => (left, right),
-                ExprKind::Arithmetic { op: ArithmeticOp::Subtract, left, right }
-                    if *right.ty.required() == Type::Time =>
-                {
-                    found = true;
-                    return;
-                }
-                _ => return,
-            };
-            let times = *left.ty.required() == Type::Time && *right.ty.required() == Type::Time;
-            found |= times && !mentions_now(left) && !mentions_now(right);
-        });
-    };
-    for operation in &design.operations {
-        visit::operation_exprs(operation, &mut look);
-    }
-    for goal in design.invariants.iter().chain(&design.recoveries) {
-        look(&goal.body);
-    }
-    found
-}
-
-fn mentions_now(expr: &Expr) -> bool {
-    let mut found = false;
-    visit::each(expr, &mut |part| found |= matches!(part.kind, ExprKind::Now));
-    found
-}
-
-/// How far back times are told apart, how far ahead they are set, and whether a stored time is
-/// ever moved on.
-pub(super) fn durations(design: &Design) -> (Word, Word, bool) {
-    let longest = longest(design);
-    let mut compared = 0;
-    let mut given = longest;
-    let mut extends = false;
-    let mut moved_on = false;
-    let mut look = |expr: &Expr, operation: Option<OperationId>| {
-        visit::each(expr, &mut |expr| match &expr.kind {
-            ExprKind::Compare { left, right, .. }
-                if *left.ty.required() == Type::Time || *right.ty.required() == Type::Time =>
-            {
-                let total = total(design, operation, left, longest)
-                    + total(design, operation, right, longest);
-                compared = compared.max(total);
-            }
-            ExprKind::Arithmetic { op, left, right } if *left.ty.required() == Type::Time => {
-                if *right.ty.required() == Type::Time {
-                    compared = compared.max(longest);
-                } else {
-                    given = given.max(total(design, operation, right, longest));
-                    extends |= *op == ArithmeticOp::Add && !matches!(left.kind, ExprKind::Now);
-                }
-            }
-            _ => {}
-        });
-    };
-    for (index, operation) in design.operations.iter().enumerate() {
-        let id = Some(OperationId::of(index));
-        visit::operation_exprs(operation, &mut |expr| look(expr, id));
-        for body in visit::bodies(operation) {
-            visit::each_statement(body, &mut |stmt| {
-                if let StmtKind::Assign { op: AssignOp::Add, value, .. } = &stmt.kind
-                    && *value.ty.required() == Type::Duration
-                {
-                    moved_on = true;
-                }
-            });
-        }
-    }
-    let mut look = |expr: &Expr| {
-        visit::each(expr, &mut |expr| {
-            if let ExprKind::Compare { left, right, .. } = &expr.kind
-                && (*left.ty.required() == Type::Time || *right.ty.required() == Type::Time)
-            {
-                let total =
-                    total(design, None, left, longest) + total(design, None, right, longest);
-                compared = compared.max(total);
-            }
-        });
-    };
-    for goal in design.invariants.iter().chain(&design.recoveries) {
-        look(&goal.body);
-    }
-    (compared, given, extends || moved_on)
-}
-
-/// The longest single duration: written, or given by a caller.
-fn longest(design: &Design) -> Word {
-    let mut longest = 0;
-    let mut look = |value: &Const| {
-        if let Const::Duration(ticks) = value {
-            longest = longest.max(ticks.abs());
-        }
-    };
-    for operation in &design.operations {
-        visit::operation_exprs(operation, &mut |expr| {
-            visit::each(expr, &mut |expr| {
-                if let ExprKind::Literal(value) = &expr.kind {
-                    look(value);
-                }
-            });
-        });
-    }
-    for goal in design.invariants.iter().chain(&design.recoveries) {
-        visit::each(&goal.body, &mut |expr| {
-            if let ExprKind::Literal(value) = &expr.kind {
-                look(value);
-            }
-        });
-    }
-    for subject in &design.subjects {
-        for attribute in &subject.attributes {
-            if let Some(value) = &attribute.default {
-                look(value);
-            }
-        }
-    }
-    for params in &design.world.params {
-        for values in params {
-            longest = longest.max(most(values));
-        }
-    }
-    longest
-}
-
-fn most(values: &Values) -> Word {
-    match values {
-        Values::Ticks(ticks) => Word::from(*ticks),
-        Values::Listed(list) => list
-            .iter()
-            .map(|value| if let Const::Duration(ticks) = value { ticks.abs() } else { 0 })
-            .max()
-            .unwrap_or(0),
-        Values::OrNull(inner) => most(inner),
-        _ => 0,
-    }
-}
-
-/// The most that the durations in an expression add up to.
-fn total(design: &Design, operation: Option<OperationId>, expr: &Expr, longest: Word) -> Word {
-    match &expr.kind {
-        ExprKind::Literal(Const::Duration(ticks)) => ticks.abs(),
-        ExprKind::Local(local) if *expr.ty.required() == Type::Duration => {
-            let params = operation.and_then(|id| {
-                let at = design.operations[id.index()]
-                    .params
-                    .iter()
-                    .position(|param| param.local == *local)?;
-                design.world.params.get(id.index())?.get(at).map(most)
-            });
-            params.unwrap_or(longest)
-        }
-        ExprKind::Arithmetic { op: ArithmeticOp::Multiply, left, right } => {
-            let factor = [left, right].iter().find_map(|side| match side.kind {
-                ExprKind::Literal(Const::Int(factor)) => Some(factor.abs()),
-                _ => None,
-            });
-            let sides =
-                total(design, operation, left, longest) + total(design, operation, right, longest);
-            sides * factor.unwrap_or(2)
-        }
-        ExprKind::Arithmetic { left, right, .. } => {
-            total(design, operation, left, longest) + total(design, operation, right, longest)
-        }
-        _ if *expr.ty.required() == Type::Duration => longest,
-        ExprKind::Min(list) | ExprKind::Max(list) => {
-            list.iter().map(|expr| total(design, operation, expr, longest)).max().unwrap_or(0)
-        }
-        ExprKind::If { then, otherwise, .. } => total(design, operation, then, longest)
-            .max(total(design, operation, otherwise, longest)),
-        ExprKind::Old(inner) => total(design, operation, inner, longest),
-        _ => 0,
+    /// Is the record there whose time this slot holds?
+    fn is_there(&self, slot: u32, words: &[Word]) -> bool {
+        let SlotName::Attr { subject, key, .. } = self.plan.names[slot as usize] else {
+            return true;
+        };
+        let present = self.plan.records[subject.index()].present(key as usize);
+        present.is_none_or(|present| words[present as usize] == 1)
     }
 }

@@ -1,5 +1,7 @@
 //! A state as the engine sees it.
 
+use std::sync::{PoisonError, RwLock};
+
 use design::model::{BlobId, OperationId, StateId, SubjectId};
 use engine::{Fetch, HashPart, NULL, Truth, Word, World};
 
@@ -12,6 +14,87 @@ pub(crate) struct View<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) words: &'a [Word],
     pub(crate) now: Word,
+    /// records that the small world has no room for, seen for one judgement
+    extras: Option<&'a Extras>,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn new(machine: &'a Machine, words: &'a [Word], now: Word) -> View<'a> {
+        View { machine, words, now, extras: None }
+    }
+
+    pub(crate) fn with(self, extras: &'a Extras) -> View<'a> {
+        let extras = (!extras.records.is_empty()).then_some(extras);
+        View { extras, ..self }
+    }
+
+    /// A record whose key is not of the world. One that is always there has its defaults.
+    fn outside(&self, subject: SubjectId, key: Word) -> Fetch<'_> {
+        let records = self.extras.map_or(&[][..], |extras| &extras.records);
+        let held = records.iter().find(|held| held.subject == subject && held.key == key);
+        match held.map(|held| &held.words) {
+            Some(Some(words)) => Fetch::Present(words),
+            Some(None) => Fetch::Absent,
+            None if key >= 0 && self.machine.design.subjects[subject.index()].implicit => {
+                Fetch::Present(self.machine.program.defaults(subject))
+            }
+            None => Fetch::Absent,
+        }
+    }
+}
+
+/// A record that a step wrote and that the small world has no room for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Extra {
+    pub(crate) subject: SubjectId,
+    pub(crate) key: Word,
+    /// none: it was deleted
+    pub(crate) words: Option<Vec<Word>>,
+}
+
+/// All of them, and the keys that there are with them.
+#[derive(Default)]
+pub(crate) struct Extras {
+    pub(crate) records: Vec<Extra>,
+    /// for each subject
+    keys: Vec<Vec<Word>>,
+}
+
+impl Extras {
+    pub(super) fn of(machine: &Machine, records: &[Extra]) -> Extras {
+        if records.is_empty() {
+            return Extras::default();
+        }
+        let mut keys: Vec<Vec<Word>> =
+            machine.universe.keys.iter().map(|keys| keys.all.clone()).collect();
+        for extra in records.iter().filter(|extra| extra.words.is_some() && extra.key >= 0) {
+            keys[extra.subject.index()].push(extra.key);
+        }
+        Extras { records: records.to_vec(), keys }
+    }
+}
+
+/// Keys that are not of the world, as they come up: each has a number behind those that are.
+#[derive(Default)]
+pub(crate) struct OutsideKeys(RwLock<Vec<(SubjectId, Vec<Word>)>>);
+
+impl OutsideKeys {
+    fn number(&self, subject: SubjectId, parts: &[Word]) -> usize {
+        let is = |held: &(SubjectId, Vec<Word>)| held.0 == subject && held.1 == parts;
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).iter().position(is);
+        known.unwrap_or_else(|| {
+            let mut list = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            list.iter().position(is).unwrap_or_else(|| {
+                list.push((subject, parts.to_vec()));
+                list.len() - 1
+            })
+        })
+    }
+
+    pub(crate) fn part(&self, number: usize, part: u32) -> Option<Word> {
+        let list = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        list.get(number)?.1.get(part as usize).copied()
+    }
 }
 
 /// Do invariants see what this slot holds?
@@ -34,7 +117,7 @@ impl Truth for View<'_> {
     fn record(&self, subject: SubjectId, key: Word) -> Fetch<'_> {
         let record = &self.machine.plan.records[subject.index()];
         if key < 0 || key as usize >= self.machine.universe.keys[subject.index()].len {
-            return Fetch::Absent;
+            return self.outside(subject, key);
         }
         match record.present(key as usize) {
             Some(present) if self.words[present as usize] == 0 => Fetch::Absent,
@@ -50,12 +133,11 @@ impl Truth for View<'_> {
             .iter()
             .find(|cache| cache.subject == subject && cache.state == state);
         let Some(cache) = plan else { return Fetch::Absent };
-        let (first, count) = cache.principals;
-        let keeps = principal >= Word::from(first) && principal < Word::from(first + count);
+        let keeps = cache.principals.contains(&(principal as u32));
         if !keeps || key < 0 || key >= Word::from(cache.keys) {
             return Fetch::Absent;
         }
-        let slot = cache.slot(key as usize, principal as usize) as usize;
+        let slot = cache.slot(key as usize, principal as u32) as usize;
         if self.words[slot] == 0 {
             return Fetch::Absent;
         }
@@ -64,11 +146,22 @@ impl Truth for View<'_> {
 
     #[inline]
     fn key_part(&self, subject: SubjectId, key: Word, part: u32) -> Word {
-        self.machine.universe.keys[subject.index()].part(key, part)
+        let keys = &self.machine.universe.keys[subject.index()];
+        if key >= 0 && key as usize >= keys.len {
+            return self.machine.outside.part(key as usize - keys.len, part).unwrap_or(NULL);
+        }
+        keys.part(key, part)
     }
 
     fn key_of(&self, subject: SubjectId, parts: &[Word]) -> Word {
-        self.machine.universe.keys[subject.index()].handle(parts)
+        let keys = &self.machine.universe.keys[subject.index()];
+        match keys.handle(parts) {
+            // A key with nothing in it is no key.
+            -1 if !parts.contains(&NULL) => {
+                (keys.len + self.machine.outside.number(subject, parts)) as Word
+            }
+            handle => handle,
+        }
     }
 
     fn stored(&self, blob: BlobId, digest: Word) -> Option<bool> {
@@ -119,6 +212,9 @@ impl World for View<'_> {
     }
 
     fn keys(&self, subject: SubjectId) -> &[Word] {
+        if let Some(extras) = self.extras {
+            return &extras.keys[subject.index()];
+        }
         &self.machine.universe.keys[subject.index()].all
     }
 

@@ -122,6 +122,7 @@ fn failure(title: &str, claim: &str, status: FailureStatus) -> FailureVerdict {
         claim: claim.into(),
         in_depth: false,
         status,
+        restates: false,
         arm: None,
     }
 }
@@ -174,5 +175,8 @@ pub(super) fn report() -> Report {
         ],
         witnesses: Vec::new(),
         unwitnessed: words(&["confirm.yours refuses"]),
+        free: Vec::new(),
+        searches: vec![ArmResult { states: 1234, ..ArmResult::default() }],
+        seconds: 0.7,
     }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::words::{clean, length, status, verdict};
-use crate::{FailureStatus, Report, Verdict};
+use super::words::{clean, free, said, status, verdict};
+use crate::{FailureStatus, Report};
 
 /// No timings, and no sizes of explorations that end at the first find: those may differ from run
 /// to run.
@@ -14,6 +14,7 @@ pub fn golden(report: &Report) -> String {
     for (name, list) in [
         ("world", &world.bounds),
         ("faults", &world.faults),
+        ("time", &world.time),
         ("with", &world.settings),
         ("symmetry", &world.symmetry),
         ("ranked", &world.normalised),
@@ -30,12 +31,9 @@ pub fn golden(report: &Report) -> String {
     let _ = writeln!(out, "transitions {}", base.transitions);
     let _ = writeln!(out, "depth {}", base.depth);
     for goal in &report.goals {
-        let said = match &goal.verdict {
-            Verdict::Proved => "proved".into(),
-            Verdict::Violated(trace) => format!("violated in {}", length(trace)),
-            Verdict::Unknown(why) => format!("unknown: {}", clean(why)),
-        };
-        let _ = writeln!(out, "goal {}: {said}", clean(&goal.name));
+        let (word, more) = said(&goal.verdict);
+        let line = format!("goal {}: {word} {}", clean(&goal.name), clean(&more));
+        let _ = writeln!(out, "{}", line.trim_end());
     }
     for failure in &report.failures {
         let (word, more) = status(failure);
@@ -53,6 +51,9 @@ pub fn golden(report: &Report) -> String {
     }
     for what in &report.unwitnessed {
         let _ = writeln!(out, "never seen: {}", clean(what));
+    }
+    for clause in &report.free {
+        let _ = writeln!(out, "free clause: {}", clean(&free(clause)));
     }
     out
 }

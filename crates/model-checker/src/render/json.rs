@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::sentence::sentence;
-use super::words::{status, verdict};
+use super::words::{said, status, verdict};
 use crate::{
     ArmResult, FailureStatus, FailureVerdict, GoalVerdict, Report, StepKind, Trace, TraceStep,
     Verdict, WitnessKind,
@@ -14,10 +14,12 @@ pub fn json(report: &Report) -> Value {
     json!({
         "design": report.design,
         "verdict": verdict(report),
+        "bounds": report.bounds(),
         "world": {
             "bounds": world.bounds,
             "faults": world.faults,
             "settings": world.settings,
+            "time": world.time,
             "symmetry": world.symmetry,
             "ranked": world.normalised,
             "fairness": world.fairness,
@@ -35,6 +37,13 @@ pub fn json(report: &Report) -> Value {
             })
             .collect::<Vec<_>>(),
         "unwitnessed": report.unwitnessed,
+        "free_clauses": report
+            .free
+            .iter()
+            .map(|free| json!({ "clause": free.clause, "within": free.within }))
+            .collect::<Vec<_>>(),
+        "searches": report.searches.iter().map(arm).collect::<Vec<_>>(),
+        "seconds": report.seconds,
     })
 }
 
@@ -56,12 +65,21 @@ fn goal(goal: &GoalVerdict) -> Value {
         design::model::Goal::Invariant(_) => "invariant",
         design::model::Goal::Recovery(_) => "recovers",
     };
-    let (verdict, why, held) = match &goal.verdict {
-        Verdict::Proved => ("proved", None, None),
-        Verdict::Violated(held) => ("violated", None, Some(trace(held))),
-        Verdict::Unknown(why) => ("unknown", Some(why), None),
+    let (why, bounds, held) = match &goal.verdict {
+        Verdict::Proved => (None, None, None),
+        Verdict::Holds(bounds) => (None, Some(bounds), None),
+        Verdict::Violated(held) => (None, None, Some(trace(held))),
+        Verdict::Unknown(why) => (Some(why), None, None),
     };
-    json!({ "kind": kind, "name": goal.name, "verdict": verdict, "why": why, "trace": held })
+    let (verdict, _) = said(&goal.verdict);
+    json!({
+        "kind": kind,
+        "name": goal.name,
+        "verdict": verdict,
+        "bounds": bounds,
+        "why": why,
+        "trace": held,
+    })
 }
 
 fn failure(failure: &FailureVerdict) -> Value {
@@ -79,6 +97,7 @@ fn failure(failure: &FailureVerdict) -> Value {
         "in_depth": failure.in_depth,
         "status": word,
         "expected": failure.expected(),
+        "restates_its_guard": failure.restates,
         "covered_by": covered_by,
         "why": why,
         "trace": held,

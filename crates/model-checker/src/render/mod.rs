@@ -31,7 +31,7 @@ pub use json::json;
 pub use page::{Checked, STYLE, html, part};
 pub use paint::Paint;
 pub use replay::replay;
-pub use text::{Traces, text, told};
+pub use text::{Traces, found, text, told};
 
 use crate::{FailureStatus, Report, Trace, Verdict};
 
@@ -48,7 +48,7 @@ pub struct Shown<'a> {
 pub fn traces(report: &Report) -> Vec<Shown<'_>> {
     let broken = report.goals.iter().filter_map(|goal| match &goal.verdict {
         Verdict::Violated(trace) => Some(Shown { title: &goal.name, claim: None, trace }),
-        Verdict::Proved | Verdict::Unknown(_) => None,
+        Verdict::Proved | Verdict::Holds(_) | Verdict::Unknown(_) => None,
     });
     let prevented = report.failures.iter().filter_map(|failure| match &failure.status {
         FailureStatus::LoadBearing(trace) => {

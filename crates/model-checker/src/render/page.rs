@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::page_trace::trace;
 use super::traces;
 use super::words::{
-    assumed, bytes, clean, length, reasons, seconds, size, status, unseen, verdict,
+    all_searches, assumed, bytes, clean, free, reasons, said, seconds, size, status, unseen,
+    verdict,
 };
 use crate::{FailureStatus, Report, Verdict};
 
@@ -81,8 +82,8 @@ fn section(out: &mut String, one: &Checked<'_>) {
     let report = one.report;
     let word = verdict(report);
     let class = match word {
-        "proved" => "good",
-        "unknown" => "odd",
+        "proved" | "holds within bounds" => "good",
+        "not known" => "odd",
         _ => "bad",
     };
     let _ = writeln!(
@@ -107,6 +108,14 @@ fn section(out: &mut String, one: &Checked<'_>) {
         }
         out.push_str("</ul>\n");
     }
+    if !report.free.is_empty() {
+        out.push_str("<h2 class=\"odd\">Free clauses: no goal breaks without them</h2>\n");
+        out.push_str("<ul class=\"mono\">\n");
+        for clause in &report.free {
+            let _ = writeln!(out, "<li>{}</li>", escape(&free(clause)));
+        }
+        out.push_str("</ul>\n");
+    }
     let shown = traces(report);
     if !shown.is_empty() {
         out.push_str("<h2>Traces</h2>\n");
@@ -121,17 +130,19 @@ fn world(out: &mut String, report: &Report) {
     let none = ["none".to_string()];
     let faults = if world.faults.is_empty() { &none[..] } else { &world.faults };
     let explored = [format!(
-        "{} in {}, {} bits a state, {}{}",
+        "{}, {} bits a state, {}{}; all in all {} in {}",
         size(base),
-        seconds(base.seconds),
         base.state_bits,
         bytes(base.bytes),
-        if base.closed { "" } else { ", not all of them" }
+        if base.closed { "" } else { ", not all of them" },
+        all_searches(report),
+        seconds(report.seconds)
     )];
     out.push_str("<dl>\n");
     for (name, list, divided) in [
         ("world", &world.bounds[..], false),
         ("faults", faults, false),
+        ("time", &world.time, false),
         ("with", &world.settings, false),
         ("symmetry", &world.symmetry, true),
         ("ranked", &world.normalised, true),
@@ -163,11 +174,12 @@ fn goals(out: &mut String, report: &Report) {
          <thead><tr><th>goal</th><th>verdict</th><th></th></tr></thead>\n<tbody>\n",
     );
     for goal in &report.goals {
-        let (class, word, more) = match &goal.verdict {
-            Verdict::Proved => ("good", "proved", String::new()),
-            Verdict::Violated(trace) => ("bad", "violated", length(trace)),
-            Verdict::Unknown(why) => ("odd", "unknown", why.clone()),
+        let class = match &goal.verdict {
+            Verdict::Proved | Verdict::Holds(_) => "good",
+            Verdict::Violated(_) => "bad",
+            Verdict::Unknown(_) => "odd",
         };
+        let (word, more) = said(&goal.verdict);
         let _ = writeln!(
             out,
             "<tr><td class=\"name\">{}</td><td class=\"word {class}\">{word}</td><td>{}</td></tr>",

@@ -6,7 +6,7 @@ use design::model::{Design, Operation};
 
 use super::Shown;
 use super::replay_end::{ending, is_made};
-use super::replay_value::{duration, json_of, key, reference, tick_ms};
+use super::replay_value::{Length, duration, json_of, key, reference};
 use super::sentence::{sentence, who};
 use super::words::clean;
 use crate::{StepKind, TraceStep};
@@ -72,7 +72,8 @@ expect() {
 }
 "#;
 
-/// The script for one history. `name` is what the server calls the design.
+/// The script for one history of a search whose clock moves by fixed steps (`Options::regions` is off).
+/// `name` is what the server calls the design.
 pub fn replay(name: &str, design: &Design, shown: &Shown<'_>) -> String {
     let mut out = String::from("#!/bin/sh\n");
     comment(&mut out, &format!("{}: {}", design.name, shown.title));
@@ -90,11 +91,11 @@ pub fn replay(name: &str, design: &Design, shown: &Shown<'_>) -> String {
         }
         None => comment(&mut out, "The design as written is violated so."),
     }
-    let tick = duration(tick_ms(design));
-    comment(&mut out, &format!("One tick of the checker's clock is {tick} here."));
+    let length = Length::of(design);
     out.push_str(PROLOGUE);
     let _ = writeln!(out, "design={}", quoted(name));
     out.push_str("clock '{}'\n");
+    let mut ticks = 0;
     for (at, step) in shown.trace.steps.iter().enumerate() {
         out.push('\n');
         if shown.trace.cycle_start == Some(at) {
@@ -104,7 +105,13 @@ pub fn replay(name: &str, design: &Design, shown: &Shown<'_>) -> String {
         if let Some(clause) = &step.would_have_refused {
             comment(&mut out, &format!("{clause} refuses here"));
         }
-        one(&mut out, design, step, &tick);
+        if step.kind == StepKind::Tick {
+            let wish = serde_json::json!({ "advance": duration(length.of_tick(ticks)) });
+            let _ = writeln!(out, "clock {}", quoted(&wish.to_string()));
+            ticks += 1;
+        } else {
+            one(&mut out, design, step);
+        }
     }
     out.push('\n');
     ending(&mut out, design, shown);
@@ -112,12 +119,9 @@ pub fn replay(name: &str, design: &Design, shown: &Shown<'_>) -> String {
 }
 
 /// Calls are made and the clock is moved; what the world or a fault does is only told.
-fn one(out: &mut String, design: &Design, step: &TraceStep, tick: &str) {
+fn one(out: &mut String, design: &Design, step: &TraceStep) {
     let operation = step.operation.and_then(|id| design.operations.get(id.index()));
     match (operation, step.kind) {
-        (_, StepKind::Tick) => {
-            let _ = writeln!(out, "clock '{{\"advance\":\"{tick}\"}}'");
-        }
         (Some(operation), StepKind::Repair) => {
             let subject = operation.params.first().and_then(|param| param.ty.subject());
             let shown = step.params.first().map(|(_, shown)| shown.as_str());
@@ -171,7 +175,7 @@ fn calls(out: &mut String, design: &Design, step: &TraceStep, operation: &Operat
     }
     let path = quoted(&format!("{actor}/{}", operation.name));
     let _ = writeln!(out, "call {principal} {path} \"$params\"");
-    if step.fault.as_deref() == Some("lost_reply") {
+    if step.fault.as_deref().is_some_and(|faults| faults.contains("lost_reply")) {
         comment(out, &format!("{} never learns of this answer", who(step)));
         return;
     }

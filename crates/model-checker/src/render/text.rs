@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::paint::Paint;
 use super::text_trace::trace;
 use super::words::{
-    assumed, bytes, clean, length, reasons, seconds, size, status, unseen, verdict,
+    all_searches, assumed, bytes, clean, free, length, reasons, said, seconds, size, status,
+    unseen, verdict,
 };
 use super::{Shown, traces};
 use crate::{FailureStatus, FailureVerdict, Report, Verdict};
@@ -13,9 +14,12 @@ use crate::{FailureStatus, FailureVerdict, Report, Verdict};
 /// Which histories are told after the verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Traces {
+    None,
     /// of what is broken
     Broken,
-    /// also of what load-bearing protections prevent
+    /// of what load-bearing protections prevent
+    Prevented,
+    /// of both
     All,
 }
 
@@ -23,9 +27,13 @@ pub enum Traces {
 pub fn text(name: &str, report: &Report, which: Traces, paint: Paint) -> String {
     let mut out = String::new();
     let word = verdict(report);
+    let bounds = report.bounds();
     let word = match word {
         "proved" => paint.good(word),
-        "unknown" => paint.odd(word),
+        "holds within bounds" => {
+            format!("{} {}", paint.good("holds within"), clean(&bounds.join(", ")))
+        }
+        "not known" => paint.odd(word),
         _ => paint.bad(word),
     };
     let _ = writeln!(out, "{}: {word} ({})", paint.strong(&clean(name)), reasons(report));
@@ -33,23 +41,37 @@ pub fn text(name: &str, report: &Report, which: Traces, paint: Paint) -> String 
     goals(&mut out, report, paint);
     failures(&mut out, report, paint);
     unwitnessed(&mut out, report, paint);
+    free_clauses(&mut out, report, paint);
     let base = &report.base;
     let _ = writeln!(
         out,
-        "\n  {} in {}, {} bits a state, {}{}",
+        "\n  as written {}, {} bits a state, {}{}\n  all in all {} in {}",
         size(base),
-        seconds(base.seconds),
         base.state_bits,
         bytes(base.bytes),
-        if base.closed { "" } else { ", not all of them" }
+        if base.closed { "" } else { ", not all of them" },
+        all_searches(report),
+        seconds(report.seconds)
     );
     for shown in traces(report) {
-        if shown.claim.is_none() || which == Traces::All {
+        let wanted = match which {
+            Traces::None => false,
+            Traces::Broken => shown.claim.is_none(),
+            Traces::Prevented => shown.claim.is_some(),
+            Traces::All => true,
+        };
+        if wanted {
             let _ = writeln!(out, "\n{}", heading(&shown, paint));
             out.push_str(&trace(shown.trace, paint));
         }
     }
     out
+}
+
+/// One goal that was just found to break, while the search goes on.
+pub fn found(goal: &str, held: &crate::Trace, paint: Paint) -> String {
+    let shown = Shown { title: goal, claim: None, trace: held };
+    format!("{}\n{}", heading(&shown, paint), trace(held, paint))
 }
 
 /// Every history alone, without colours.
@@ -89,6 +111,7 @@ fn world(out: &mut String, report: &Report, paint: Paint) {
     } else {
         row("faults", &world.faults, ", ");
     }
+    row("time", &world.time, ", ");
     row("with", &world.settings, ", ");
     row("symmetry", &world.symmetry, "; ");
     row("ranked", &world.normalised, "; ");
@@ -104,14 +127,14 @@ fn goals(out: &mut String, report: &Report, paint: Paint) {
     let _ = writeln!(out, "\n  {}", paint.strong("goals"));
     let width = widest(report.goals.iter().map(|goal| clean(&goal.name)));
     for goal in &report.goals {
-        let said = match &goal.verdict {
-            Verdict::Proved => paint.good("proved"),
-            Verdict::Violated(trace) => {
-                format!("{} in {}", paint.bad("violated"), length(trace))
-            }
-            Verdict::Unknown(why) => format!("{}: {}", paint.odd("unknown"), clean(why)),
+        let (word, more) = said(&goal.verdict);
+        let word = match &goal.verdict {
+            Verdict::Proved | Verdict::Holds(_) => paint.good(word),
+            Verdict::Violated(_) => paint.bad(word),
+            Verdict::Unknown(_) => format!("{}:", paint.odd(word)),
         };
-        let _ = writeln!(out, "    {:<width$}  {said}", clean(&goal.name));
+        let line = format!("    {:<width$}  {word} {}", clean(&goal.name), clean(&more));
+        let _ = writeln!(out, "{}", line.trim_end());
     }
 }
 
@@ -147,6 +170,19 @@ fn unwitnessed(out: &mut String, report: &Report, paint: Paint) {
     }
 }
 
+fn free_clauses(out: &mut String, report: &Report, paint: Paint) {
+    if report.free.is_empty() {
+        return;
+    }
+    let heading = "free clauses: no goal breaks without them";
+    let _ = writeln!(out, "\n  {}", paint.odd(heading));
+    for clause in &report.free {
+        let _ = writeln!(out, "    {}", clean(&free(clause)));
+    }
+    let help = "name the failure that each prevents, or keep it with `defence STEP.clause \"why\"`";
+    let _ = writeln!(out, "    {}", paint.faint(help));
+}
+
 fn widest(names: impl Iterator<Item = String>) -> usize {
     names.map(|name| name.chars().count()).max().unwrap_or(0)
 }
@@ -168,7 +204,8 @@ mod tests {
             "without hold.free breaks one_winner",
             "covered by confirm.open",
             "never seen in this world\n    confirm.yours refuses",
-            "1,234 states, 5,678 transitions, depth 9 in 0.5 s",
+            "as written 1,234 states, 5,678 transitions, depth 9",
+            "all in all 1 search, 1,234 states in 0.7 s",
             "one_winner is violated: 4 steps",
         ] {
             assert!(text.contains(part), "{part} in\n{text}");

@@ -2,7 +2,9 @@
 
 use design::model::Goal;
 
-use crate::{ArmResult, FailureStatus, FailureVerdict, GoalVerdict, Report, Trace, Verdict};
+use crate::{
+    ArmResult, FailureStatus, FailureVerdict, FreeClause, GoalVerdict, Report, Trace, Verdict,
+};
 
 /// A text of the design without what would move a cursor or change a colour.
 pub(super) fn clean(text: &str) -> String {
@@ -60,6 +62,16 @@ pub(super) fn size(arm: &ArmResult) -> String {
     )
 }
 
+/// Every search of a check, added up: `12 searches, 345,678 states`.
+pub(super) fn all_searches(report: &Report) -> String {
+    let states = report.searches.iter().map(|search| search.states).sum();
+    let searches = match report.searches.len() {
+        1 => "1 search".into(),
+        n => format!("{n} searches"),
+    };
+    format!("{searches}, {}", counted(states, "state"))
+}
+
 pub(super) fn length(trace: &Trace) -> String {
     match trace.cycle_start {
         Some(start) if start < trace.steps.len() => {
@@ -77,13 +89,31 @@ pub(super) fn length(trace: &Trace) -> String {
 /// The whole report in one word.
 pub(super) fn verdict(report: &Report) -> &'static str {
     if report.ok() {
-        "proved"
+        if report.bounds().is_empty() { "proved" } else { "holds within bounds" }
     } else if report.unknown() {
-        "unknown"
+        "not known"
     } else if report.goals.iter().any(|goal| matches!(goal.verdict, Verdict::Violated(_))) {
         "violated"
     } else {
         "not proved"
+    }
+}
+
+/// What is said of a goal: a word, and what there is to add.
+pub(super) fn said(verdict: &Verdict) -> (&'static str, String) {
+    match verdict {
+        Verdict::Proved => ("proved", String::new()),
+        Verdict::Holds(bounds) => ("holds within", bounds.join(", ")),
+        Verdict::Violated(trace) => ("violated", format!("in {}", length(trace))),
+        Verdict::Unknown(why) => ("not known", why.clone()),
+    }
+}
+
+/// A clause that nothing needs, and how far that is known.
+pub(super) fn free(clause: &FreeClause) -> String {
+    match clause.within.as_slice() {
+        [] => clause.clause.clone(),
+        within => format!("{} (within {})", clause.clause, within.join(", ")),
     }
 }
 
@@ -106,17 +136,22 @@ pub(super) fn reasons(report: &Report) -> String {
     let mut parts = Vec::new();
     let violated = goals(|verdict| matches!(verdict, Verdict::Violated(_)));
     let unknown = goals(|verdict| matches!(verdict, Verdict::Unknown(_)));
+    let holding = goals(|verdict| matches!(verdict, Verdict::Holds(_)));
     let proved = goals(|verdict| matches!(verdict, Verdict::Proved));
     if violated > 0 {
         parts.push(format!("{} violated", counted(violated, "goal")));
     }
     if unknown > 0 {
-        parts.push(format!("{} unknown", counted(unknown, "goal")));
+        parts.push(format!("{} not known", counted(unknown, "goal")));
+    }
+    if holding > 0 {
+        let hold = if holding == 1 { "holds" } else { "hold" };
+        parts.push(format!("{} {hold} within bounds", counted(holding, "goal")));
     }
     if proved > 0 {
         parts.push(format!("{} proved", counted(proved, "goal")));
     }
-    for word in ["unknown", "redundant", "vacuous", "load-bearing", "in depth"] {
+    for word in ["not known", "redundant", "vacuous", "load-bearing", "in depth"] {
         let count = report.failures.iter().filter(|f| summary_word(f) == word).count() as u64;
         if count > 0 {
             parts.push(format!("{} {word}", counted(count, "failure")));
@@ -125,6 +160,9 @@ pub(super) fn reasons(report: &Report) -> String {
     if !report.unwitnessed.is_empty() {
         let events = counted(report.unwitnessed.len() as u64, "event");
         parts.push(format!("{events} {}", unseen(report)));
+    }
+    if !report.free.is_empty() {
+        parts.push(counted(report.free.len() as u64, "free clause"));
     }
     parts.join(", ")
 }
@@ -135,7 +173,7 @@ fn summary_word(failure: &FailureVerdict) -> &'static str {
         FailureStatus::Redundant { .. } => "redundant",
         FailureStatus::LoadBearing(_) => "load-bearing",
         FailureStatus::Vacuous { .. } => "vacuous",
-        FailureStatus::Unknown { .. } => "unknown",
+        FailureStatus::Unknown { .. } => "not known",
         FailureStatus::Compiler { .. } | FailureStatus::Measured => "",
     }
 }
@@ -145,6 +183,9 @@ pub(super) fn status(failure: &FailureVerdict) -> (&'static str, String) {
     match &failure.status {
         FailureStatus::LoadBearing(trace) if failure.in_depth => {
             ("load-bearing", format!("{}; declared in depth, yet nothing covers it", length(trace)))
+        }
+        FailureStatus::LoadBearing(trace) if failure.restates => {
+            ("load-bearing", format!("{}; restates its guard", length(trace)))
         }
         FailureStatus::LoadBearing(trace) => ("load-bearing", length(trace)),
         FailureStatus::Redundant { covered_by } => {
@@ -158,7 +199,7 @@ pub(super) fn status(failure: &FailureVerdict) -> (&'static str, String) {
             ("redundant", text)
         }
         FailureStatus::Vacuous { why } => ("vacuous", why.clone()),
-        FailureStatus::Unknown { why } => ("unknown", why.clone()),
+        FailureStatus::Unknown { why } => ("not known", why.clone()),
         FailureStatus::Compiler { code } => ("refused", format!("does not compile: {code}")),
         FailureStatus::Measured => ("measured", "a quantity, watched at run time".into()),
     }

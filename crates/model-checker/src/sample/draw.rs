@@ -1,5 +1,6 @@
 //! Which states, and which transitions of them.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use design::model::{Design, Fault, FaultSetting};
@@ -9,9 +10,9 @@ use super::scale::scaled;
 use super::tree::{Grown, grow};
 use super::value::Reader;
 use super::{Draw, Drawn, Sample};
+use crate::clock::Scaled;
 use crate::islands::reduce;
 use crate::run::{Run, Wanted};
-use crate::ticks::in_ticks;
 use crate::world::plan::SlotName;
 use crate::{Options, WorldError};
 
@@ -36,11 +37,14 @@ impl Chance {
 
 /// Explores the small world of a design as it is written, and draws transitions from all depths.
 pub fn sample(design: &Design, draw: &Draw) -> Result<Sample, WorldError> {
-    let whole = in_ticks(design);
-    let reduced = if whole.world.symmetry_off { whole } else { reduce(&whole).0 };
+    let whole = Scaled::of(design, false);
+    let reduced = match whole.design.world.symmetry_off {
+        true => whole,
+        false => whole.with(reduce(&whole.design).0),
+    };
     let told = |setting: &&FaultSetting| draw.faults.contains(&setting.fault);
     let (kept, left_out): (Vec<FaultSetting>, Vec<FaultSetting>) =
-        reduced.world.faults.iter().cloned().partition(|setting| told(&setting));
+        reduced.design.world.faults.iter().cloned().partition(|setting| told(&setting));
     let options = Options {
         max_states: draw.states_max,
         threads: draw.threads,
@@ -48,8 +52,11 @@ pub fn sample(design: &Design, draw: &Draw) -> Result<Sample, WorldError> {
         failures: false,
         recovery: false,
         witnesses: false,
+        regions: false,
+        free: false,
         ..Options::default()
     };
+    let searches = RefCell::new(Vec::new());
     let wanted = Wanted {
         name: "as written".into(),
         protections: &[],
@@ -57,7 +64,9 @@ pub fn sample(design: &Design, draw: &Draw) -> Result<Sample, WorldError> {
         witnesses: false,
         one_is_enough: false,
         symmetric: true,
+        announce: false,
         whole: None,
+        searches: &searches,
     };
     let run = Run::new(&reduced, &wanted, &options, &mut |_| ())?;
     let mut chance = Chance(draw.seed);

@@ -5,7 +5,7 @@ use engine::{AnswerKind, Command, NULL, Outcome, Reason, Scratch, Word};
 
 use super::value::{Reader, Value};
 use super::{Answer, Answered, Call, Event, Refusal, Trouble};
-use crate::machine::{How, Instance, InstanceKind, Move, NOW, View};
+use crate::machine::{How, Instance, InstanceKind, Machine, Move, NOW, View};
 use crate::world::effects::decision;
 use crate::world::plan::SlotName;
 use crate::world::sorts::SortDomain;
@@ -24,34 +24,30 @@ impl Reader<'_> {
         let machine = self.machine;
         Some(match what {
             Move::Call { instance, how } => {
-                let trouble = trouble(how)?;
+                let trouble = trouble(machine, how)?;
                 let held = &machine.instances[instance as usize];
-                let asked = self.asked(held, words, how == How::Stale);
-                let (outcome, answer) = self.answer(&asked, words, trouble);
+                let asked = self.asked(held, words, how.has(How::STALE));
+                let (outcome, answer) = self.answer(&asked, words, trouble.clock);
                 (outcome == Outcome::Done).then_some(())?;
                 Event::Call(self.call(held, &asked), trouble, answer)
             }
             Move::Repair { instance, how } => {
                 let held = &machine.instances[instance as usize];
-                let clock = match trouble(how)? {
-                    Trouble::Clock(ticks) => ticks,
-                    Trouble::None => 0,
-                    _ => return None,
-                };
-                self.repair(held, clock)?
+                self.repair(held, trouble(machine, how)?.clock)?
             }
             Move::Leave { instance } => {
                 let held = &machine.instances[instance as usize];
                 Event::Leave(self.call(held, &self.asked(held, words, false)))
             }
-            Move::Land { call, .. } => {
+            Move::Land { call, how, .. } => {
                 let (held, asked) = self.in_flight(call, words);
-                let (outcome, _) = self.answer(&asked, words, Trouble::None);
+                let clock = trouble(machine, how)?.clock;
+                let (outcome, _) = self.answer(&asked, words, clock);
                 let refusal = match outcome {
                     Outcome::Refused(refusal) => Some(self.refusal(asked.operation, &refusal)),
                     _ => None,
                 };
-                Event::Land(self.call(held, &asked), refusal)
+                Event::Land(self.call(held, &asked), refusal, clock)
             }
             Move::Drop { call } => {
                 let (held, asked) = self.in_flight(call, words);
@@ -63,11 +59,12 @@ impl Reader<'_> {
                 Event::Attempt { effect, params, signs: plan.signs.map(|_| (effect.0, key)) }
             }
             Move::Decide { .. } => Event::Decide,
-            Move::Answer { effect, key, kind, dropped } => {
-                self.answered(effect, key as usize, kind, dropped, words)?
+            Move::Answer { effect, key, kind, dropped, how } => {
+                let clock = trouble(machine, how)?.clock;
+                self.answered((effect, key as usize), kind, dropped, clock, words)?
             }
             Move::Deliver { plan, at, principal, how } => {
-                (matches!(how, How::Plain | How::Refused)).then_some(())?;
+                let clock = trouble(machine, how)?.clock;
                 let (operation, params) = self.message(plan, at, words);
                 let asked = Asked {
                     operation,
@@ -75,12 +72,13 @@ impl Reader<'_> {
                     memory: vec![NULL; machine.design.operations[operation.index()].memory.len()],
                     params,
                 };
-                let (outcome, _) = self.answer(&asked, words, Trouble::None);
+                let (outcome, _) = self.answer(&asked, words, clock);
                 let refused = match outcome {
                     Outcome::Refused(refusal) => Some(self.refusal(operation, &refusal)),
                     _ => None,
                 };
-                Event::Deliver { operation, params: self.params(operation, &asked.params), refused }
+                let params = self.params(operation, &asked.params);
+                Event::Deliver { operation, params, refused, clock }
             }
             Move::Lose { plan, at } => {
                 let (operation, params) = self.message(plan, at, words);
@@ -112,7 +110,7 @@ impl Reader<'_> {
         for (index, instance) in self.machine.instances.iter().enumerate() {
             if self.can_show(instance, words) {
                 let asked = self.asked(instance, words, false);
-                if let Outcome::Refused(_) = self.answer(&asked, words, Trouble::None).0 {
+                if let Outcome::Refused(_) = self.answer(&asked, words, 0).0 {
                     found(index as u32);
                 }
             }
@@ -123,13 +121,13 @@ impl Reader<'_> {
     pub(super) fn refused_event(&self, number: u32, words: &[Word]) -> Option<(Event, Refusal)> {
         let instance = &self.machine.instances[number as usize];
         let asked = self.asked(instance, words, false);
-        let Outcome::Refused(refusal) = self.answer(&asked, words, Trouble::None).0 else {
+        let Outcome::Refused(refusal) = self.answer(&asked, words, 0).0 else {
             return None;
         };
         let refusal = self.refusal(instance.operation, &refusal);
         let event = match instance.kind {
             InstanceKind::Repair => self.repair(instance, 0)?,
-            _ => Event::Call(self.call(instance, &asked), Trouble::None, Answer::default()),
+            _ => Event::Call(self.call(instance, &asked), Trouble::default(), Answer::default()),
         };
         Some((event, refusal))
     }
@@ -178,13 +176,10 @@ impl Reader<'_> {
     }
 
     /// Asks the engine once more.
-    fn answer(&self, asked: &Asked, words: &[Word], trouble: Trouble) -> (Outcome, Answer) {
+    fn answer(&self, asked: &Asked, words: &[Word], clock: i64) -> (Outcome, Answer) {
         let machine = self.machine;
-        let now = match trouble {
-            Trouble::Clock(ticks) => NOW + ticks,
-            _ => NOW,
-        };
-        let view = View { machine, words, now };
+        let now = NOW + clock;
+        let view = View::new(machine, words, now);
         let Asked { operation, me, params, memory } = asked;
         let (operation, me) = (*operation, *me);
         let command = Command { operation, params, memory, me, now, answer: None };
@@ -215,13 +210,13 @@ impl Reader<'_> {
         let memory = operation.memory.iter().zip(&instance.memory).zip(&asked.memory).map(
             |((usage, slots), word)| {
                 let ty = &machine.design.actors[usage.actor.index()].memory[usage.field.index()].ty;
-                let SlotName::Memory { principal, field, record, .. } =
+                let SlotName::Memory { actor, principal, field, record, .. } =
                     machine.plan.names[slots.slot as usize]
                 else {
                     unreachable!("memory stands in slots of memory")
                 };
                 let given = if slots.read { self.value(ty, &[*word]) } else { Value::Null };
-                (self.slot(principal, field, record), given)
+                (self.slot(actor, principal, field, record), given)
             },
         );
         let memory = memory.collect();
@@ -240,10 +235,10 @@ impl Reader<'_> {
 
     fn answered(
         &self,
-        effect: OperationId,
-        key: usize,
+        (effect, key): (OperationId, usize),
         kind: AnswerKind,
         dropped: bool,
+        clock: i64,
         words: &[Word],
     ) -> Option<Event> {
         let plan = self.machine.plan.effects[effect.index()].as_ref()?;
@@ -265,7 +260,7 @@ impl Reader<'_> {
             AnswerKind::Unknown => (Answered::Unknown, Value::Null),
         };
         let params = self.params(effect, &words[plan.args(key)]);
-        Some(Event::Answer { effect, params, kind, value, dropped })
+        Some(Event::Answer { effect, params, kind, value, dropped, clock })
     }
 
     fn refusal(&self, operation: OperationId, refusal: &engine::Refusal) -> Refusal {
@@ -281,16 +276,15 @@ impl Reader<'_> {
     }
 }
 
-fn trouble(how: How) -> Option<Trouble> {
-    Some(match how {
-        // a copy that is not refreshed is a matter of whoever keeps it
-        How::Plain | How::StaleCache => Trouble::None,
-        How::LostReply => Trouble::LostReply,
-        How::Duplicate => Trouble::Duplicate,
-        How::Pause => Trouble::Pause,
-        How::Stale => Trouble::Stale,
-        How::ClockAhead => Trouble::Clock(1),
-        How::ClockBehind => Trouble::Clock(-1),
-        _ => return None,
+/// None: it cannot be carried out anywhere else. A copy that is not refreshed is a matter of whoever
+/// keeps it.
+fn trouble(machine: &Machine, how: How) -> Option<Trouble> {
+    let untold = How::CALL_LOST.and(How::OLDER).and(How::DOUBLED);
+    (!how.has(untold)).then_some(Trouble {
+        lost_reply: how.has(How::LOST_REPLY),
+        duplicate: how.has(How::DUPLICATE),
+        pause: how.has(How::PAUSE),
+        stale: how.has(How::STALE),
+        clock: how.shift() * machine.times.unit,
     })
 }

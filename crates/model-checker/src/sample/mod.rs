@@ -142,20 +142,19 @@ pub struct Answer {
     pub result: Option<Value>,
 }
 
-/// What went wrong with a call that was made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Trouble {
-    None,
+/// What went wrong with a call that was made: at most two things.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Trouble {
     /// the answer is not heard
-    LostReply,
+    pub lost_reply: bool,
     /// the same call comes once more, later
-    Duplicate,
+    pub duplicate: bool,
     /// what is overwritten in memory is kept beside it
-    Pause,
+    pub pause: bool,
     /// made with what was kept beside memory, for the last time; the answer is not heard
-    Stale,
+    pub stale: bool,
     /// the clock is so many ticks off, for this call alone
-    Clock(i64),
+    pub clock: i64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -171,8 +170,8 @@ pub enum Event {
     Call(Call, Trouble, Answer),
     /// a call leaves, to land later
     Leave(Call),
-    /// a call that left earlier, or comes twice
-    Land(Call, Option<Refusal>),
+    /// a call that left earlier, or comes twice; the clock is so many ticks off
+    Land(Call, Option<Refusal>, i64),
     Drop(Call),
     Repair {
         repair: OperationId,
@@ -194,11 +193,15 @@ pub enum Event {
         kind: Answered,
         value: Value,
         dropped: bool,
+        /// ticks that the clock is off
+        clock: i64,
     },
     Deliver {
         operation: OperationId,
         params: Vec<Value>,
         refused: Option<Refusal>,
+        /// ticks that the clock is off
+        clock: i64,
     },
     Lose {
         operation: OperationId,

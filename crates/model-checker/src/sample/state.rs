@@ -1,12 +1,11 @@
 //! A state of the small world as something to compare with.
 
-use design::model::{AttrId, MemoryId, OperationId, StateId, StateKind, SubjectId};
+use design::model::{ActorId, AttrId, MemoryId, OperationId, StateId, StateKind, SubjectId};
 use engine::{NULL, Word};
 
 use super::value::{Reader, Value};
 use super::{Record, Slot, State, Truth};
 use crate::world::plan::SlotName;
-use crate::world::universe::root_actor;
 
 impl Reader<'_> {
     pub(super) fn state(&self, words: &[Word]) -> State {
@@ -24,12 +23,12 @@ impl Reader<'_> {
             if let SlotName::CachePresent { .. } = name {
                 state.copies += usize::from(words[at] == 1);
             }
-            let SlotName::Memory { principal, field, record, stale: false } = name else {
+            let SlotName::Memory { actor, principal, field, record, stale: false } = name else {
                 continue;
             };
             if words[at] != NULL {
-                let ty = &machine.memory_field(*principal, *field).ty;
-                let slot = self.slot(*principal, *field, *record);
+                let ty = &machine.design.actors[actor.index()].memory[field.index()].ty;
+                let slot = self.slot(*actor, *principal, *field, *record);
                 state.memory.push((slot, self.value(ty, &words[at..=at])));
             }
         }
@@ -79,10 +78,16 @@ impl Reader<'_> {
         Some(truth)
     }
 
-    pub(super) fn slot(&self, principal: u32, field: MemoryId, record: Option<u32>) -> Slot {
+    pub(super) fn slot(
+        &self,
+        actor: ActorId,
+        principal: u32,
+        field: MemoryId,
+        record: Option<u32>,
+    ) -> Slot {
         let machine = self.machine;
         let held = &machine.universe.principals[principal as usize];
-        let actor = &machine.design.actors[root_actor(&machine.design, held.actor).index()];
+        let actor = &machine.design.actors[actor.index()];
         let declared = &actor.memory[field.index()];
         let of = declared.of.zip(record);
         Slot {

@@ -147,7 +147,7 @@ impl Reader<'_> {
     /// all one to the checker.
     fn digest(&self, word: Word) -> Value {
         let Some(term) = self.machine.terms.term(word) else { return Value::Unknown };
-        let oldest = BASE - self.machine.settings.horizon - 1;
+        let oldest = BASE - self.machine.settings.horizon * self.machine.times.unit - 1;
         let parts = term.0.iter().zip(&term.1).map(|(part, word)| {
             let ty = match part {
                 HashPart::Time if *word <= oldest => return (part.clone(), Value::Unknown),

@@ -92,6 +92,8 @@ pub(crate) struct Place {
 pub(crate) struct Limits {
     pub(crate) states: usize,
     pub(crate) bytes: usize,
+    /// how many transitions from the first state
+    pub(crate) depth: Option<u32>,
     pub(crate) threads: usize,
 }
 
@@ -257,12 +259,15 @@ fn block_states(width: usize, emitted: u64, states: u64, bytes_max: usize) -> us
     ((bytes / each) as usize).clamp(BLOCK_STATES_MIN, BLOCK_STATES_MAX)
 }
 
+/// Is told how far the search has come, with what is known by then.
+pub(crate) type Tell<'a, W> = dyn FnMut(&Progress, &Explored, &[W]) + 'a;
+
 /// Explores everything that can be reached, within the limits.
 pub(crate) fn explore<S: Space>(
     space: &S,
     workers: &mut Vec<S::Worker>,
     limits: &Limits,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut Tell<'_, S::Worker>,
 ) -> Explored {
     let started = Instant::now();
     let width = space.width();
@@ -307,19 +312,25 @@ pub(crate) fn explore<S: Space>(
                 known.stop = Some(Stop::States);
             }
             known.seconds = started.elapsed().as_secs_f64();
-            progress(&Progress {
+            let at = Progress {
                 states: known.len() as u64,
                 depth: known.depth,
                 seconds: known.seconds,
                 bytes: (known.bytes() + overhead) as u64,
                 ..Progress::default()
-            });
+            };
+            progress(&at, &known, workers);
         }
         let enough = space.enough(workers, known.depth);
         if enough || known.stop.is_some() || known.lens() == from {
             break;
         }
         known.depth += 1;
+        if limits.depth == Some(known.depth) {
+            // What was found last is not looked at any more.
+            known.stop = Some(Stop::Depth);
+            break;
+        }
     }
     known.seconds = started.elapsed().as_secs_f64();
     known

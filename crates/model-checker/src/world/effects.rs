@@ -26,7 +26,7 @@ pub(crate) mod decision {
 }
 
 /// For each key, from its first slot on: is the entry open; its arguments; what the world made of
-/// it; how often the answer was `unknown`; the value of the answer; the arguments the world got.
+/// it; the value of the answer; the arguments the world got.
 pub(crate) struct EffectPlan {
     pub(crate) keys: Vec<Vec<Word>>,
     pub(crate) index: FxHashMap<Vec<Word>, u32>,
@@ -56,21 +56,17 @@ impl EffectPlan {
         self.entry(key) + 1 + self.width
     }
 
-    pub(crate) fn unknowns(&self, key: usize) -> u32 {
-        self.world(key) + 1
-    }
-
     pub(crate) fn answer(&self, key: usize) -> u32 {
-        self.world(key) + 2
+        self.world(key) + 1
     }
 
     /// What was signed, if it is a keystore; behind it, with which key.
     pub(crate) fn signed(&self, key: usize) -> u32 {
-        self.world(key) + 3 + self.width
+        self.world(key) + 2 + self.width
     }
 
     pub(crate) fn world_args(&self, key: usize) -> std::ops::Range<usize> {
-        let from = (self.world(key) + 3) as usize;
+        let from = (self.world(key) + 2) as usize;
         from..from + self.width as usize
     }
 }
@@ -185,7 +181,6 @@ pub(crate) fn plan(
         kinds.push(maker.codec(&part.ty, sort, &what)?.1);
     }
     let first = maker.plan.slots.list.len() as u32;
-    let unknowns = u64::from(maker.settings.unknowns) + 1;
     for (at, key) in keys.iter().enumerate() {
         let key_number = at as u32;
         let entry = SlotName::Entry { effect: operation, key: key_number };
@@ -193,12 +188,6 @@ pub(crate) fn plan(
         arguments(maker, operation, parts, key, SlotName::EntryArg)?;
         let world = SlotName::World { effect: operation, key: key_number };
         maker.slot(world, Codec::Range { low: 0, count: 5 }, false, Kind::Plain);
-        maker.slot(
-            SlotName::Unknowns,
-            Codec::Range { low: 0, count: unknowns },
-            false,
-            Kind::Plain,
-        );
         let kind = match sort {
             Some(sort) if maker.universe.sorts.list[sort].symmetric => Kind::Opaque(sort as u32),
             _ => Kind::Plain,
@@ -224,7 +213,7 @@ pub(crate) fn plan(
     let index = keys.iter().enumerate().map(|(at, key)| (key.clone(), at as u32)).collect();
     let signs = maker.universe.signs.iter().position(|(effect, _)| *effect == operation);
     let signs = signs.map(|at| at as u32);
-    let stride = 4 + 2 * width + if signs.is_some() { 2 } else { 0 };
+    let stride = 3 + 2 * width + if signs.is_some() { 2 } else { 0 };
     Ok(EffectPlan { keys, index, first, stride, width, answers, signs, kinds })
 }
 

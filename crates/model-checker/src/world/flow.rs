@@ -15,6 +15,7 @@ use design::model::{
 use rustc_hash::FxHashMap;
 
 use super::sizes::{records, room};
+use super::universe::root_actor;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum PlaceOf {
@@ -25,6 +26,8 @@ pub(crate) enum PlaceOf {
     LogEnd(SubjectId, StateId),
     Memory(ActorId, MemoryId),
     Local(Scope, LocalId),
+    /// the principal that acts as this actor, at the root of its chain
+    Me(ActorId),
     /// a value inside an expression
     Inner(u32),
 }
@@ -40,6 +43,8 @@ pub(crate) enum Scope {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Class {
     pub(crate) literals: BTreeSet<Const>,
+    /// those of them that a member is compared with
+    pub(crate) compared: BTreeSet<Const>,
     /// how many opaque values each of its sources gives
     pub(crate) opaque: BTreeSet<u32>,
     pub(crate) ranges: BTreeSet<(i64, i64)>,
@@ -61,6 +66,7 @@ pub(crate) struct Class {
 impl Class {
     fn merge(&mut self, other: Class) {
         self.literals.extend(other.literals);
+        self.compared.extend(other.compared);
         self.opaque.extend(other.opaque);
         self.ranges.extend(other.ranges);
         self.increments |= other.increments;
@@ -354,10 +360,18 @@ impl<'a> Flow<'a> {
             }
             ExprKind::Compare { left, right, .. }
             | ExprKind::In { item: left, collection: right } => {
+                let written = [literals(left), literals(right)].concat();
                 let left = self.value(scope, left);
                 let right = self.value(scope, right);
-                self.join(left, right);
+                if let Some(node) = self.join(left, right).node {
+                    self.class(node).compared.extend(written);
+                }
                 NOTHING
+            }
+            ExprKind::Me => {
+                let Scope::Operation(operation) = scope else { return NOTHING };
+                let actor = self.design.operations[operation as usize].actor;
+                self.of_place(PlaceOf::Me(root_actor(self.design, actor)), Owner::Other)
             }
             ExprKind::Arithmetic { left, right, .. } => self.arithmetic(scope, left, right),
             ExprKind::Min(list)
@@ -592,6 +606,17 @@ impl<'a> Flow<'a> {
                 }
             }
         }
+    }
+}
+
+/// The constants that an expression is.
+fn literals(expr: &Expr) -> Vec<Const> {
+    match &expr.kind {
+        ExprKind::Literal(Const::Null) => Vec::new(),
+        ExprKind::Literal(Const::Set(list) | Const::List(list)) => list.clone(),
+        ExprKind::Literal(value) => vec![value.clone()],
+        ExprKind::Set(list) | ExprKind::List(list) => list.iter().flat_map(literals).collect(),
+        _ => Vec::new(),
     }
 }
 

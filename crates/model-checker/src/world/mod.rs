@@ -4,7 +4,7 @@ pub(crate) mod effects;
 pub(crate) mod flow;
 mod parts;
 pub(crate) mod plan;
-mod sizes;
+pub(crate) mod sizes;
 pub(crate) mod slots;
 pub(crate) mod sorts;
 pub(crate) mod universe;

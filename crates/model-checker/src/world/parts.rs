@@ -31,6 +31,8 @@ pub(crate) enum SlotName {
     },
     StoredTime,
     Memory {
+        /// at the root of its chain
+        actor: ActorId,
         principal: u32,
         field: MemoryId,
         record: Option<u32>,
@@ -52,7 +54,6 @@ pub(crate) enum SlotName {
         key: u32,
     },
     WorldArg,
-    Unknowns,
     WorldAnswer,
     /// what a keystore was asked to sign, and with which key
     Signed,
@@ -142,22 +143,24 @@ pub(crate) struct MessagePlan {
     pub(crate) count: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CachePlan {
     pub(crate) subject: SubjectId,
     pub(crate) state: StateId,
     pub(crate) first: u32,
     pub(crate) stride: u32,
     pub(crate) width: u32,
-    /// the first principal that keeps a copy, and how many do
-    pub(crate) principals: (u32, u32),
+    /// those that keep a copy
+    pub(crate) principals: Vec<u32>,
     pub(crate) keys: u32,
 }
 
 impl CachePlan {
-    pub(crate) fn slot(&self, key: usize, principal: usize) -> u32 {
-        let copy = key as u32 * self.principals.1 + (principal as u32 - self.principals.0);
-        self.first + copy * self.stride
+    pub(crate) fn slot(&self, key: usize, principal: u32) -> u32 {
+        let at = self.principals.iter().position(|held| *held == principal);
+        let at = at.expect("a principal that keeps a copy");
+        let copy = key * self.principals.len() + at;
+        self.first + copy as u32 * self.stride
     }
 }
 
@@ -165,10 +168,22 @@ impl CachePlan {
 pub(crate) struct Settings {
     pub(crate) faults: Vec<(Fault, Option<u32>)>,
     pub(crate) calls: u32,
-    pub(crate) unknowns: u32,
+    /// may the answer to a call be `unknown`?
+    pub(crate) unknowns: bool,
     pub(crate) messages: u32,
+    /// in units
     pub(crate) horizon: Word,
+    /// does the design look further back than that?
+    pub(crate) short_horizon: bool,
+    /// in units
     pub(crate) duration_max: Word,
+    /// words of a unit
+    pub(crate) unit: Word,
+    pub(crate) regions: bool,
+    /// by region: how many fractions there can be at once
+    pub(crate) fractions: u64,
+    /// how many units further back times are kept that are compared with each other
+    pub(crate) behind: Word,
     /// null may come where the type does not allow it: a protection is gone
     pub(crate) all_nullable: bool,
     /// a read may be answered from an older state: a protection is gone

@@ -2,10 +2,11 @@
 //! messages, caches, what is left of each fault.
 
 use design::model::{
-    ActorId, AttrId, Counter, Design, ExprKind, Fault, MemoryId, OperationId, OperationKind,
-    StateId, StateKind, SubjectId, Type,
+    ActorId, AssignOp, AttrId, Counter, Design, ExprKind, Fault, MemoryId, OperationId,
+    OperationKind, StateId, StateKind, StmtKind, SubjectId, Target, Type, visit,
 };
 use engine::{Program, Word};
+use rustc_hash::FxHashSet;
 
 use super::effects;
 use super::flow::PlaceOf;
@@ -16,7 +17,7 @@ use super::slots::{Codec, Kind};
 use super::sorts::{SortDomain, message_targets, setting};
 use super::universe::Universe;
 use crate::WorldError;
-use crate::machine::TERMS_MAX;
+use crate::machine::{TERMS_MAX, list_room};
 
 /// How to make slots for values of a type.
 pub(crate) struct Maker<'a> {
@@ -27,6 +28,8 @@ pub(crate) struct Maker<'a> {
     pub(crate) plan: Plan,
     /// how many members a class that is kept by rank can have
     ranks: Vec<u64>,
+    /// times that nothing reads
+    unread: FxHashSet<(SubjectId, AttrId)>,
 }
 
 impl Maker<'_> {
@@ -66,8 +69,8 @@ impl Maker<'_> {
             Type::Signature => (range(self.universe.signs.len() + 1), Kind::Signature),
             Type::Proof => (range(2), Kind::Plain),
             Type::Time => {
-                let (low, high) = (-(self.settings.horizon + 1), self.settings.duration_max);
-                (Codec::Time { low, high }, Kind::Plain)
+                let settings = self.settings;
+                (self.time(-settings.horizon - settings.behind, settings.duration_max), Kind::Plain)
             }
             _ => {
                 // What nothing mentions never has a value.
@@ -76,6 +79,11 @@ impl Maker<'_> {
                 let kind = if held.symmetric { Kind::Opaque(sort as u32) } else { Kind::Plain };
                 match &held.domain {
                     SortDomain::Finite(values) => (finite(values), kind),
+                    // whole units only
+                    SortDomain::Bounded { low, high } if *ty.required() == Type::Duration => {
+                        let units = (*low..=*high).step_by(self.settings.unit as usize);
+                        (finite(&units.collect::<Vec<_>>()), kind)
+                    }
                     SortDomain::Bounded { low, high } => {
                         (Codec::Range { low: *low, count: (high - low + 1) as u64 }, kind)
                     }
@@ -86,6 +94,15 @@ impl Maker<'_> {
                 }
             }
         })
+    }
+
+    /// Times from a step before so many units to so many.
+    fn time(&self, low: Word, high: Word) -> Codec {
+        let Settings { unit, regions, fractions, .. } = *self.settings;
+        if regions {
+            return Codec::Region { low: low - 1, high, places: fractions + 1 };
+        }
+        Codec::Time { low: low * unit - 1, high: high * unit }
     }
 
     /// Slots for a value, a collection included.
@@ -102,6 +119,11 @@ impl Maker<'_> {
             Type::List { of, max } | Type::Set { of, max } => (of, None, *max),
             Type::Map { key, value, max } => (key, Some(value), *max),
             _ => {
+                if let SlotName::Attr { subject, attr, .. } = name
+                    && self.unread.contains(&(subject, attr))
+                {
+                    return Ok(self.slot(name, Codec::Ignored, false, Kind::Plain));
+                }
                 let (codec, kind) = self.codec(ty, sort, what)?;
                 let slot = self.slot(name, codec, nullable, kind);
                 if *ty.required() == Type::Time {
@@ -110,14 +132,21 @@ impl Maker<'_> {
                 return Ok(slot);
             }
         };
-        let count = u64::from(max) + 1;
+        // A list may be longer than there is room for, to be judged once.
+        let room = match ty.required() {
+            Type::List { .. } => max.min(list_room(self.design)),
+            _ => max,
+        };
+        let count = u64::from(room) + 1;
         let first = self.slot(name, Codec::Range { low: 0, count }, nullable, Kind::Plain);
         if !matches!(ty.required(), Type::List { .. }) {
             self.plan.sorted.push((first, 1 + u32::from(value.is_some())));
         }
         for at in 0..max {
+            let beyond = at >= room;
             let room = Some((first, Word::from(at) + 1));
             let (codec, kind) = self.codec(of, sort, what)?;
+            let codec = if beyond { Codec::Ignored } else { codec };
             self.name(name);
             self.plan.slots.add_in(codec, of.is_optional(), kind, room);
             if let Some(value) = value {
@@ -151,7 +180,7 @@ impl Maker<'_> {
                 }
                 self.record(subject, key)?;
                 if clock {
-                    let codec = Codec::Time { low: -1, high: 1 };
+                    let codec = self.time(-1, 1);
                     let slot = self.slot(SlotName::StoredTime, codec, false, Kind::Plain);
                     self.plan.times.push(slot);
                 }
@@ -227,7 +256,7 @@ impl Maker<'_> {
         let pause = self.settings.on(Fault::Pause);
         for index in 0..self.design.actors.len() {
             let actor = ActorId::of(index);
-            let (first_principal, principals) = self.universe.of_actor[index];
+            let principals = self.universe.acts[index].clone();
             let mut fields = Vec::new();
             for at in 0..self.design.actors[index].memory.len() {
                 let held = &self.design.actors[index].memory[at];
@@ -239,10 +268,11 @@ impl Maker<'_> {
                         continue;
                     }
                     firsts.push(self.plan.slots.list.len() as u32);
-                    for principal in 0..principals {
+                    for principal in &principals {
                         for record in 0..records {
                             let name = SlotName::Memory {
-                                principal: first_principal + principal,
+                                actor,
+                                principal: *principal,
                                 field,
                                 record: held.of.map(|_| record),
                                 stale,
@@ -335,12 +365,12 @@ impl Maker<'_> {
                     continue;
                 };
                 let state = StateId::of(at);
-                let (first_principal, principals) = self.universe.of_actor[actor.index()];
+                let principals = self.universe.acts[actor.index()].clone();
                 let first = self.plan.slots.list.len() as u32;
                 let keys = self.universe.keys[index].len as u32;
                 let width = self.program.state(subject, state).width;
                 for key in 0..keys {
-                    for principal in first_principal..first_principal + principals {
+                    for principal in principals.iter().copied() {
                         let name = SlotName::CachePresent { subject, state, key, principal };
                         self.slot(name, Codec::Range { low: 0, count: 2 }, false, Kind::Plain);
                         for (attr, _) in self.program.state(subject, state).fields.clone() {
@@ -355,7 +385,6 @@ impl Maker<'_> {
                         }
                     }
                 }
-                let principals = (first_principal, principals);
                 let stride = 1 + width;
                 self.plan.caches.push(CachePlan {
                     subject,
@@ -425,7 +454,7 @@ impl Maker<'_> {
                             Some(of) if global => universe.keys[of.index()].len as u64,
                             _ => 1,
                         };
-                        pause * records * u64::from(universe.of_actor[actor.index()].1)
+                        pause * records * universe.acts[actor.index()].len() as u64
                     }
                     PlaceOf::Local(super::flow::Scope::Operation(_), _) => {
                         2 * u64::from(self.settings.messages) + 2
@@ -456,6 +485,41 @@ fn is_digest(design: &Design, place: PlaceOf, blob: design::model::BlobId) -> bo
     *super::sorts::element(ty).required() == Type::Digest(blob)
 }
 
+/// Times that are written and never looked at.
+fn unread_times(design: &Design) -> FxHashSet<(SubjectId, AttrId)> {
+    let mut unread = FxHashSet::default();
+    for (index, subject) in design.subjects.iter().enumerate() {
+        for (at, attribute) in subject.attributes.iter().enumerate() {
+            if *attribute.ty.required() == Type::Time {
+                unread.insert((SubjectId::of(index), AttrId::of(at)));
+            }
+        }
+    }
+    // every expression of the design is visited in this way only
+    visit::design_exprs_mut(&mut design.clone(), &mut |expr| {
+        visit::each(expr, &mut |part| {
+            if let ExprKind::Attr { base, attr } = &part.kind
+                && let Some(subject) = base.ty.subject()
+            {
+                unread.remove(&(subject, *attr));
+            }
+        });
+    });
+    for operation in &design.operations {
+        for body in visit::bodies(operation) {
+            visit::each_statement(body, &mut |stmt| {
+                if let StmtKind::Assign { target: Target::Attr { base, attr }, op, .. } = &stmt.kind
+                    && *op != AssignOp::Set
+                    && let Some(subject) = base.ty.subject()
+                {
+                    unread.remove(&(subject, *attr));
+                }
+            });
+        }
+    }
+    unread
+}
+
 pub(crate) fn finite(values: &[Word]) -> Codec {
     let mut values = values.to_vec();
     values.sort_unstable();
@@ -478,8 +542,15 @@ pub(crate) fn plan(
     instances: usize,
     places: usize,
 ) -> Result<Plan, WorldError> {
-    let mut maker =
-        Maker { design, program, universe, settings, plan: Plan::default(), ranks: Vec::new() };
+    let mut maker = Maker {
+        design,
+        program,
+        universe,
+        settings,
+        plan: Plan::default(),
+        ranks: Vec::new(),
+        unread: unread_times(design),
+    };
     maker.count_ranks();
     maker.records()?;
     maker.plan.truth = maker.plan.slots.list.len() as u32;

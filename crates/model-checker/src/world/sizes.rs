@@ -1,9 +1,9 @@
 //! How many there can be of something.
 
-use design::model::{Design, SubjectId, Type, Values};
+use design::model::{Design, StateKind, SubjectId, Type, Values};
 
 /// How many records of a subject there can be.
-pub(super) fn records(design: &Design, subject: SubjectId) -> i64 {
+pub(crate) fn records(design: &Design, subject: SubjectId) -> i64 {
     let held = &design.subjects[subject.index()];
     let parts = held.keys.iter().enumerate().map(|(at, key)| {
         let values = design.world.keys.get(subject.index()).and_then(|parts| parts.get(at));
@@ -21,9 +21,28 @@ pub(super) fn records(design: &Design, subject: SubjectId) -> i64 {
 }
 
 /// How many elements a collection can have.
-pub(super) fn room(ty: &Type) -> i64 {
+pub(crate) fn room(ty: &Type) -> i64 {
     match ty.required() {
         Type::List { max, .. } | Type::Set { max, .. } | Type::Map { max, .. } => i64::from(*max),
         _ => 0,
     }
+}
+
+/// How many times truth and memory can hold.
+pub(crate) fn stored_times(design: &Design) -> usize {
+    let is_time = |ty: &Type| *ty.required() == Type::Time;
+    let mut stored = 0;
+    for (index, subject) in design.subjects.iter().enumerate() {
+        let truth = subject.attributes.iter().filter(|attribute| {
+            is_time(&attribute.ty)
+                && subject.states[attribute.state.index()].kind == StateKind::Truth
+        });
+        stored += truth.count() as i64 * records(design, SubjectId::of(index));
+    }
+    for (actor, count) in design.actors.iter().zip(&design.world.actors) {
+        for held in actor.memory.iter().filter(|held| is_time(&held.ty)) {
+            stored += held.of.map_or(1, |of| records(design, of)) * i64::from(*count);
+        }
+    }
+    stored as usize
 }

@@ -3,6 +3,7 @@
 use engine::{NULL, Word};
 
 use super::universe::BASE;
+use crate::clock::REGION_UNIT;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Codec {
@@ -10,8 +11,12 @@ pub(crate) enum Codec {
     Range { low: Word, count: u64 },
     /// sorted
     Listed(Box<[Word]>),
-    /// distance from now; clipped below
+    /// distance from now
     Time { low: Word, high: Word },
+    /// distance from now: whole units, and so many places within each
+    Region { low: Word, high: Word, places: u64 },
+    /// nothing looks at it
+    Ignored,
     /// an index into the values of its class; at most so many
     Rank { sort: usize, count: u64 },
 }
@@ -56,16 +61,14 @@ pub(crate) struct Slots {
     used: Vec<u32>,
 }
 
-/// The value has no code: the history goes beyond a bound here.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Beyond(pub(crate) u32);
-
 impl Codec {
     fn count(&self) -> u64 {
         match self {
             Codec::Range { count, .. } | Codec::Rank { count, .. } => *count,
             Codec::Listed(values) => values.len() as u64,
             Codec::Time { low, high } => (high - low + 1) as u64,
+            Codec::Region { low, high, places } => (high - low) as u64 * places + 1,
+            Codec::Ignored => 1,
         }
     }
 
@@ -77,9 +80,16 @@ impl Codec {
             }
             Codec::Listed(values) => values.iter().position(|v| *v == word).map(|at| at as u64),
             Codec::Time { low, high } => {
-                let distance = (word - BASE).max(*low);
-                (distance <= *high).then(|| (distance - low) as u64)
+                let distance = word - BASE;
+                (distance >= *low && distance <= *high).then(|| (distance - low) as u64)
             }
+            Codec::Region { low, high, places } => {
+                let units = (word - BASE).div_euclid(REGION_UNIT) - low;
+                let place = (word - BASE).rem_euclid(REGION_UNIT) as u64 / 2;
+                let fits = units >= 0 && (units < high - low || units == high - low && place == 0);
+                (fits && place < *places).then(|| units as u64 * places + place)
+            }
+            Codec::Ignored => Some(0),
             Codec::Rank { count, .. } => {
                 let rank = (word / RANK_STRIDE) as u64;
                 (word >= 0 && rank < *count).then_some(rank)
@@ -92,6 +102,10 @@ impl Codec {
             Codec::Range { low, .. } => low + code as Word,
             Codec::Listed(values) => values.get(code as usize).copied().unwrap_or(0),
             Codec::Time { low, .. } => BASE + low + code as Word,
+            Codec::Region { low, places, .. } => {
+                BASE + (low + (code / places) as Word) * REGION_UNIT + 2 * (code % places) as Word
+            }
+            Codec::Ignored => BASE,
             Codec::Rank { .. } => code as Word * RANK_STRIDE,
         }
     }
@@ -133,6 +147,15 @@ impl Slots {
         slots.filter(|(_, slot)| slot.kind == Kind::Digest).map(|(at, _)| at).collect()
     }
 
+    /// The least distance that a slot for a time can hold.
+    pub(crate) fn lowest_time(&self, at: u32) -> Word {
+        match self.list[at as usize].codec {
+            Codec::Time { low, .. } => low,
+            Codec::Region { low, .. } => low * REGION_UNIT,
+            _ => unreachable!("a slot that holds a time"),
+        }
+    }
+
     pub(crate) fn bits(&self) -> u32 {
         self.used.iter().sum()
     }
@@ -146,17 +169,18 @@ impl Slots {
         }
     }
 
-    pub(crate) fn pack(&self, words: &[Word], packed: &mut [u64]) -> Result<(), Beyond> {
+    /// The slot whose value has no code, if there is one: the history goes beyond a bound there.
+    pub(crate) fn pack(&self, words: &[Word], packed: &mut [u64]) -> Result<(), u32> {
         packed.fill(0);
         for (at, slot) in self.list.iter().enumerate() {
-            let Some(code) = slot.code_of(words[at], words) else { return Err(Beyond(at as u32)) };
+            let Some(code) = slot.code_of(words[at], words) else { return Err(at as u32) };
             packed[slot.word as usize] |= code << (slot.shift & 63);
         }
         Ok(())
     }
 
     /// Packs one slot anew, with the room of the collection whose length it is.
-    pub(crate) fn repack(&self, at: u32, words: &[Word], packed: &mut [u64]) -> Result<(), Beyond> {
+    pub(crate) fn repack(&self, at: u32, words: &[Word], packed: &mut [u64]) -> Result<(), u32> {
         self.repack_one(at, words, packed)?;
         let mut next = at + 1;
         while let Some(slot) = self.list.get(next as usize)
@@ -169,9 +193,9 @@ impl Slots {
     }
 
     #[inline]
-    fn repack_one(&self, at: u32, words: &[Word], packed: &mut [u64]) -> Result<(), Beyond> {
+    fn repack_one(&self, at: u32, words: &[Word], packed: &mut [u64]) -> Result<(), u32> {
         let slot = &self.list[at as usize];
-        let Some(code) = slot.code_of(words[at as usize], words) else { return Err(Beyond(at)) };
+        let Some(code) = slot.code_of(words[at as usize], words) else { return Err(at) };
         let mask = ((1_u128 << slot.bits) - 1) as u64;
         let word = &mut packed[slot.word as usize];
         *word = (*word & !(mask << (slot.shift & 63))) | (code << (slot.shift & 63));

@@ -1,7 +1,9 @@
 //! The finite domain of each class of values.
 
 pub(crate) use design::model::visit::message_targets;
-use design::model::{AttrId, Const, Design, OperationId, OperationKind, SubjectId, Type, Values};
+use design::model::{
+    ActorId, AttrId, Const, Design, OperationId, OperationKind, Range, SubjectId, Type, Values,
+};
 use engine::{Program, Word};
 use rustc_hash::FxHashMap;
 
@@ -19,6 +21,8 @@ pub(crate) struct Sort {
     /// what values of it are called: `resource`
     pub(crate) name: String,
     pub(crate) places: Vec<PlaceOf>,
+    /// literals that its values are compared with
+    pub(crate) compared: Vec<Word>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -65,6 +69,7 @@ impl Sorts {
                 let node = flow.node(PlaceOf::Local(scope, param.local));
                 if outside && let Some(values) = world.params.get(index).and_then(|p| p.get(at)) {
                     give(flow.class(node), values);
+                    param.default.iter().for_each(|value| literals(flow.class(node), value));
                 }
             }
             if let OperationKind::Effect(effect) = &operation.kind
@@ -122,6 +127,16 @@ impl Sorts {
         self.of_place.get(&place).copied()
     }
 
+    /// The actors whose principals are compared with those of this one, itself among them.
+    pub(crate) fn meets(&self, actor: ActorId) -> Vec<ActorId> {
+        let Some(sort) = self.place(PlaceOf::Me(actor)) else { return vec![actor] };
+        let actors = self.list[sort].places.iter().filter_map(|place| match place {
+            PlaceOf::Me(actor) => Some(*actor),
+            _ => None,
+        });
+        actors.collect()
+    }
+
     pub(crate) fn local(
         &self,
         operation: OperationId,
@@ -149,14 +164,14 @@ fn give(class: &mut Class, values: &Values) {
                 literals(class, value);
             }
         }
-        Values::Ticks(ticks) => {
-            class.literals.insert(Const::Duration(i64::from(*ticks)));
+        Values::OrNull(inner) | Values::SetOf(inner, _) | Values::ListOf(inner, _) => {
+            give(class, inner);
         }
-        Values::OrNull(inner) | Values::SetOf(inner, _) => give(class, inner),
+        Values::Units(..) => unreachable!("durations are in words"),
         Values::Irrelevant => {
             class.opaque.insert(0);
         }
-        Values::Whole | Values::Refs(_) | Values::Principals => {}
+        Values::Whole | Values::Refs(_) | Values::Principals | Values::PrincipalsOf(_) => {}
     }
 }
 
@@ -212,6 +227,7 @@ fn resolve(
         symmetric: false,
         name,
         places: class.places.clone(),
+        compared: class.compared.iter().map(|value| word(value, pool)).collect(),
     };
     let opaque_len = class.opaque.iter().max().copied().unwrap_or(0);
     if opaque_type {
@@ -243,6 +259,7 @@ fn resolve(
         && pinned_only
         && !from_outside
         && matches!(scalar, Type::Int)
+        && range_of(design, class).is_none()
         && ranks(number)
     {
         sort.domain = SortDomain::Ranked { global: class.global || !one_subject(design, class) };
@@ -262,6 +279,10 @@ fn resolve(
         return sort;
     }
     if class.computed || class.increments {
+        // No step goes beyond a range.
+        if let Some(Range { low, high }) = range_of(design, class) {
+            sort.domain = SortDomain::Bounded { low, high };
+        }
         return sort;
     }
     let mut values: Vec<Word> = class.literals.iter().map(|value| word(value, pool)).collect();
@@ -275,6 +296,22 @@ fn resolve(
     sort
 }
 
+/// What all attributes of a class lie in, if each has a range.
+fn range_of(design: &Design, class: &Class) -> Option<Range> {
+    let mut all: Option<Range> = None;
+    for place in &class.places {
+        let range = match place {
+            PlaceOf::Attr(subject, attr) => {
+                design.subjects[subject.index()].attributes[attr.index()].range?
+            }
+            _ => continue,
+        };
+        let held = all.unwrap_or(range);
+        all = Some(Range { low: held.low.min(range.low), high: held.high.max(range.high) });
+    }
+    all
+}
+
 /// Do all places belong to records of one subject?
 fn one_subject(design: &Design, class: &Class) -> bool {
     let mut subjects = class.places.iter().filter_map(|place| match place {
@@ -283,7 +320,7 @@ fn one_subject(design: &Design, class: &Class) -> bool {
             Some(design.actors[actor.index()].memory[field.index()].of)
         }
         PlaceOf::Key(..) | PlaceOf::LogEnd(..) => Some(None),
-        PlaceOf::Local(..) | PlaceOf::Inner(_) => None,
+        PlaceOf::Local(..) | PlaceOf::Me(_) | PlaceOf::Inner(_) => None,
     });
     let Some(Some(first)) = subjects.next() else { return false };
     subjects.all(|subject| subject == Some(first))
@@ -313,6 +350,7 @@ fn type_of(design: &Design, place: PlaceOf) -> Option<Type> {
             design.subjects[subject.index()].keys.get(part as usize)?.ty.clone()
         }
         PlaceOf::LogEnd(..) => Type::Int,
+        PlaceOf::Me(_) => Type::Actor,
         PlaceOf::Memory(actor, field) => {
             element(&design.actors[actor.index()].memory[field.index()].ty).clone()
         }
@@ -338,6 +376,8 @@ fn name_of(design: &Design, place: PlaceOf) -> Option<String> {
         PlaceOf::Local(Scope::Operation(operation), local) => {
             design.operations[operation as usize].locals.get(local.index())?.name.clone()
         }
-        PlaceOf::Local(..) | PlaceOf::Inner(_) | PlaceOf::LogEnd(..) => return None,
+        PlaceOf::Local(..) | PlaceOf::Me(_) | PlaceOf::Inner(_) | PlaceOf::LogEnd(..) => {
+            return None;
+        }
     })
 }

@@ -7,9 +7,13 @@ use rustc_hash::FxHashMap;
 use super::flow::PlaceOf;
 use super::sorts::{self, Sorts};
 use crate::WorldError;
+use crate::machine::list_room;
 
 /// The clock of every state: times are kept as their distance from it.
 pub(crate) const BASE: Word = 1 << 40;
+
+/// More lists than this are not given by callers.
+const LISTS_MAX: usize = 1 << 10;
 
 /// More combinations than this are not listed.
 const LIST_MAX: usize = 1 << 20;
@@ -52,6 +56,9 @@ pub(crate) struct Universe {
     pub(crate) principals: Vec<Principal>,
     /// for each actor (its root's), the first of its principals and how many
     pub(crate) of_actor: Vec<(u32, u32)>,
+    /// for each actor (its root's), the principals that may act as it: its own, and those of actors
+    /// that may be the same person
+    pub(crate) acts: Vec<Vec<u32>>,
     pub(crate) keys: Vec<Keys>,
     /// What a keystore can be asked to sign: the effect, and the number of the key of the call. A
     /// signature is its place here plus one; 0 is a signature of nothing.
@@ -73,6 +80,7 @@ impl Universe {
             sorts,
             principals: Vec::new(),
             of_actor: vec![(0, 0); design.actors.len()],
+            acts: Vec::new(),
             keys: Vec::new(),
             signs: Vec::new(),
         };
@@ -96,6 +104,7 @@ impl Universe {
             let root = root_actor(design, ActorId::of(index));
             universe.of_actor[index] = universe.of_actor[root.index()];
         }
+        universe.acts = persons(design, &universe);
         universe.keys = (0..design.subjects.len()).map(|_| Keys::default()).collect();
         let mut made = vec![false; design.subjects.len()];
         for index in 0..design.subjects.len() {
@@ -110,6 +119,12 @@ impl Universe {
             }
         }
         Ok(universe)
+    }
+
+    /// Which of those that may act as an actor a principal is.
+    pub(crate) fn turn(&self, actor: ActorId, principal: Word) -> u32 {
+        let at = self.acts[actor.index()].iter().position(|held| Word::from(*held) == principal);
+        at.expect("a principal that may act as it") as u32
     }
 
     fn make_keys(
@@ -196,7 +211,17 @@ impl Universe {
             },
             Values::Refs(subject) => one(&mut (0..self.keys[subject.index()].len as Word)),
             Values::Principals => one(&mut (0..self.principals.len() as Word)),
-            Values::Ticks(ticks) => vec![vec![Word::from(*ticks)]],
+            Values::PrincipalsOf(actors) => {
+                let mut principals: Vec<Word> = actors
+                    .iter()
+                    .flat_map(|actor| &self.acts[actor.index()])
+                    .map(|principal| Word::from(*principal))
+                    .collect();
+                principals.sort_unstable();
+                principals.dedup();
+                one(&mut principals.into_iter())
+            }
+            Values::Units(..) => unreachable!("durations are in words"),
             Values::OrNull(inner) => {
                 let mut list = self.list(design, inner, ty, sort)?;
                 let mut null = vec![0; width];
@@ -204,9 +229,29 @@ impl Universe {
                 list.push(null);
                 list
             }
+            Values::ListOf(inner, max) => {
+                let elements = self.elements(design, inner, ty, sort)?;
+                let longest = list_room(design).min(*max) as usize;
+                let mut lists: Vec<Vec<Word>> = vec![Vec::new()];
+                let mut from = 0;
+                for _ in 0..longest {
+                    let end = lists.len();
+                    for at in from..end {
+                        for element in &elements {
+                            let mut list = lists[at].clone();
+                            list.push(*element);
+                            lists.push(list);
+                        }
+                    }
+                    if lists.len() > LISTS_MAX {
+                        return Err(WorldError::TooMany { what: "lists that callers give".into() });
+                    }
+                    from = end;
+                }
+                lists.iter().map(|list| collection(list, width)).collect()
+            }
             Values::SetOf(inner, max) => {
-                let of = sorts::element(ty);
-                let elements = self.list(design, inner, of, sort)?;
+                let elements = self.elements(design, inner, ty, sort)?;
                 if elements.len() > 16 {
                     return Err(WorldError::TooMany { what: "the elements of a set".into() });
                 }
@@ -215,7 +260,7 @@ impl Universe {
                     .map(|chosen| {
                         let mut set: Vec<Word> = (0..elements.len())
                             .filter(|at| chosen >> at & 1 == 1)
-                            .map(|at| elements[at][0])
+                            .map(|at| elements[at])
                             .collect();
                         set.sort_unstable();
                         collection(&set, width)
@@ -236,8 +281,25 @@ impl Universe {
         })
     }
 
+    /// What callers put into a collection: the values of `check`, and the literals that elements are
+    /// compared with.
+    fn elements(
+        &self,
+        design: &Design,
+        inner: &Values,
+        ty: &Type,
+        sort: Option<usize>,
+    ) -> Result<Vec<Word>, WorldError> {
+        let list = self.list(design, inner, sorts::element(ty), sort)?;
+        let mut elements: Vec<Word> = list.into_iter().map(|words| words[0]).collect();
+        elements.extend(sort.map_or(&[][..], |sort| &self.sorts.list[sort].compared));
+        elements.sort_unstable();
+        elements.dedup();
+        Ok(elements)
+    }
+
     /// The words of a constant.
-    fn words(&self, value: &Const, width: usize) -> Vec<Word> {
+    pub(crate) fn words(&self, value: &Const, width: usize) -> Vec<Word> {
         let scalar = |value: &Const| match value {
             Const::Text(text) => {
                 self.sorts.pool.iter().position(|held| held == text).map_or(-1, |at| at as Word)
@@ -266,6 +328,38 @@ impl Universe {
             other => vec![scalar(other)],
         }
     }
+}
+
+/// For each actor, who may act as it. Two actors may be the same person, unless the design says that they
+/// are apart; it is tried where their principals can be compared with each other.
+fn persons(design: &Design, universe: &Universe) -> Vec<Vec<u32>> {
+    let of = |actor: ActorId| {
+        let (first, count) = universe.of_actor[actor.index()];
+        first..first + count
+    };
+    (0..design.actors.len())
+        .map(|index| {
+            let own = root_actor(design, ActorId::of(index));
+            let mut acts: Vec<u32> = of(own).collect();
+            for other in universe.sorts.meets(own) {
+                if other != own && !is_apart(design, own, other) {
+                    acts.extend(of(other));
+                }
+            }
+            acts.sort_unstable();
+            acts.dedup();
+            acts
+        })
+        .collect()
+}
+
+fn is_apart(design: &Design, one: ActorId, other: ActorId) -> bool {
+    let is = |actor: ActorId, root: ActorId| root_actor(design, actor) == root;
+    let actors = || design.actors.iter().enumerate().map(|(at, held)| (ActorId::of(at), held));
+    let says = |from: ActorId, to: ActorId| {
+        actors().any(|(id, held)| is(id, from) && held.apart.iter().any(|apart| is(*apart, to)))
+    };
+    says(one, other) || says(other, one)
 }
 
 fn collection(elements: &[Word], width: usize) -> Vec<Word> {

@@ -53,6 +53,8 @@ pub enum Action {
     Call {
         call: Call,
         how: How,
+        /// and the same call is still in flight
+        twice: bool,
     },
     /// the call in flight lands; if it is refused nothing comes of it
     Land,
@@ -71,8 +73,6 @@ pub enum How {
     Plain,
     /// done, and its caller does not learn of it
     LostReply,
-    /// done, and the same call is still in flight
-    Duplicate,
     /// what is overwritten in memory is kept, to be used once more
     Pause,
     /// with the older memory, for the last time; its answer is not heard
@@ -141,7 +141,7 @@ impl Model for FaultyLease {
         let mut next = state.clone();
         let mut passed = 0;
         match action {
-            Action::Call { call, how } => {
+            Action::Call { call, how, twice } => {
                 let (after, learned) = run(&state.resources[call.resource], call)?;
                 let (held, me) = (&mut next.resources[call.resource], call.me as usize);
                 *held = after;
@@ -151,12 +151,12 @@ impl Model for FaultyLease {
                 }
                 match how {
                     How::Plain | How::LostReply => {}
-                    How::Duplicate => {
-                        let taken = call.my_epoch.filter(|_| call.step.reads());
-                        next.in_flight = Some(Call { my_epoch: taken, ..call });
-                    }
                     How::Pause => next.older[call.resource][me] = kept,
                     How::Older => next.older[call.resource][me] = None,
+                }
+                if twice {
+                    let taken = call.my_epoch.filter(|_| call.step.reads());
+                    next.in_flight = Some(Call { my_epoch: taken, ..call });
                 }
             }
             Action::Land => {
@@ -206,25 +206,28 @@ impl Model for FaultyLease {
 }
 
 impl FaultyLease {
-    /// Everything that can become of one call.
+    /// Everything that can become of one call: at most two faults meet in it.
     fn ways(&self, state: &State, call: Call, actions: &mut Vec<Action>) {
         let held = &state.resources[call.resource];
-        if let Some((_, learned)) = run(held, call) {
-            actions.push(Action::Call { call, how: How::Plain });
-            if learned.is_some() {
-                actions.push(Action::Call { call, how: How::LostReply });
-            }
+        let mut add = |call: Call, how: How| {
+            actions.push(Action::Call { call, how, twice: false });
             if state.in_flight.is_none() {
-                actions.push(Action::Call { call, how: How::Duplicate });
+                actions.push(Action::Call { call, how, twice: true });
+            }
+        };
+        if let Some((_, learned)) = run(held, call) {
+            add(call, How::Plain);
+            if learned.is_some() {
+                add(call, How::LostReply);
             }
             if call.my_epoch.is_some() && learned.is_some() && learned != call.my_epoch {
-                actions.push(Action::Call { call, how: How::Pause });
+                add(call, How::Pause);
             }
         }
         let my_epoch = state.older[call.resource][call.me as usize];
         let older = Call { my_epoch, ..call };
         if call.step.reads() && my_epoch.is_some() && run(held, older).is_some() {
-            actions.push(Action::Call { call: older, how: How::Older });
+            add(older, How::Older);
         }
     }
 }

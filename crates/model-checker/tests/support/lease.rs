@@ -66,8 +66,8 @@ pub fn lease() -> Design {
         keys: vec![vec![Values::Opaque(2)]],
         actors: vec![2, 1],
         params: vec![
-            vec![refs(), Values::Ticks(2)],
-            vec![refs(), Values::Ticks(2)],
+            vec![refs(), Values::Units(2, 2)],
+            vec![refs(), Values::Units(2, 2)],
             vec![refs(), Values::Irrelevant],
             vec![refs()],
             vec![refs()],

@@ -158,6 +158,9 @@ impl<'s> Conversion<'s> {
             self.found.add(&subject.name, why, named);
             return Ok(Carried::Nothing);
         }
+        if let Some(why) = self.key_outside(id, new_id, parts)? {
+            self.found.add(&subject.name, why, named.clone());
+        }
         let mut reader = Reader::new(value);
         let head = record::take_head(&mut reader)?;
         let kept = self.attributes(id, &mut reader)?;
@@ -201,6 +204,25 @@ impl<'s> Conversion<'s> {
         key.extend_from_slice(&(new_id.0 as u16).to_be_bytes());
         key.extend_from_slice(parts);
         Ok(Carried::Put(key, out))
+    }
+
+    /// What is wrong with a key whose parts have ranges now.
+    fn key_outside(
+        &mut self,
+        id: SubjectId,
+        new_id: SubjectId,
+        parts: &[u8],
+    ) -> Result<Option<String>, Damaged> {
+        if !self.new.design.has_key_ranges(new_id) {
+            return Ok(None);
+        }
+        let design = &self.old.design;
+        let handle = keys::read_key_parts(&mut Reader::new(parts), design, id, &mut self.pools.0)?;
+        let mut leaves = Vec::new();
+        values::write_key(design, id, handle, &self.pools.0, &mut leaves);
+        let read =
+            values::read_key(&self.new.design, new_id, &mut leaves.iter(), &mut self.pools.1);
+        Ok(read.err().map(|bad| format!("has keys that it does not take: {}", bad.message)))
     }
 
     /// The attributes of a record as they are encoded, each by its number.
@@ -255,7 +277,7 @@ impl<'s> Conversion<'s> {
                     let done = carry(
                         &mut Reader::new(bytes),
                         (&old.design, was),
-                        (&new.design, is),
+                        (&new.design, is, attribute.range),
                         &mut self.pools,
                         out,
                     )?;
@@ -349,7 +371,7 @@ impl<'s> Conversion<'s> {
                 Some((known, bytes)) => carry(
                     &mut Reader::new(bytes),
                     (&old.design, &before.attributes[known.index()].ty),
-                    (&new.design, &attribute.ty),
+                    (&new.design, &attribute.ty, attribute.range),
                     &mut self.pools,
                     &mut out,
                 )?,
@@ -427,7 +449,7 @@ impl<'s> Conversion<'s> {
                 Some((_, was, bytes)) => carry(
                     &mut Reader::new(bytes),
                     (&old.design, was),
-                    (&new.design, &param.ty),
+                    (&new.design, &param.ty, param.range),
                     &mut self.pools,
                     &mut out,
                 )?,

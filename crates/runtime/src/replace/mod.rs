@@ -89,6 +89,16 @@ impl Runtime {
     /// this runtime answers `Replaced`, and the one that is returned has the say. `drop` names what
     /// may be lost: `Seat`, `Seat.SeatState.note`.
     pub fn replace(&self, design: Design, drop: &[String]) -> Result<Runtime, ReplaceError> {
+        self.replace_with(design, None, drop)
+    }
+
+    /// The same, and the text of the new version is kept beside it.
+    pub fn replace_with(
+        &self,
+        design: Design,
+        text: Option<&str>,
+        drop: &[String],
+    ) -> Result<Runtime, ReplaceError> {
         if design.name != self.schema.design.name {
             let (is, was) = (&design.name, &self.schema.design.name);
             return Err(ReplaceError::Design(format!("this is `{is}`, and `{was}` is served")));
@@ -105,7 +115,7 @@ impl Runtime {
         if !begun {
             return Err(ReplaceError::Busy);
         }
-        let replaced = self.replace_now(design, drop);
+        let replaced = self.replace_now(design, text, drop);
         self.gate.end_copying();
         let (schema, older) = replaced?;
         Ok(self.successor(schema, older))
@@ -114,19 +124,20 @@ impl Runtime {
     fn replace_now(
         &self,
         design: Design,
+        text: Option<&str>,
         drop: &[String],
     ) -> Result<(Schema, Vec<Arc<Schema>>), ReplaceError> {
         if stored_alike(&self.schema.design, &design) {
             let schema = schema_of(design, self.schema.number)?;
             self.swap(|transaction| {
-                registry::keep_design(transaction, &schema);
+                registry::keep_design(transaction, schema.number, &schema.design, text);
                 Ok(true)
             })?;
             return Ok((schema, self.older.clone()));
         }
         let number = registry::reserve(self.local(), &design.name)?;
         let schema = schema_of(design, number)?;
-        let copied = self.copy(&schema, drop);
+        let copied = self.copy(&schema, text, drop);
         if copied.is_err() {
             registry::give_up(self.local(), number)?;
             return copied.map(|()| (schema, Vec::new()));
@@ -136,7 +147,7 @@ impl Runtime {
         Ok((schema, older))
     }
 
-    fn copy(&self, new: &Schema, drop: &[String]) -> Result<(), ReplaceError> {
+    fn copy(&self, new: &Schema, text: Option<&str>, drop: &[String]) -> Result<(), ReplaceError> {
         let mut conversion = Conversion::new(&self.schema, new, drop);
         let mut dues = Dues::new(new, self.clock.now_ms());
         let bytes_max = self.store.limits().commit_bytes_max / 4;
@@ -172,7 +183,7 @@ impl Runtime {
                 }
                 switched = self.gate.touched().is_empty();
                 if switched {
-                    registry::switch(transaction, &self.schema, new)?;
+                    registry::switch(transaction, &self.schema, new, text)?;
                 }
                 Ok(switched)
             })?;
@@ -273,7 +284,7 @@ fn counted(schema: &Schema, subject: SubjectId) -> Value {
     all
 }
 
-fn without_places(value: &mut Value) {
+pub(crate) fn without_places(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for name in ["span", "head"] {

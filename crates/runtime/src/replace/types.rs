@@ -1,7 +1,7 @@
 //! From a value of one design to a value of the other.
 
-use design::model::{Design, Type};
-use engine::Word;
+use design::model::{Design, Range, Type};
+use engine::{NULL, Word};
 
 use crate::bytes::{Damaged, Reader};
 use crate::codec;
@@ -93,7 +93,7 @@ impl Rule {
 pub fn carry(
     reader: &mut Reader<'_>,
     (old, was): (&Design, &Type),
-    (new, is): (&Design, &Type),
+    (new, is, range): (&Design, &Type, Option<Range>),
     pools: &mut (Pool, Pool),
     out: &mut Vec<u8>,
 ) -> Result<Result<(), String>, Damaged> {
@@ -101,12 +101,19 @@ pub fn carry(
     let mut words: Vec<Word> = Vec::new();
     codec::take(reader, old, was, &mut pools.0, &mut words)?;
     match rule(old, new, was, is) {
-        Rule::Same => out.extend_from_slice(&before[..before.len() - reader.rest().len()]),
+        Rule::Same => {
+            if let Err(bad) = values::within(is, range, words.first().copied().unwrap_or(NULL)) {
+                return Ok(Err(bad.message));
+            }
+            out.extend_from_slice(&before[..before.len() - reader.rest().len()]);
+        }
         Rule::Never => return Ok(Err("there is no rule from the one type to the other".into())),
         Rule::Each => {
             let value = values::write(old, was, &words, &pools.0);
             let mut carried = Vec::new();
-            if let Err(bad) = values::read(new, is, &value, &mut pools.1, &mut carried) {
+            let read = values::read(new, is, &value, &mut pools.1, &mut carried);
+            let read = read.and_then(|()| values::within(is, range, carried[0]));
+            if let Err(bad) = read {
                 return Ok(Err(bad.message));
             }
             // an optional value of several words is null as a whole

@@ -129,6 +129,7 @@ fn operation(
     let row = Param {
         name: "row".into(),
         ty: Type::Ref(subject),
+        range: None,
         new: false,
         default: None,
         local: design::model::LocalId(0),

@@ -126,6 +126,9 @@ impl Runtime {
             };
             let mut words: Vec<Word> = Vec::new();
             values::read(&schema.design, &param.ty, value, &mut pool, &mut words)
+                .and_then(|()| {
+                    values::in_one_spelling(&schema.design, &param.ty, value, &words, &pool)
+                })
                 .map_err(|bad| CallError::Bad(BadValue::new(pointer, bad.message)))?;
             put_group(&mut group, schema, &param.ty, &words, &pool);
         }
@@ -168,7 +171,7 @@ impl Runtime {
             let mut parts = key.iter();
             let handle =
                 values::read_key(&schema.design, view.subject, &mut parts, &mut pool.borrow_mut())
-                    .map_err(CallError::Bad)?;
+                    .map_err(|bad| CallError::Bad(bad.under("around")))?;
             let mut id = (view.subject.0 as u16).to_be_bytes().to_vec();
             keys::key_parts(&mut id, &schema.design, view.subject, handle, &pool.borrow());
             let row = match known.rows.get(&id[..]) {

@@ -61,6 +61,7 @@ fn operation(design: &Design, view: &View) -> Operation {
     let row = Param {
         name: "row".into(),
         ty: Type::Ref(view.subject),
+        range: None,
         new: false,
         default: None,
         local: design::model::LocalId(0),

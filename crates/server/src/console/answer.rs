@@ -42,12 +42,17 @@ pub fn guard(service: &Service, call: &Call, thought: &Thought<'_>) -> Html {
             page,
             "<p data-guard=\"holds\"><span class=\"tag good\">holds</span> It would be done now.</p>"
         ),
-        Thought::Refused(refused) => html!(
-            page,
-            "<p data-guard=\"refused\"><span class=\"tag bad\">refused</span> <code>{}</code> does not \
-             hold now.</p>",
-            refused.clause
-        ),
+        Thought::Refused(refused) => {
+            html!(
+                page,
+                "<p data-guard=\"refused\"><span class=\"tag bad\">refused</span> <code>{}</code> does \
+                 not hold now.</p>",
+                refused.clause
+            );
+            if let Some(why) = &refused.why {
+                html!(page, "<p>{}</p>", prose(why));
+            }
+        }
         Thought::Unfit(field, why) => html!(
             page,
             "<p data-guard=\"unfit\"><span class=\"tag odd\">not yet</span> <code>{}</code>: {}</p>",
@@ -115,7 +120,7 @@ pub fn prevented(service: &Service, operation: &str, clause: &str) -> Vec<String
         let of = &design.operations[id.index()];
         of.name == operation
             && match which {
-                ClauseRef::Exists => clause == "exists",
+                ClauseRef::Exists => clause == "exists" || clause == "no_parent",
                 ClauseRef::Fresh => clause == "fresh",
                 ClauseRef::Named(at) => of.guard.get(*at as usize).is_some_and(|known| {
                     known.name == clause || clause.split('.').next() == Some(known.name.as_str())
@@ -246,6 +251,10 @@ pub fn refused(service: &Service, call: &Call, told: &str, problem: &Problem) ->
     );
     if let Some(text) = text {
         html!(page, "<p><code>{}</code></p>", text);
+    }
+    // not written in any guard: the problem says what it is
+    if matches!(clause, "range" | "apart") {
+        html!(page, "<p>{}</p>", prose(&problem.detail));
     }
     let prevents = prevented(service, &operation.name, clause);
     if !prevents.is_empty() {

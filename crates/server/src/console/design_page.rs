@@ -3,6 +3,7 @@
 use super::html::{Html, html};
 use super::shell::{self, Tab};
 use super::value::Place;
+use super::verdict;
 use super::visit::Visit;
 use crate::service::Service;
 
@@ -11,6 +12,7 @@ pub fn page(visit: &Visit, service: &Service) -> Html {
     let place = Place { name: &service.name, design };
     let mut page = Html::new();
     html!(page, "<h1>{}</h1><p class=\"lead\">{}</p>", design.name, design.title);
+    page.add(verdict::whole(service));
     let drawings = explain::linked(design, &|actor, operation| {
         service.call(actor, operation).map(|_| place.step(actor, operation))
     });

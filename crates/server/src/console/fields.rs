@@ -1,6 +1,6 @@
 //! The fields of a form, by the types of what they stand for; and back from a form to values.
 
-use design::model::{Const, Design, Operation, Param, SubjectId, Type};
+use design::model::{Const, Design, Operation, Param, Range, SubjectId, Type, duration_text};
 use serde_json::{Map, Value};
 
 use super::html::{Html, html};
@@ -14,13 +14,13 @@ pub fn sent<'a>(form: &'a Sent, name: &str) -> Option<&'a str> {
     form.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
 }
 
-/// The parts of a key, those of the records it refers to among them.
-pub fn leaves(design: &Design, subject: SubjectId) -> Vec<(String, Type)> {
+/// The parts of a key, those of the records it refers to among them, each with its range.
+pub fn leaves(design: &Design, subject: SubjectId) -> Vec<(String, Type, Option<Range>)> {
     let mut list = Vec::new();
     for key in &design.subjects[subject.index()].keys {
         match key.ty {
             Type::Ref(other) => list.extend(leaves(design, other)),
-            _ => list.push((key.name.clone(), key.ty.clone())),
+            _ => list.push((key.name.clone(), key.ty.clone(), key.range)),
         }
     }
     list
@@ -33,6 +33,7 @@ pub struct Field<'a> {
     pub name: String,
     pub label: &'a str,
     pub ty: &'a Type,
+    pub range: Option<Range>,
     /// it names a record that is not there yet
     pub new: bool,
     pub default: Option<&'a Const>,
@@ -63,6 +64,7 @@ impl<'a> Field<'a> {
             name: format!("p.{}", param.name),
             label: &param.name,
             ty: &param.ty,
+            range: param.range,
             new: param.new,
             default: param.default.as_ref(),
             known: Vec::new(),
@@ -85,10 +87,11 @@ impl<'a> Field<'a> {
             html!(page, "<fieldset class=\"field{}\"><legend>{} ", wrong, self.label);
             self.hint(page);
             html!(page, "</legend><div class=\"parts\">");
-            for (at, (label, ty)) in parts.iter().enumerate() {
+            for (at, (label, ty, range)) in parts.iter().enumerate() {
                 let name = format!("{}.{at}", self.name);
                 html!(page, "<div><label for=\"{}\">{}</label>", name, label);
-                input(page, self.design, &name, ty, sent(form, &name).unwrap_or_default(), self);
+                let given = sent(form, &name).unwrap_or_default();
+                input(page, &name, (ty, *range), given, self);
                 html!(page, "</div>");
             }
             html!(page, "</div>");
@@ -99,9 +102,9 @@ impl<'a> Field<'a> {
         html!(page, "<div class=\"field{}\"><label for=\"{}\">{} ", wrong, self.name, self.label);
         self.hint(page);
         html!(page, "</label>");
-        let ty = parts.first().map_or(self.ty, |(_, ty)| ty);
+        let part = parts.first().map(|(_, ty, range)| (ty, *range));
         let given = sent(form, &self.name).map_or_else(|| self.fresh(), str::to_string);
-        input(page, self.design, &self.name, ty, &given, self);
+        input(page, &self.name, part.unwrap_or((self.ty, self.range)), &given, self);
         self.why(page);
         html!(page, "</div>");
     }
@@ -115,6 +118,9 @@ impl<'a> Field<'a> {
     fn hint(&self, page: &mut Html) {
         let mut text = if self.new { "new ".to_string() } else { String::new() };
         text.push_str(&type_text(self.design, self.ty.required()));
+        if let Some(range) = self.range {
+            text.push_str(&format!(" in {}", range.text(self.ty)));
+        }
         if let Some(default) = self.default {
             text.push_str(&format!(", {} if left empty", const_text(self.design, default)));
         } else if self.ty.is_optional() {
@@ -141,14 +147,24 @@ impl<'a> Field<'a> {
     fn stem(&self) -> Option<String> {
         let Type::Ref(subject) = self.ty.required() else { return None };
         match leaves(self.design, *subject).as_slice() {
-            [(_, Type::Text)] => Some(format!("{}-", self.label)),
+            [(_, Type::Text, _)] => Some(format!("{}-", self.label)),
             _ => None,
         }
     }
 }
 
-fn input(page: &mut Html, design: &Design, name: &str, ty: &Type, given: &str, field: &Field<'_>) {
+fn input(
+    page: &mut Html,
+    name: &str,
+    (ty, range): (&Type, Option<Range>),
+    given: &str,
+    field: &Field<'_>,
+) {
+    let design = field.design;
     let mut more = Html::new();
+    if let (Some(range), Type::Int) = (range, ty.required()) {
+        html!(more, " min=\"{}\" max=\"{}\"", range.low.to_string(), range.high.to_string());
+    }
     if field.wrong.is_some() {
         html!(more, " aria-invalid=\"true\" aria-describedby=\"{}-why\"", field.name);
     }
@@ -280,13 +296,6 @@ fn const_text(design: &Design, value: &Const) -> String {
         }
         Const::Set(_) | Const::List(_) | Const::Map(_) => "the design's default".into(),
     }
-}
-
-fn duration_text(ms: i64) -> String {
-    let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
-    let exact = units.iter().find(|(_, factor)| ms != 0 && ms % factor == 0);
-    let (unit, factor) = exact.copied().unwrap_or(("ms", 1));
-    format!("{}{unit}", ms / factor)
 }
 
 /// What was sent for a parameter; none: it was left empty and need not be there. Whether the value

@@ -28,6 +28,7 @@ mod step;
 mod steps;
 mod trouble;
 mod value;
+mod verdict;
 mod views;
 mod visit;
 
@@ -46,6 +47,7 @@ use axum::routing::any;
 
 use crate::app::App;
 use crate::body;
+use crate::checking;
 use crate::path;
 use crate::problem::Problem;
 use crate::routes::step::unknown;
@@ -247,8 +249,8 @@ async fn get(
         ["hot"] => hot::page(visit, service).await,
         ["check"] => check::page(visit, service),
         ["check", "events"] => {
-            let service = Arc::clone(service);
-            return replaced(app, move || check::now(&service));
+            let (its_app, service) = (Arc::clone(app), Arc::clone(service));
+            return replaced(app, move || check::now(&its_app, &service));
         }
         _ => return Err(nothing()),
     }))
@@ -282,7 +284,7 @@ async fn post(
         ["outbox", "retry"] => outbox::retry(visit, service, &form).await,
         ["check"] => {
             look::may_operate(visit)?;
-            check::begin(service);
+            checking::begin(app, service);
             let place = value::Place { name: &service.name, design: service.design() };
             Ok(session::go(&place.at("/check")))
         }

@@ -5,6 +5,7 @@ use super::plot::{count, spark};
 use super::pulse::Pulse;
 use super::shell;
 use super::value::{Place, grouped};
+use super::verdict;
 use super::visit::Visit;
 use crate::service::Service;
 
@@ -33,9 +34,10 @@ fn card(page: &mut Html, service: &Service) {
     let place = Place { name: &service.name, design };
     html!(
         page,
-        "<section class=\"card link\"><h2><a href=\"{}\">{}</a></h2><p class=\"faint\">{}</p>",
+        "<section class=\"card link\"><h2><a href=\"{}\">{}</a> {}</h2><p class=\"faint\">{}</p>",
         place.at(""),
         design.name,
+        verdict::tag(service),
         design.title
     );
     let (mut done, mut refused) = (0, 0);

@@ -133,7 +133,7 @@ fn finder(page: &mut Html, visit: &Visit, service: &Service, subject: usize, pla
         "<form class=\"inline card\" method=\"get\" action=\"{}\">",
         place.at(&format!("/record/{}", encoded(name)))
     );
-    for (at, (label, _)) in leaves(design, id).iter().enumerate() {
+    for (at, (label, _, _)) in leaves(design, id).iter().enumerate() {
         html!(
             page,
             "<div class=\"field\"><label for=\"find{}\">{}</label><input id=\"find{}\" name=\"key\" \

@@ -7,8 +7,8 @@ use design::model::{Design, OperationKind};
 use explain::Sheet;
 use runtime::Runtime;
 
-use super::check::Checking;
 use super::pulse::{Pulse, Second, Totals};
+use crate::checking::Checking;
 
 #[derive(Default)]
 pub struct Seen {

@@ -6,6 +6,7 @@ use axum::http::{Response, StatusCode};
 
 use super::html::{Html, html};
 use super::value::Place;
+use super::verdict;
 use super::visit::Visit;
 use crate::service::Service;
 
@@ -98,9 +99,10 @@ fn frame(visit: &Visit, of: Option<(&Service, Tab)>, title: &str, body: &Html) -
         let home = Place { name: &service.name, design: service.design() }.at("");
         html!(
             page,
-            "<span class=\"at\">/ <a href=\"{}\">{}</a></span>",
+            "<span class=\"at\">/ <a href=\"{}\">{}</a></span>{}",
             home,
-            service.design().name
+            service.design().name,
+            verdict::tag(service)
         );
     }
     html!(page, "<span class=\"spring\"></span>");
@@ -121,7 +123,13 @@ fn frame(visit: &Visit, of: Option<(&Service, Tab)>, title: &str, body: &Html) -
             menu(&mut page, visit, service, tab);
         }
     }
-    html!(page, "<main id=\"content\" tabindex=\"-1\">{}</main></div></body></html>\n", body);
+    let banner = of.map_or_else(Html::new, |(service, _)| verdict::banner(service));
+    html!(
+        page,
+        "<main id=\"content\" tabindex=\"-1\">{}{}</main></div></body></html>\n",
+        banner,
+        body
+    );
     page
 }
 

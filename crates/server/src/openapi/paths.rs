@@ -1,7 +1,7 @@
 //! The paths of one design.
 
 use design::model::{
-    Clause, Design, ExprKind, Operation, OperationKind, SubjectId, Type, View, ViewForm,
+    Attribute, Clause, Design, ExprKind, Operation, OperationKind, SubjectId, View, ViewForm,
 };
 use serde_json::{Map, Value, json};
 
@@ -24,7 +24,7 @@ pub fn add(service: &Service, paths: &mut Map<String, Value>, schemas: &mut Map<
         let truth = format!("{name}.{}", subject.name);
         schemas.insert(truth.clone(), truth_schema(design, SubjectId::of(at)));
         let parts = schema::parts(design, SubjectId::of(at));
-        let path: String = parts.iter().map(|(part, _)| format!("/{{{part}}}")).collect();
+        let path: String = parts.iter().map(|part| format!("/{{{}}}", part.name)).collect();
         let path = format!("/v1/{name}/{}{path}", subject.name);
         paths.insert(path, json!({ "get": truth_get(service, &subject.name, &truth, &parts) }));
     }
@@ -140,7 +140,7 @@ fn fields(design: &Design, operation: &Operation, call: &Call) -> Value {
         properties.insert(name.clone(), memory);
     }
     for param in &operation.params {
-        let mut schema = schema::sent(design, &param.ty);
+        let mut schema = schema::ranged(schema::sent(design, &param.ty), &param.ty, param.range);
         if param.new {
             schema["description"] = json!("a key that is not taken yet");
         }
@@ -193,7 +193,8 @@ fn refused(service: &Service, operation: &Operation) -> Value {
             } }),
         );
     }
-    let names: Vec<String> = clauses.iter().map(|clause| format!("`{}`", clause.name)).collect();
+    let mut names: Vec<String> = clauses.iter().map(|c| format!("`{}`", c.name)).collect();
+    names.extend(implicit(service.design(), operation).map(|name| format!("`{name}`")));
     let guards = if names.is_empty() { "its records".to_string() } else { names.join(", ") };
     let mut content = json!({ "schema": reference("schemas", "Refusal") });
     if !examples.is_empty() {
@@ -203,6 +204,15 @@ fn refused(service: &Service, operation: &Operation) -> Value {
         "description": format!("refused by {guards}, or the same idempotency key is under way"),
         "content": { "application/problem+json": content },
     })
+}
+
+/// Clauses that are not written in a guard, as far as this step may be refused by them.
+fn implicit(design: &Design, operation: &Operation) -> impl Iterator<Item = &'static str> {
+    let is_step = matches!(operation.kind, OperationKind::Step { .. });
+    let apart = is_step && !design.actors[operation.actor.index()].apart.is_empty();
+    let mut attributes = design.subjects.iter().flat_map(|subject| &subject.attributes);
+    let range = is_step && attributes.any(|attribute| attribute.range.is_some());
+    [apart.then_some("apart"), range.then_some("range")].into_iter().flatten()
 }
 
 fn truth_schema(design: &Design, id: SubjectId) -> Value {
@@ -215,7 +225,9 @@ fn truth_schema(design: &Design, id: SubjectId) -> Value {
             Map::from_iter([("start".into(), offset()), ("end".into(), offset())])
         } else {
             let attributes = state.attributes.iter().map(|at| &subject.attributes[at.index()]);
-            attributes.map(|a| (a.name.clone(), schema::answered(design, &a.ty))).collect()
+            let told =
+                |a: &Attribute| schema::ranged(schema::answered(design, &a.ty), &a.ty, a.range);
+            attributes.map(|a| (a.name.clone(), told(a))).collect()
         };
         states.insert(state.name.clone(), json!({ "type": "object", "properties": fields }));
     }
@@ -230,13 +242,13 @@ fn truth_schema(design: &Design, id: SubjectId) -> Value {
     })
 }
 
-fn truth_get(service: &Service, subject: &str, truth: &str, parts: &[(String, Type)]) -> Value {
+fn truth_get(service: &Service, subject: &str, truth: &str, parts: &[schema::Part]) -> Value {
     let design = service.design();
     let mut parameters: Vec<Value> = parts
         .iter()
-        .map(|(name, ty)| {
-            let schema = schema::part(design, ty);
-            json!({ "name": name, "in": "path", "required": true, "schema": schema })
+        .map(|part| {
+            let schema = schema::ranged(schema::part(design, &part.ty), &part.ty, part.range);
+            json!({ "name": part.name, "in": "path", "required": true, "schema": schema })
         })
         .collect();
     parameters.push(reference("parameters", "IfNoneMatch"));

@@ -1,6 +1,6 @@
 //! The JSON Schema of a type of the language: as it may be sent, and as it is answered.
 
-use design::model::{Design, SubjectId, Type};
+use design::model::{Design, Range, SubjectId, Type};
 use serde_json::{Map, Value, json};
 
 /// As many characters as a part of a key may have.
@@ -13,7 +13,7 @@ pub fn sent(design: &Design, ty: &Type) -> Value {
     match ty {
         Type::Int => json!({
             "type": ["integer", "string"], "format": "int64",
-            "minimum": LEAST, "maximum": i64::MAX, "pattern": "^[+-]?[0-9]{1,18}$",
+            "minimum": LEAST, "maximum": i64::MAX, "pattern": "^(0|-?[1-9][0-9]{0,17})$",
         }),
         Type::Bool => json!({ "enum": [true, false, "true", "false"] }),
         Type::Decimal => json!({
@@ -83,6 +83,38 @@ pub fn answered(design: &Design, ty: &Type) -> Value {
     }
 }
 
+/// The schema of a value that lies in a range. A number sent as a text says nothing of its size, so
+/// where there is a range it is a number.
+pub fn ranged(mut schema: Value, ty: &Type, range: Option<Range>) -> Value {
+    let Some(range) = range else { return schema };
+    let quantity = ty.required();
+    let (low, high) = match quantity {
+        Type::Decimal => (json!(millionths(range.low)), json!(millionths(range.high))),
+        _ => (json!(range.low), json!(range.high)),
+    };
+    let text = schema["type"] == "string";
+    if *quantity == Type::Int {
+        let null = ty.is_optional();
+        schema["type"] = if null { json!(["integer", "null"]) } else { json!("integer") };
+        schema.as_object_mut().map(|fields| fields.remove("pattern"));
+    }
+    if !text {
+        schema["minimum"] = low;
+        schema["maximum"] = high;
+    }
+    if *quantity != Type::Int {
+        let said = schema["description"].as_str().map(|said| format!("{said}; "));
+        let said = said.unwrap_or_default();
+        schema["description"] =
+            json!(format!("{said}from {}", range.text(ty).replace("..", " to ")));
+    }
+    schema
+}
+
+fn millionths(value: i64) -> f64 {
+    value as f64 / 1_000_000.0
+}
+
 fn or_null(mut schema: Value) -> Value {
     if let Some(constants) = schema.get_mut("enum").and_then(Value::as_array_mut) {
         constants.push(Value::Null);
@@ -98,19 +130,28 @@ fn or_null(mut schema: Value) -> Value {
     schema
 }
 
-/// The names and types of the parts of a key, those of the records it refers to among them.
-pub fn parts(design: &Design, subject: SubjectId) -> Vec<(String, Type)> {
-    let mut all = Vec::new();
+/// One part of a key.
+pub struct Part {
+    pub name: String,
+    pub ty: Type,
+    pub range: Option<Range>,
+}
+
+/// The parts of a key, those of the records it refers to among them.
+pub fn parts(design: &Design, subject: SubjectId) -> Vec<Part> {
+    let mut all: Vec<Part> = Vec::new();
     for part in &design.subjects[subject.index()].keys {
         match part.ty {
             Type::Ref(other) => all.extend(parts(design, other)),
-            ref ty => all.push((part.name.clone(), ty.clone())),
+            ref ty => {
+                all.push(Part { name: part.name.clone(), ty: ty.clone(), range: part.range });
+            }
         }
     }
     // two records of one subject may stand in one key
     for at in 1..all.len() {
-        if all[..at].iter().any(|(name, _)| *name == all[at].0) {
-            all[at].0 = format!("{}_{}", all[at].0, at + 1);
+        if all[..at].iter().any(|part| part.name == all[at].name) {
+            all[at].name = format!("{}_{}", all[at].name, at + 1);
         }
     }
     all
@@ -118,8 +159,13 @@ pub fn parts(design: &Design, subject: SubjectId) -> Vec<(String, Type)> {
 
 /// One part of a key as it may be sent.
 pub fn part(design: &Design, ty: &Type) -> Value {
-    let mut schema = sent(design, ty);
+    bounded(sent(design, ty))
+}
+
+/// A text that is a part of a key is neither empty nor too long.
+fn bounded(mut schema: Value) -> Value {
     if schema["type"] == "string" && schema.get("enum").is_none() {
+        schema["minLength"] = json!(1);
         schema["maxLength"] = json!(KEY_CHARACTERS_MAX);
     }
     schema
@@ -129,18 +175,13 @@ pub fn part(design: &Design, ty: &Type) -> Value {
 fn key(design: &Design, subject: SubjectId, form: fn(&Design, &Type) -> Value) -> Value {
     let name = &design.subjects[subject.index()].name;
     let parts = parts(design, subject);
+    let of_part = |part: &Part| bounded(ranged(form(design, &part.ty), &part.ty, part.range));
     let mut schema = match parts.as_slice() {
-        [(_, ty)] => {
-            let mut schema = form(design, ty);
-            if schema["type"] == "string" && schema.get("enum").is_none() {
-                schema["maxLength"] = json!(KEY_CHARACTERS_MAX);
-            }
-            schema
-        }
+        [only] => of_part(only),
         parts => json!({
             "type": "array",
             // `prefixItems` would say which part is which; too many clients and tools do not know it
-            "items": { "anyOf": parts.iter().map(|(_, ty)| form(design, ty)).collect::<Vec<_>>() },
+            "items": { "anyOf": parts.iter().map(of_part).collect::<Vec<_>>() },
             "minItems": parts.len(), "maxItems": parts.len(),
         }),
     };
@@ -168,5 +209,31 @@ mod tests {
         assert_eq!(reference["items"]["anyOf"][0]["type"], "string");
         let optional = sent(&design, &params[1].ty);
         assert_eq!(optional["type"], json!(["integer", "string", "null"]));
+    }
+
+    #[test]
+    fn ranges_are_told() {
+        let design = design::compile(
+            "d",
+            "design D\nactor a\nsubject S(s: int 1..9) { truth T { n: int 1..64 = 4 } }\n\
+             step a[go(s: S, n: int 1..64, d: duration 1s..10m?, m: decimal 0..9.50, o: int 0..3?)] {\n\
+             T.n := n }\n",
+            &design::NoCatalog,
+        );
+        let design = design.design.unwrap();
+        let told: Vec<Value> = design.operations[0]
+            .params
+            .iter()
+            .map(|param| ranged(sent(&design, &param.ty), &param.ty, param.range))
+            .collect();
+        let ends = |schema: &Value| (schema["minimum"].clone(), schema["maximum"].clone());
+        assert_eq!(ends(&told[0]), (json!(1), json!(9)));
+        assert_eq!((&told[1]["type"], ends(&told[1])), (&json!("integer"), (json!(1), json!(64))));
+        assert!(told[1].get("pattern").is_none());
+        assert_eq!(ends(&told[2]), (json!(1_000), json!(600_000)));
+        let said = told[2]["description"].as_str().unwrap();
+        assert!(said.ends_with("; from 1s to 10m"), "{said}");
+        assert_eq!(ends(&told[3]), (json!(0.0), json!(9.5)));
+        assert_eq!(told[4]["type"], json!(["integer", "null"]));
     }
 }

@@ -4,16 +4,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, HeaderValue};
+use axum::http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, VARY};
 use axum::http::{HeaderMap, Response};
 use identity::Act;
 use serde_json::{Value, json};
 
-use crate::admin::AdminError;
+use crate::admin::{AdminError, Replacement};
 use crate::answer;
 use crate::app::App;
 use crate::auth::{self, Caller};
 use crate::body;
+use crate::checking;
 use crate::kinds;
 use crate::path;
 use crate::problem::Problem;
@@ -25,16 +26,36 @@ pub fn operator(app: &Arc<App>, headers: &HeaderMap) -> Result<Caller, Problem> 
     Ok(caller)
 }
 
-/// The text of a design, as it is served.
+/// The verdict on the text, in an answer that is the text.
+const VERDICT: HeaderName = HeaderName::from_static("steadfast-verdict");
+
+/// The text of a design, as it is served; for those who ask for JSON also what is known of it.
 pub fn text(
     app: &Arc<App>,
     service: &Service,
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Problem> {
     auth::caller(app, headers)?;
-    let mut response = Response::new(Body::from(service.text.clone()));
-    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
-    response.headers_mut().insert(CONTENT_TYPE, kind);
+    let standing = service.standing();
+    let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    let mut response = if accepted.is_some_and(|accepted| accepted.contains("application/json")) {
+        let design = service.design();
+        answer::json(&json!({
+            "name": service.name,
+            "design": design.name,
+            "title": design.title,
+            "verdict": standing.to_json(),
+            "text": service.text,
+        }))
+    } else {
+        let mut response = Response::new(Body::from(service.text.clone()));
+        let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+        response.headers_mut().insert(CONTENT_TYPE, kind);
+        response
+    };
+    let headers = response.headers_mut();
+    headers.insert(VARY, HeaderValue::from_static("accept"));
+    headers.insert(VERDICT, HeaderValue::from_static(standing.label()));
     Ok(response)
 }
 
@@ -68,7 +89,7 @@ pub async fn backup(
 }
 
 /// Puts another version of a design in the place of the one that is served. `?drop=…` names what
-/// may be lost.
+/// may be lost, `?unproved=true` takes a text that is violated.
 pub async fn replace(
     app: &Arc<App>,
     service: &Arc<Service>,
@@ -81,25 +102,39 @@ pub async fn replace(
     let text = body::read(sent, app.limits()).await?;
     let text = String::from_utf8(text.to_vec())
         .map_err(|_| Problem::malformed("a design is a text in UTF-8"))?;
-    let mut drop = Vec::new();
+    let (mut drop, mut unproved) = (Vec::new(), false);
     for part in query.split('&').filter(|part| !part.is_empty()) {
         match part.split_once('=') {
             Some(("drop", name)) => drop.push(path::decoded(name)?),
-            _ => return Err(Problem::malformed("only `drop` can be asked for here")),
+            Some(("unproved", "true")) => unproved = true,
+            Some(("unproved", "false")) => unproved = false,
+            _ => {
+                let known = "only `drop=NAME` and `unproved=true` can be asked for here";
+                return Err(Problem::malformed(known));
+            }
         }
     }
     let (admin, old) = (admin(app)?, Arc::clone(service));
     let app = Arc::clone(app);
     // also when the client does not wait: a design is replaced or it is not
     let done = tokio::task::spawn_blocking(move || {
-        let new = admin.replace(&old, &text, &drop)?;
+        let new = admin.replace(&old, &Replacement { text: &text, drop: &drop, unproved })?;
         let runtime = Arc::clone(&new.runtime);
+        let verdict = new.standing().to_json();
         app.replace(new);
         // it is replaced, whether or not the log takes the line
-        let of = json!({ "design": old.name });
+        let of = json!({ "design": old.name, "verdict": verdict });
         let _ = app.auditor.done(Act::DesignReplaced, &caller.principal, of);
-        let removed = runtime.remove_left_over();
-        Ok(json!({ "outcome": "replaced", "design": old.name, "removed": removed.unwrap_or(0) }))
+        if app.config.checking.is_some() {
+            checking::unknown_ones(&app);
+        }
+        let removed = runtime.remove_left_over().unwrap_or(0);
+        Ok(json!({
+            "outcome": "replaced",
+            "design": old.name,
+            "verdict": verdict,
+            "removed": removed,
+        }))
     })
     .await;
     let said: Value = done.map_err(|_| Problem::broken())?.map_err(problem)?;
@@ -116,6 +151,9 @@ fn problem(error: AdminError) -> Problem {
         AdminError::Design(lines) => Problem::new(&kinds::NOT_A_DESIGN, lines.join("\n")),
         AdminError::Unsafe { detail, obstacles } => {
             Problem::new(&kinds::UNSAFE_CHANGE, detail).with("obstacles", obstacles)
+        }
+        AdminError::Unproved { detail, standing } => {
+            Problem::new(&kinds::UNPROVED, detail).with("verdict", standing.to_json())
         }
         AdminError::Cannot(why) => Problem::new(&kinds::CANNOT, why),
     }

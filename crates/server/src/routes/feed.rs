@@ -33,8 +33,8 @@ const NOW: &str = "now";
 struct Asked {
     from: Option<String>,
     subject: Option<String>,
-    /// part by part
-    key: Vec<String>,
+    /// part by part, as the feed tells it; empty: of any record
+    key: Vec<Value>,
 }
 
 pub async fn get(
@@ -86,7 +86,7 @@ fn asked(service: &Service, query: &str, headers: &HeaderMap) -> Result<Asked, P
                 let message = format!("`{}` has no subject `{value}`", service.design().name);
                 return Err(Problem::misfit(&BadValue { pointer: "/subject".into(), message }));
             }
-            "key" => asked.key.push(value),
+            "key" => asked.key.push(value.into()),
             _ => {
                 let message =
                     format!("the feed takes no `{name}`, but `from`, `subject` and `key`");
@@ -97,6 +97,10 @@ fn asked(service: &Service, query: &str, headers: &HeaderMap) -> Result<Asked, P
     if !asked.key.is_empty() && asked.subject.is_none() {
         let message = "a `key` is that of a `subject`".to_string();
         return Err(Problem::misfit(&BadValue { pointer: "/key".into(), message }));
+    }
+    if let (Some(subject), false) = (&asked.subject, asked.key.is_empty()) {
+        let key = service.runtime.key(subject, &asked.key);
+        asked.key = key.map_err(|error| Problem::of_call(service, error))?;
     }
     // a client that comes back says where it was, whatever its address says
     if let Some(last) = headers.get("last-event-id").and_then(|value| value.to_str().ok())
@@ -176,7 +180,8 @@ impl Following {
             let key = &self.asked.key;
             let Some(changes) = told["changes"].as_array_mut() else { return };
             changes.retain(|change| {
-                change["subject"] == *subject && (key.is_empty() || has_key(&change["key"], key))
+                change["subject"] == *subject
+                    && (key.is_empty() || change["key"].as_array() == Some(key))
             });
             if changes.is_empty() {
                 return;
@@ -186,17 +191,4 @@ impl Following {
         let frame = format!("id: {revision}\nevent: transition\ndata: {told}\n\n");
         out.extend_from_slice(frame.as_bytes());
     }
-}
-
-/// A key as a path or a query writes it.
-fn has_key(parts: &Value, key: &[String]) -> bool {
-    let Some(parts) = parts.as_array() else { return false };
-    parts.len() == key.len()
-        && parts.iter().zip(key).all(|(part, wanted)| {
-            let written = match part {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            written == *wanted
-        })
 }

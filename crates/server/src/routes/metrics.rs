@@ -12,7 +12,7 @@ use crate::admin::Told;
 use crate::app::App;
 use crate::console::DEAD;
 use crate::metrics::label;
-use crate::{answer, auth};
+use crate::{answer, auth, standing};
 
 const STEPS: &str = "steadfast_steps_total";
 const TOOK: &str = "steadfast_step_seconds";
@@ -74,6 +74,14 @@ fn text(app: &App) -> String {
     for service in app.services() {
         let trouble = u8::from(service.runtime.counters().trouble().is_some());
         let _ = writeln!(out, "steadfast_trouble{{design=\"{}\"}} {trouble}", label(&service.name));
+    }
+    head(&mut out, "steadfast_verdict", "gauge", "1: this is what is known of the design's text");
+    for service in app.services() {
+        let (design, known) = (label(&service.name), service.standing().label());
+        for word in standing::LABELS {
+            let is = u8::from(word == known);
+            let _ = writeln!(out, "steadfast_verdict{{design=\"{design}\",word=\"{word}\"}} {is}");
+        }
     }
     let name = "steadfast_log_entries_forgotten_total";
     head(&mut out, name, "counter", "entries of logs that were forgotten because of their age");

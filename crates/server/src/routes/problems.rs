@@ -93,12 +93,17 @@ fn means(operation: &design::model::Operation, clause: &str) -> Option<String> {
 }
 
 /// What else than a clause may stand in the way, as the engine names it.
-const REASONS: [(&str, &str); 14] = [
-    ("exists", "a record that a parameter refers to is not there"),
+const REASONS: [(&str, &str); 18] = [
+    (
+        "exists",
+        "a record that a parameter refers to is not there, or the parent of one that it would make",
+    ),
     ("fresh", "the record that it would make is there already"),
     ("no_such_record", "a record that it reads or changes is not there"),
     ("deleted", "a record that it reads or changes is deleted by the step itself"),
     ("already_exists", "a record that it would make is there already"),
+    ("no_parent", "a record that it would make belongs to one that is not there"),
+    ("empty_key", "a record that it would make has an empty text in its key"),
     ("has_children", "a record that it would delete still has others that count as its children"),
     ("nothing", "a reference to nothing was followed"),
     ("null_value", "there is no value where one is required"),
@@ -106,6 +111,8 @@ const REASONS: [(&str, &str); 14] = [
     ("division_by_zero", "a number would be divided by zero"),
     ("collection_full", "a list, a set or a map is full"),
     ("out_of_range", "a parameter is not a value of its type"),
+    ("range", "a value would lie outside the range that the design gives it; `detail` names it"),
+    ("apart", "whoever calls has acted as somebody who is never the same person"),
     ("entry_closed", "the call that was answered is no longer waited for"),
     ("unsupported", "it asks for something that is not evaluated here"),
 ];
@@ -119,7 +126,7 @@ fn prevents<'a>(
     let name = clause.split('.').next().unwrap_or_default();
     let wanted = match operation.guard.iter().position(|clause| clause.name == name) {
         Some(at) => ClauseRef::Named(at as u32),
-        None if name == "exists" => ClauseRef::Exists,
+        None if name == "exists" || name == "no_parent" => ClauseRef::Exists,
         None if name == "fresh" => ClauseRef::Fresh,
         None => return Vec::new(),
     };
@@ -194,6 +201,8 @@ mod tests {
             NoSuchRecord,
             Deleted,
             AlreadyExists,
+            NoParent,
+            EmptyKey,
             HasChildren,
             Nothing,
             NullValue,
@@ -201,6 +210,7 @@ mod tests {
             DivisionByZero,
             CollectionFull,
             OutOfRange,
+            Range(engine::Outside { place: engine::Place::Param(0), value: 0 }),
             EntryClosed,
             Unsupported,
         ] {

@@ -34,7 +34,9 @@ pub async fn get(
         *known.status_mut() = StatusCode::NOT_MODIFIED;
         known
     } else {
-        answer::json(&json!({ "subject": subject, "key": parts, "truth": found.truth }))
+        let key = service.runtime.key(subject, &parts);
+        let key = key.map_err(|error| Problem::of_call(service, error))?;
+        answer::json(&json!({ "subject": subject, "key": key, "truth": found.truth }))
     };
     response.headers_mut().insert(ETAG, etag::tag(found.version));
     Ok(response)

@@ -79,7 +79,7 @@ const AUDIT: &str = r#"(() => {
   return { found, texts };
 })()"#;
 
-fn audit(browser: &Browser, name: &str) {
+pub fn audit(browser: &Browser, name: &str) {
     let result = browser.eval(AUDIT);
     assert_eq!(result["found"], json!([]), "{name}");
     assert!(result["texts"].as_u64().unwrap_or(0) > 5, "{name}: {result}");
@@ -87,7 +87,7 @@ fn audit(browser: &Browser, name: &str) {
     assert!(complaints.is_empty(), "{name}: {complaints:?}");
 }
 
-fn is_picture(bytes: &[u8]) -> bool {
+pub fn is_picture(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\x89PNG") && bytes.len() > 8_000
 }
 

@@ -6,4 +6,5 @@ mod pages;
 #[path = "../http/support/mod.rs"]
 mod support;
 mod tokens;
+mod verdicts;
 mod webdriver;

@@ -1,8 +1,10 @@
 //! The server as its clients see it: in this process, over real connections.
 
 mod blobs;
+mod bounded;
 mod clients;
 mod feed;
+mod keys;
 mod limits;
 mod many;
 mod pages;
@@ -11,5 +13,6 @@ mod replacing;
 mod security;
 mod steps;
 mod support;
+mod verdicts;
 mod views;
 mod ways;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::support::{Client, config, service};
 use serde_json::json;
-use server::{Admin, AdminError, AdminHandle, Config, Service};
+use server::{Admin, AdminError, AdminHandle, Config, Replacement, Service};
 
 const DOOR: &str = r#"design Door
 
@@ -33,13 +33,13 @@ impl Admin for Slow {
         Err(AdminError::Cannot("not here".into()))
     }
 
-    fn replace(&self, old: &Service, text: &str, drop: &[String]) -> Result<Service, AdminError> {
-        let design = design::compile(&old.name, text, &design::NoCatalog).design.expect("sound");
-        let new = old.runtime.replace(design, drop);
+    fn replace(&self, old: &Service, with: &Replacement<'_>) -> Result<Service, AdminError> {
+        let compiled = design::compile(&old.name, with.text, &design::NoCatalog);
+        let new = old.runtime.replace(compiled.design.expect("sound"), with.drop);
         let new = new.map_err(|error| AdminError::Cannot(error.to_string()))?;
         self.retired.lock().unwrap().send(()).unwrap();
         thread::sleep(GAP);
-        Ok(Service::new(&old.name, text, Arc::new(new)))
+        Ok(Service::new(&old.name, with.text, Arc::new(new)))
     }
 }
 

@@ -1,5 +1,7 @@
 //! `steadfast explain`
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use design::model::Design;
 use explain::{Engine, Follows};
@@ -25,6 +27,7 @@ Examples:
   steadfast explain tickets
   steadfast explain tickets --format svg > tickets.svg
   steadfast explain tickets --engine postgres
+  steadfast explain booking.design --format tla --write out
   steadfast explain shop.design --against shop2.design")]
 pub struct Explain {
     /// A path, or the name of a design in the catalog
@@ -41,6 +44,12 @@ pub struct Explain {
     /// What changes from DESIGN to this one
     #[arg(long, value_name = "NEW")]
     against: Option<String>,
+    /// With `--format tla`: take this away first, as a failure would write it (`take.free`)
+    #[arg(long, value_name = "PROTECTION", conflicts_with_all = ["against", "engine"])]
+    without: Vec<String>,
+    /// With `--format tla`: write the module and its configuration into this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["against", "engine"])]
+    write: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -56,31 +65,40 @@ enum Format {
     Markdown,
     Json,
     Svg,
+    /// A module of TLA+, for TLC
+    Tla,
 }
 
 impl Explain {
     pub fn run(self, output: &mut Output) -> Answer {
         let format = if self.json { Format::Json } else { self.format };
         let Some(design) = compile(&self.design, output)? else { return Ok(Exit::Wrong) };
+        if format == Format::Tla && self.against.is_none() && self.engine.is_none() {
+            return super::tla::run(&design, &self.without, self.write.as_deref(), output);
+        }
+        if !self.without.is_empty() || self.write.is_some() {
+            return Err(Problem::new("`--without` and `--write` go with `--format tla`"));
+        }
         let (text, exit) = match (&self.against, self.engine) {
             (Some(other), _) => {
                 let Some(other) = compile(other, output)? else { return Ok(Exit::Wrong) };
                 difference(&design, &other, format)?
             }
             (None, Some(engine)) => realization(&design, engine, format)?,
-            (None, None) => (sheet(&design, format), Exit::Yes),
+            (None, None) => (sheet(&design, format)?, Exit::Yes),
         };
         output.print(&text);
         Ok(exit)
     }
 }
 
-fn sheet(design: &Design, format: Format) -> String {
-    match format {
+fn sheet(design: &Design, format: Format) -> Result<String, Problem> {
+    Ok(match format {
         Format::Markdown => explain::markdown(&explain::sheet(design)),
         Format::Json => explain::sheet(design).to_json(),
         Format::Svg => explain::together(&explain::drawings(design)),
-    }
+        Format::Tla => return Err(no_module("a sheet")),
+    })
 }
 
 /// None: it does not compile, and why has been told.
@@ -100,6 +118,7 @@ fn difference(old: &Design, new: &Design, format: Format) -> Result<(String, Exi
         Format::Json => found.to_json(),
         Format::Markdown => explain::difference(&found),
         Format::Svg => return Err(no_drawing("a difference")),
+        Format::Tla => return Err(no_module("a difference")),
     };
     let exit = match found.follows {
         Follows::AsItIs | Follows::ByRewriting => Exit::Yes,
@@ -127,6 +146,7 @@ fn realization(
             format!("# {}: {}\n{}", design.name, design.title, explain::realization(&found))
         }
         Format::Svg => return Err(no_drawing("an engine")),
+        Format::Tla => return Err(no_module("an engine")),
     };
     let exit = if found.misfits.is_empty() { Exit::Yes } else { Exit::No };
     Ok((text, exit))
@@ -134,6 +154,10 @@ fn realization(
 
 fn no_drawing(of: &str) -> Problem {
     Problem::new(format!("there is no drawing of {of}")).help("leave out `--format svg`")
+}
+
+fn no_module(of: &str) -> Problem {
+    Problem::new(format!("there is no module of {of}")).help("leave out `--format tla`")
 }
 
 #[cfg(test)]
@@ -152,7 +176,7 @@ mod tests {
         for entry in catalog::entries() {
             let compiled = design::compile(entry.name(), entry.text, &Embedded).design.unwrap();
             for format in [Format::Markdown, Format::Json, Format::Svg] {
-                assert!(sheet(&compiled, format).len() > 500, "{}", entry.path);
+                assert!(sheet(&compiled, format).ok().unwrap().len() > 500, "{}", entry.path);
             }
             for engine in EngineName::value_variants() {
                 let (text, exit) = realization(&compiled, *engine, Format::Markdown).ok().unwrap();

@@ -5,16 +5,19 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use design::model::Design;
+use model_checker::{Options, Word};
 use outgoing::{Effects, Webhooks};
 use runtime::{Outside, ReplaceError, Runtime, Workers};
 use serde_json::{Value, json};
-use server::{Admin, AdminError, Service, Told};
+use server::{Admin, AdminError, Budget, Replacement, Service, Standing, Told};
 use store_embedded::Embedded;
 use telemetry::Spans;
 
 use super::outgoing_options::Leaving;
 use crate::catalog;
 use crate::problem::Problem;
+use crate::verdicts::{Require, Rule, Verdicts, judge};
 
 /// Threads that deliver the effects of one design.
 const DELIVERERS: usize = 4;
@@ -26,6 +29,9 @@ pub struct Host {
     embedded: Option<Arc<Embedded>>,
     running: Mutex<HashMap<String, Beside>>,
     spans: Spans,
+    verdicts: Arc<Verdicts>,
+    /// what the verdict on every text that is served must say
+    require: Option<Require>,
 }
 
 /// Stopped when it is dropped, the webhooks first.
@@ -35,10 +41,17 @@ struct Beside {
 }
 
 impl Host {
-    pub fn new(leaving: Leaving, embedded: Option<Arc<Embedded>>, spans: Spans) -> Host {
+    pub fn new(
+        leaving: Leaving,
+        embedded: Option<Arc<Embedded>>,
+        spans: Spans,
+        verdicts: Arc<Verdicts>,
+        require: Option<Require>,
+    ) -> Host {
         let effects = Effects::new(leaving.targets.clone(), leaving.timeouts);
         let effects = Arc::new(effects.recorded(spans.clone()));
-        Host { leaving, effects, embedded, running: Mutex::default(), spans }
+        let running = Mutex::default();
+        Host { leaving, effects, embedded, running, spans, verdicts, require }
     }
 
     /// Starts what runs beside a design; what ran for it before is stopped first.
@@ -59,6 +72,31 @@ impl Host {
     pub fn stop(&self) {
         let all = std::mem::take(&mut *self.lock());
         drop(all);
+    }
+
+    /// The verdict on a text that is to be served, if it allows it. Where a rule asks for a verdict,
+    /// it is made now if it is not known.
+    fn allowed(&self, design: &Design, with: &Replacement<'_>) -> Result<Option<Word>, AdminError> {
+        let mut word = self.verdicts.find(with.text, design, None);
+        let open = word.as_ref().is_none_or(|word| matches!(word, Word::NotKnown { .. }));
+        if !design.world.written {
+            word = Some(Word::NotKnown { why: server::NO_WORLD.into() });
+        } else if self.require.is_some() && open {
+            let Budget { states_max, memory_bytes_max } = Budget::default();
+            let (max_states, max_memory) = (states_max, memory_bytes_max);
+            let options = Options { max_states, max_memory, threads: 1, ..Options::default() };
+            let found = judge(design, &options, &mut |_| {});
+            self.verdicts.keep(with.text, design, &found);
+            word = Some(found);
+        }
+        let rule = Rule { require: self.require, unproved: with.unproved };
+        match rule.allows(word.as_ref()) {
+            Ok(()) => Ok(word),
+            Err(unmet) => Err(AdminError::Unproved {
+                detail: unmet.why,
+                standing: word.map_or(Standing::NotChecked, Standing::Known),
+            }),
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Beside>> {
@@ -91,7 +129,8 @@ impl Admin for Host {
         told.collect()
     }
 
-    fn replace(&self, old: &Service, text: &str, drop: &[String]) -> Result<Service, AdminError> {
+    fn replace(&self, old: &Service, with: &Replacement<'_>) -> Result<Service, AdminError> {
+        let text = with.text;
         let compiled = design::compile(&old.name, text, &catalog::Embedded);
         let Some(design) = compiled.design else {
             let problems = compiled.diagnostics.iter().filter(|problem| problem.is_error());
@@ -106,7 +145,9 @@ impl Admin for Host {
                 "{unset}; start the server with `--outside` for it first"
             )));
         }
-        let new = old.runtime.replace(design, drop).map_err(|error| match error {
+        let word = self.allowed(&design, with)?;
+        let new = old.runtime.replace_with(design, Some(text), with.drop);
+        let new = new.map_err(|error| match error {
             ReplaceError::Unsafe(obstacles) => AdminError::Unsafe {
                 detail: obstacles.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
                 obstacles: json!(obstacles.iter().map(|o| o.to_json()).collect::<Vec<_>>()),
@@ -115,6 +156,14 @@ impl Admin for Host {
         })?;
         let new = Arc::new(new);
         self.start(&old.name, &new).map_err(|problem| AdminError::Cannot(problem.message))?;
-        Ok(Service::new(&old.name, text, new))
+        if let Some(word) = &word {
+            self.verdicts.keep_with(&new, text, word);
+        }
+        Ok(Service::new(&old.name, text, new).judged(word))
+    }
+
+    fn checked(&self, service: &Service, word: &Word) {
+        anstream::eprintln!("checked `{}`: {word}", service.name);
+        self.verdicts.keep_with(&service.runtime, &service.text, word);
     }
 }

@@ -3,21 +3,25 @@
 use clap::Args;
 
 use super::Answer;
+use crate::catalog::Embedded;
 use crate::client::{ServerOptions, design_name, segment, told};
 use crate::exit::Exit;
 use crate::load::load;
 use crate::output::{GOOD, ODD, Output};
+use crate::problem::Problem;
+use crate::verdicts::{Rule, VerdictOptions};
 
 /// Put another version of a design in the place of the one that is served
 ///
 /// The change is held against everything that is stored before anything is changed. Exits 1 when
-/// something stands in the way, and says what. `steadfast explain OLD --against NEW` tells beforehand
-/// what a change asks for.
+/// something stands in the way, or the new text is violated, and says what. `steadfast explain OLD
+/// --against NEW` tells beforehand what a change asks for.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   steadfast replace shop shop2.design
-  steadfast replace shop shop2.design --drop Seat.SeatState.note")]
+  steadfast replace shop shop2.design --drop Seat.SeatState.note
+  steadfast replace shop broken.design --unproved   also if it is violated")]
 pub struct Replace {
     /// The design, as the server calls it
     #[arg(value_name = "DESIGN")]
@@ -28,6 +32,11 @@ pub struct Replace {
     /// What may be lost: a subject, a state, an attribute, such as `Seat.SeatState.note`
     #[arg(long, value_name = "NAME")]
     drop: Vec<String>,
+    /// Also if the new text is violated
+    #[arg(long)]
+    unproved: bool,
+    #[command(flatten)]
+    verdicts: VerdictOptions,
     #[command(flatten)]
     server: ServerOptions,
 }
@@ -35,10 +44,16 @@ pub struct Replace {
 impl Replace {
     pub fn run(self, output: &mut Output) -> Answer {
         let text = load(&self.file)?.text;
+        self.may_be_served(&text)?;
         let client = self.server.patient_client()?;
         let mut path = format!("/v1/{}", segment(&design_name(&self.design)));
-        for (at, name) in self.drop.iter().enumerate() {
-            path.push_str(&format!("{}drop={}", if at == 0 { '?' } else { '&' }, segment(name)));
+        let mut query: Vec<String> =
+            self.drop.iter().map(|name| format!("drop={}", segment(name))).collect();
+        if self.unproved {
+            query.push("unproved=true".into());
+        }
+        if !query.is_empty() {
+            path.push_str(&format!("?{}", query.join("&")));
         }
         let headers = [("content-type", "text/plain; charset=utf-8")];
         let answered = client.put(&path, &headers, text.as_bytes())?;
@@ -47,8 +62,14 @@ impl Replace {
             let text = if self.server.json {
                 format!("{said}\n")
             } else {
+                let verdict = match said["verdict"]["word"].as_str() {
+                    Some("not_checked") | None => "; the new text was not checked yet",
+                    Some("not_known") => "; it is not known whether the new text holds",
+                    Some("violated") => "; the new text is violated",
+                    Some(_) => "",
+                };
                 format!(
-                    "{GOOD}replaced{GOOD:#}: `{}` is served as it is in `{}` now\n",
+                    "{GOOD}replaced{GOOD:#}: `{}` is served as it is in `{}` now{verdict}\n",
                     self.design, self.file
                 )
             };
@@ -84,5 +105,23 @@ impl Replace {
         }
         output.print(&text);
         Ok(Exit::No)
+    }
+}
+
+impl Replace {
+    /// What is known to be violated here is not sent. The server has the last word: it may know more,
+    /// and may have a rule of its own.
+    fn may_be_served(&self, text: &str) -> Result<(), Problem> {
+        // a text that does not compile is told by the server, as it reads it
+        let compiled = design::compile(&self.file, text, &Embedded);
+        let Some(design) = compiled.design else { return Ok(()) };
+        let word = self.verdicts.open().find(text, &design, None);
+        let rule = Rule { require: None, unproved: self.unproved };
+        rule.allows(word.as_ref()).map_err(|unmet| {
+            Problem::new(format!("`{}` is not put in place: {}", self.file, unmet.why))
+                .help(format!("`steadfast check {}` shows why", self.file))
+                .help("`--unproved` puts it in place all the same")
+                .exit(unmet.exit)
+        })
     }
 }

@@ -60,7 +60,7 @@ fn a_crash_in_the_middle_leaves_the_one_or_the_other() {
     write(&folder, "wider.design", &wider);
     let mut answered = 0;
     for round in 0..6_u64 {
-        let server = Server::start(&folder, &["door.design"]);
+        let server = Server::start(&folder, &["door.design", "--replace"]);
         if round == 0 {
             for n in 0..40 {
                 let door = format!("door=x{n}");
@@ -95,7 +95,7 @@ fn a_crash_in_the_middle_leaves_the_one_or_the_other() {
         });
         server.kill();
         answered += count.into_inner();
-        let server = Server::start(&folder, &["door.design"]);
+        let server = Server::start(&folder, &["door.design", "--replace"]);
         let found = server.run(&["get", "door", "Door", "d", "--json"]).exits(0).json();
         let opened = found["truth"]["DoorState"]["opened"].as_u64().unwrap();
         assert!(opened >= answered, "{opened} of {answered} that were answered");

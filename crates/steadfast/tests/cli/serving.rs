@@ -24,10 +24,20 @@ pub struct Server {
     pub process: Running,
     pub address: String,
     pub folder: PathBuf,
+    /// the first lines that it printed
+    pub said: String,
 }
 
 impl Server {
+    /// Without a check in the background, which would keep the machine busy.
     pub fn start(folder: &Path, words: &[&str]) -> Server {
+        let mut all = vec!["--no-background-check"];
+        all.extend(words);
+        Server::start_plain(folder, &all)
+    }
+
+    /// As it is started by hand.
+    pub fn start_plain(folder: &Path, words: &[&str]) -> Server {
         let mut all = vec!["serve"];
         for (flag, usual) in [("--listen", "127.0.0.1:0"), ("--store", "embedded:./data")] {
             if !words.contains(&flag) {
@@ -39,15 +49,21 @@ impl Server {
         command.stdout(Stdio::piped()).env("XDG_STATE_HOME", folder.join("state"));
         let mut process = Running(command.spawn().unwrap());
         let mut lines = BufReader::new(process.0.stdout.take().unwrap()).lines();
+        let mut said = String::new();
         let address = loop {
             let line = lines.next().expect("the server says where it listens").unwrap();
-            if let Some((_, address)) = line.split_once("http://") {
+            said.push_str(&format!("{line}\n"));
+            if line.starts_with("console ")
+                && let Some((_, address)) = line.split_once("http://")
+            {
                 break format!("http://{}", address.split('/').next().unwrap_or_default().trim());
             }
         };
+        // a line for each design follows, then an empty one
+        said.extend(lines.by_ref().map_while(Result::ok).take_while(|line| !line.is_empty()));
         // what is printed later must have somebody who reads it
         std::thread::spawn(move || lines.for_each(drop));
-        Server { process, address, folder: folder.into() }
+        Server { process, address, folder: folder.into(), said }
     }
 
     pub fn run(&self, words: &[&str]) -> Ran {

@@ -14,7 +14,13 @@ pub fn command(folder: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
     command.current_dir(folder).args(words).stdin(Stdio::null());
     command.env_remove("CLICOLOR_FORCE").env_remove("NO_COLOR");
+    command.env("STEADFAST_VERDICTS", verdicts(folder));
     command
+}
+
+/// Where the verdicts of one folder are kept: beside it, so that a folder is empty when it is new.
+pub fn verdicts(folder: &Path) -> PathBuf {
+    folder.with_extension("verdicts")
 }
 
 pub fn run_in(folder: &Path, words: &[&str]) -> Ran {
@@ -36,6 +42,7 @@ pub fn folder(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     if test != "empty" {
         let _ = fs::remove_dir_all(&folder);
+        let _ = fs::remove_dir_all(verdicts(&folder));
     }
     fs::create_dir_all(&folder).unwrap();
     folder

@@ -79,23 +79,24 @@ impl Carrier {
                 self.in_flight.push((call.clone(), memory));
                 Ok(())
             }
-            Event::Land(call, refused) => {
+            Event::Land(call, refused, clock) => {
                 let memory = self.landed(call)?;
-                let outcome = self.ask(call, memory, before, refused.is_none())?;
-                match (refused, outcome) {
+                let accepted = refused.is_none();
+                let outcome = self.off(*clock, |it| it.ask(call, memory, before, accepted));
+                match (refused, outcome?) {
                     (None, Outcome::Done { .. }) => Ok(()),
                     (Some(refusal), outcome) => self.is_refused(refusal, &outcome),
                     (None, other) => differs(format!("is accepted, and here: {other:?}")),
                 }
             }
             Event::Drop(call) => self.landed(call).map(|_| ()),
-            Event::Repair { repair, key, clock } => self.repair(*repair, key, *clock),
+            Event::Repair { repair, key, clock } => self.off(*clock, |it| it.repair(*repair, key)),
             Event::Attempt { effect, params, signs } => self.attempt(*effect, params, *signs),
-            Event::Answer { effect, params, kind, value, .. } => {
-                self.answer(*effect, params, *kind, value)
+            Event::Answer { effect, params, kind, value, clock, .. } => {
+                self.off(*clock, |it| it.answer(*effect, params, *kind, value))
             }
-            Event::Deliver { operation, params, refused } => {
-                self.deliver(*operation, params, refused.as_ref())
+            Event::Deliver { operation, params, refused, clock } => {
+                self.off(*clock, |it| it.deliver(*operation, params, refused.as_ref()))
             }
             Event::Lose { operation, params } => {
                 let message = self.message(*operation, params)?;
@@ -120,6 +121,14 @@ impl Carrier {
             // the world decides by itself, nobody delivers across a partition, and copies are not kept
             Event::Decide | Event::Cut | Event::Heal | Event::Evict => Ok(()),
         }
+    }
+
+    /// Something that happens while the clock is so many ticks off.
+    fn off<T>(&mut self, ticks: i64, happens: impl FnOnce(&mut Carrier) -> T) -> T {
+        self.clock.advance(ticks * TICK_MS);
+        let happened = happens(self);
+        self.clock.advance(-ticks * TICK_MS);
+        happened
     }
 
     /// A call or repair that is refused, with its clause.
@@ -148,14 +157,8 @@ impl Carrier {
     }
 
     fn call(&mut self, call: &Call, trouble: Trouble, answer: &Answer, at: &State) -> Carried {
-        let given = self.given(call, trouble == Trouble::Stale);
-        if let Trouble::Clock(ticks) = trouble {
-            self.clock.advance(ticks * TICK_MS);
-        }
-        let outcome = self.ask(call, given.clone(), at, true);
-        if let Trouble::Clock(ticks) = trouble {
-            self.clock.advance(-ticks * TICK_MS);
-        }
+        let given = self.given(call, trouble.stale);
+        let outcome = self.off(trouble.clock, |it| it.ask(call, given.clone(), at, true));
         let (memory, result) = match outcome? {
             Outcome::Done { memory, result, truth } => {
                 self.told(&truth)?;
@@ -166,17 +169,17 @@ impl Carrier {
         self.same_answer(call, answer, &memory, &result)?;
         let design = Arc::clone(&self.design);
         let operation = &design.operations[call.operation.index()];
-        if trouble == Trouble::Stale {
+        if trouble.stale {
             for (used, (slot, _)) in operation.memory.iter().zip(&call.memory) {
                 if used.read {
                     self.kept.remove(slot);
                 }
             }
         }
-        if trouble == Trouble::Duplicate {
+        if trouble.duplicate {
             self.in_flight.push((call.clone(), given));
         }
-        if matches!(trouble, Trouble::LostReply | Trouble::Stale) {
+        if trouble.lost_reply || trouble.stale {
             return Ok(());
         }
         for (used, (slot, _)) in operation.memory.iter().zip(&call.memory) {
@@ -185,7 +188,7 @@ impl Carrier {
                 true => self.memory.remove(slot),
                 false => self.memory.insert(slot.clone(), new.clone()),
             };
-            if let Some(old) = old.filter(|old| trouble == Trouble::Pause && old != new) {
+            if let Some(old) = old.filter(|old| trouble.pause && old != new) {
                 self.kept.insert(slot.clone(), old);
             }
         }

@@ -24,6 +24,9 @@ use walk::Walk;
 
 const TRANSITIONS: usize = 2_000;
 
+/// Of a larger world these are drawn from, the first that are found.
+const STATES: usize = 60_000;
+
 /// Those of them that go over HTTP as well.
 const OVER_HTTP: usize = 100;
 
@@ -35,7 +38,7 @@ fn conforms(name: &str, text: &str) {
     let draw = Draw {
         seed: 12,
         transitions: TRANSITIONS,
-        states_max: 1_000_000,
+        states_max: STATES,
         threads: 1,
         faults: TOLD.to_vec(),
         copies: false,
@@ -66,7 +69,7 @@ fn conforms(name: &str, text: &str) {
         by_function.as_secs_f64(),
         by_http.as_secs_f64(),
     );
-    assert!(sample.untold == 0 && !sample.stopped, "{name}: not all of its world was drawn from");
+    assert!(sample.untold == 0, "{name}: not all that was drawn can be told");
     let drawn: usize = sample.nodes.iter().map(|node| node.drawn.len()).sum();
     let all = nodes_are_all(&sample);
     assert!(drawn == TRANSITIONS || all, "{name}: {drawn} were drawn, and there are more");
@@ -76,7 +79,7 @@ fn conforms(name: &str, text: &str) {
 
 /// Are there no other states than those of the sample?
 fn nodes_are_all(sample: &Sample) -> bool {
-    sample.nodes.len() == sample.states
+    !sample.stopped && sample.nodes.len() == sample.states
 }
 
 /// The reads that ask a view which only a search engine can answer: no server has one yet.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use design::model::{ExprKind, Operation, OperationId, OperationKind, visit};
-use model_checker::sample::{Answered, Refusal, TICK_MS, Value};
+use model_checker::sample::{Answered, Refusal, Value};
 use runtime::{Clock, Delivered, Delivery, Fired, Outside, Worked, proofs};
 use serde_json::{Map, Value as Json};
 
@@ -29,11 +29,9 @@ fn unknown() -> Delivered {
 }
 
 impl Carrier {
-    pub fn repair(&mut self, repair: OperationId, key: &[Value], clock: i64) -> Carried {
-        self.clock.advance(clock * TICK_MS);
-        let fired = self.is_due(repair, key).and_then(|()| self.fire(repair, key));
-        self.clock.advance(-clock * TICK_MS);
-        match fired? {
+    pub fn repair(&mut self, repair: OperationId, key: &[Value]) -> Carried {
+        self.is_due(repair, key)?;
+        match self.fire(repair, key)? {
             Fired::Done => Ok(()),
             other => differs(format!("the repair runs, and here: {other:?}")),
         }

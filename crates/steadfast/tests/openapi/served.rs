@@ -15,6 +15,7 @@ impl Served {
     pub fn start(designs: &[Design]) -> Served {
         let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
         command.args(["serve", "--store", "memory:", "--listen", "127.0.0.1:0"]);
+        command.arg("--no-background-check").env("STEADFAST_VERDICTS", folder("verdicts"));
         for design in designs {
             command.arg(&design.name);
             for name in outside(&design.text) {

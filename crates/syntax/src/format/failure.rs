@@ -3,8 +3,8 @@
 use super::builder::Builder;
 use super::list::List;
 use crate::tree::{
-    FailureItem, FailureProof, FailureProofKind, HeaderValue, HotspotItem, WithoutKind,
-    WithoutTarget,
+    DefenceItem, FailureItem, FailureProof, FailureProofKind, HeaderValue, HotspotItem,
+    WithoutKind, WithoutTarget,
 };
 use crate::{Span, TokenKind};
 
@@ -79,6 +79,16 @@ impl Builder<'_, '_> {
                 self.solid(operation.span);
             }
         }
+    }
+
+    /// `defence commit.once "…"`
+    pub fn defence(&mut self, defence: &DefenceItem) {
+        self.lead("defence");
+        self.solid(defence.operation.span);
+        self.expect(TokenKind::Dot);
+        self.solid(defence.clause.span);
+        self.space();
+        self.solid(defence.reason.span);
     }
 
     /// `hotspot "…" on Seat { mitigate shard, "…" }`

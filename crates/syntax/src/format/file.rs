@@ -182,7 +182,7 @@ fn class(item: &Item) -> Option<Class> {
         ItemKind::View(_) => Class::View,
         ItemKind::Protocol(_) => Class::Protocol,
         ItemKind::Invariant { .. } | ItemKind::Recovers { .. } => Class::Property,
-        ItemKind::Failure(_) | ItemKind::Hotspot(_) => Class::Failure,
+        ItemKind::Failure(_) | ItemKind::Defence(_) | ItemKind::Hotspot(_) => Class::Failure,
         ItemKind::Check(_) => Class::Check,
         ItemKind::Error => return None,
     })

@@ -45,6 +45,7 @@ impl Builder<'_, '_> {
                 self.property(name, body);
             }
             ItemKind::Failure(failure) => self.failure(failure),
+            ItemKind::Defence(defence) => self.defence(defence),
             ItemKind::Hotspot(hotspot) => self.hotspot(hotspot),
             ItemKind::Check(check) => self.check(check),
             ItemKind::Error => self.lost = true,

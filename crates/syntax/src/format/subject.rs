@@ -6,7 +6,7 @@ use crate::TokenKind;
 use crate::tree::{ActorItem, Attribute, Expr, StateItem, StateKind, SubjectItem, Visible};
 
 impl Builder<'_, '_> {
-    /// `actor holder continues claimant { my_epoch: int? of Resource }`
+    /// `actor holder continues claimant apart from author { my_epoch: int? of Resource }`
     pub fn actor(&mut self, actor: &ActorItem) {
         self.lead("actor");
         self.solid(actor.name.span);
@@ -14,6 +14,12 @@ impl Builder<'_, '_> {
             self.space();
             self.lead("continues");
             self.solid(continues.span);
+        }
+        if !actor.apart.is_empty() {
+            self.space();
+            self.lead("apart");
+            self.lead("from");
+            self.row(&actor.apart, |b, name| b.solid(name.span));
         }
         if self.at(TokenKind::OpenBrace) {
             self.space();

@@ -19,6 +19,13 @@ impl Builder<'_, '_> {
         match &ty.kind {
             TypeKind::Named(_) => self.token(),
             TypeKind::Enumeration(names) => self.enumeration(names),
+            TypeKind::Ranged(of, low, high) => {
+                self.type_expr(of);
+                self.space();
+                self.expr(low);
+                self.expect(TokenKind::DotDot);
+                self.expr(high);
+            }
             TypeKind::Optional(inner) => {
                 self.type_expr(inner);
                 self.expect(TokenKind::Question);

@@ -61,7 +61,7 @@ impl Parser<'_> {
             _ => {
                 let found = self.found();
                 let message = format!("expected what the small world has, found {found}");
-                let help = "write `seat: 2`, `10m: 2` or `faults: crash, lost_reply`";
+                let help = "write `seat: 2`, `ttl: {5s, 10m}` or `faults: crash, lost_reply`";
                 self.fail(Diagnostic::error("E0121", self.here(), message).help(help));
                 return None;
             }
@@ -69,7 +69,7 @@ impl Parser<'_> {
         if !self.eat(TokenKind::Colon) {
             let found = self.found();
             let message = format!("expected `:` and a value, found {found}");
-            let help = "write `seat: 2`, `10m: 2` or `faults: crash, lost_reply`";
+            let help = "write `seat: 2`, `ttl: {5s, 10m}` or `faults: crash, lost_reply`";
             self.fail(Diagnostic::error("E0121", self.here(), message).help(help));
         }
         let value = self.check_value();
@@ -84,9 +84,9 @@ impl Parser<'_> {
             TokenKind::OpenBrace => CheckValue::Values(self.check_values()),
             TokenKind::Word if !self.check_key_ahead(0) => CheckValue::Words(self.check_words()),
             TokenKind::Int | TokenKind::Decimal | TokenKind::Duration | TokenKind::Minus => {
-                let from = self.check_number();
+                let from = self.signed_number();
                 if self.eat(TokenKind::DotDot) {
-                    CheckValue::Range(from, self.check_number())
+                    CheckValue::Range(from, self.signed_number())
                 } else {
                     CheckValue::Number(from)
                 }
@@ -124,7 +124,7 @@ impl Parser<'_> {
     }
 
     /// A number with an optional sign.
-    fn check_number(&mut self) -> Expr {
+    pub(super) fn signed_number(&mut self) -> Expr {
         let first = self.span();
         if self.eat(TokenKind::Minus) {
             let inner = Box::new(self.operand_checked());

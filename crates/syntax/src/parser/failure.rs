@@ -3,8 +3,8 @@
 use super::Parser;
 use super::suggest::nearest;
 use crate::tree::{
-    ExprKind, FailureItem, FailureProof, FailureProofKind, HotspotItem, ItemKind, Name,
-    WithoutKind, WithoutTarget,
+    DefenceItem, ExprKind, FailureItem, FailureProof, FailureProofKind, HotspotItem, ItemKind,
+    Name, WithoutKind, WithoutTarget,
 };
 use crate::{Diagnostic, TokenKind};
 
@@ -169,6 +169,23 @@ impl Parser<'_> {
         self.expect_word("above", "and a threshold after what is measured");
         let above = self.sum_level();
         FailureProofKind::Measured { value, above }
+    }
+
+    /// `defence commit.once "…"`
+    pub(super) fn defence(&mut self) -> ItemKind {
+        self.bump();
+        let operation = self.name("the step whose clause is kept");
+        if !self.lost && !self.at(TokenKind::Dot) {
+            let found = self.found();
+            let message =
+                format!("expected `.` and a clause after `{}`, found {found}", operation.text);
+            let help = format!("name the clause: `defence {}.CLAUSE \"…\"`", operation.text);
+            self.fail(Diagnostic::error("E0119", self.here(), message).help(help));
+        }
+        self.eat(TokenKind::Dot);
+        let clause = self.name("the clause of the guard");
+        let reason = self.text("the reason why it is kept");
+        ItemKind::Defence(DefenceItem { operation, clause, reason })
     }
 
     /// `hotspot "…" on Seat { mitigate shard, "…" }`

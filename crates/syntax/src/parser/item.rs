@@ -139,6 +139,7 @@ impl Parser<'_> {
                 ItemKind::Recovers { name, body }
             }
             "failure" => self.failure(),
+            "defence" => self.defence(),
             "hotspot" => self.hotspot(),
             "check" => self.check(),
             _ => self.no_item(),
@@ -240,12 +241,13 @@ impl Parser<'_> {
         Name { text, span }
     }
 
-    /// `actor holder continues claimant { my_epoch: int? of Resource }`
+    /// `actor holder continues claimant apart from author { my_epoch: int? of Resource }`
     fn actor(&mut self) -> ItemKind {
         self.bump();
         let name = self.name("the name of the actor");
         let continues =
             self.eat_word("continues").then(|| self.name("the actor whose memory it takes over"));
+        let apart = self.apart();
         let memory = if !self.lost && self.at(TokenKind::OpenBrace) {
             self.named_list(Self::memory_field)
         } else if !self.lost && self.at_label() {
@@ -254,7 +256,20 @@ impl Parser<'_> {
         } else {
             Vec::new()
         };
-        ItemKind::Actor(ActorItem { name, continues, memory })
+        ItemKind::Actor(ActorItem { name, continues, apart, memory })
+    }
+
+    /// `apart from author, payer`, or nothing
+    fn apart(&mut self) -> Vec<Name> {
+        let mut apart = Vec::new();
+        if self.eat_word("apart") {
+            self.expect_word("from", "and an actor after `apart`");
+            apart.push(self.name("the actor that is never the same person"));
+            while self.eat(TokenKind::Comma) {
+                apart.push(self.name("the actor that is never the same person"));
+            }
+        }
+        apart
     }
 
     fn memory_field(&mut self) -> MemoryField {

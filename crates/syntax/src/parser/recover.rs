@@ -206,6 +206,7 @@ impl Parser<'_> {
                 name_next && head && word(2) != "breaks"
             }
             "failure" | "hotspot" => kind(1) == TokenKind::Text,
+            "defence" => name_next && kind(2) == TokenKind::Dot,
             "check" => kind(1) == TokenKind::OpenBrace,
             _ => false,
         }

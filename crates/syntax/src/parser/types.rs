@@ -18,9 +18,15 @@ impl Parser<'_> {
         }
         let start = self.span();
         let mut built = self.type_operand(start);
+        if matches!(built.0.kind, TypeKind::Named(_)) && self.at_range() {
+            built = self.ranged(start, built);
+        }
         while self.eat(TokenKind::Question) {
             let (inner, height) = built;
             built = self.grown_type(start, TypeKind::Optional(Box::new(inner)), height);
+        }
+        if matches!(built.0.kind, TypeKind::Optional(_)) && self.at_range() {
+            self.range_after_optional(start);
         }
         if self.at(TokenKind::Pipe)
             && !self.lost
@@ -31,6 +37,42 @@ impl Parser<'_> {
         }
         self.leave();
         built
+    }
+
+    /// A number on the same line: the lower end of a range.
+    fn at_range(&self) -> bool {
+        let number = match self.kind() {
+            TokenKind::Int | TokenKind::Decimal | TokenKind::Duration => true,
+            TokenKind::Minus => {
+                matches!(self.nth(1), TokenKind::Int | TokenKind::Decimal | TokenKind::Duration)
+            }
+            _ => false,
+        };
+        number && !self.lost && !self.piece(0).line_start
+    }
+
+    /// `int 1..64`: the type is read, the lower end stands here.
+    fn ranged(&mut self, start: Span, (of, height): Built) -> Built {
+        let low = self.signed_number();
+        self.expect(TokenKind::DotDot, "..", "and the upper end of the range");
+        if self.lost {
+            return self.error_type();
+        }
+        let high = self.signed_number();
+        self.grown_type(start, TypeKind::Ranged(Box::new(of), low, high), height)
+    }
+
+    /// `int? 1..64`
+    fn range_after_optional(&mut self, start: Span) {
+        let ty = self.since(start).text(self.source).trim_end_matches('?').to_string();
+        let at = self.span();
+        self.signed_number();
+        if self.eat(TokenKind::DotDot) {
+            self.signed_number();
+        }
+        let range = self.since(at);
+        let help = format!("write `{ty} {}?`", range.text(self.source));
+        self.report(Diagnostic::error("E0105", range, "a range stands before the `?`").help(help));
     }
 
     /// `A | B | C`: the first is read, a `|` stands here.

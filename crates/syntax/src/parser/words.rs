@@ -24,6 +24,7 @@ pub(super) const ITEM_WORDS: &[&str] = &[
     "invariant",
     "recovers",
     "failure",
+    "defence",
     "hotspot",
     "check",
 ];

@@ -56,6 +56,7 @@ pub enum ItemKind {
         body: Expr,
     },
     Failure(FailureItem),
+    Defence(DefenceItem),
     Hotspot(HotspotItem),
     Check(CheckItem),
     /// Something that could not be read; its text is kept as it is by the formatter.
@@ -78,11 +79,14 @@ pub enum HeaderValue {
     Text(Text),
 }
 
-/// `actor holder continues claimant { my_epoch: int? of Resource }`
+/// `actor holder continues claimant { my_epoch: int? of Resource }`,
+/// `actor approver apart from author, payer`
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ActorItem {
     pub name: Name,
     pub continues: Option<Name>,
+    /// who is never the same person
+    pub apart: Vec<Name>,
     pub memory: Vec<MemoryField>,
 }
 
@@ -173,6 +177,8 @@ pub enum TypeKind {
     Named(Name),
     /// `A | B | C`
     Enumeration(Vec<Name>),
+    /// `int 1..64`: both ends included
+    Ranged(Box<TypeExpr>, Expr, Expr),
     /// `T?`
     Optional(Box<TypeExpr>),
     /// `list T max 8`

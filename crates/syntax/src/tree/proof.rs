@@ -87,6 +87,14 @@ pub enum WithoutKind {
     AtLeast { operation: Name },
 }
 
+/// `defence commit.once "…"`: a clause that is kept although nothing in the small world needs it
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DefenceItem {
+    pub operation: Name,
+    pub clause: Name,
+    pub reason: Text,
+}
+
 /// `hotspot "…" on Seat { mitigate shard, "…" }`
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HotspotItem {

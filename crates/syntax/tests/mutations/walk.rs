@@ -60,6 +60,7 @@ impl Walked {
             }
             ItemKind::Actor(actor) => {
                 self.name(&actor.name);
+                self.names(&actor.apart);
                 for field in &actor.memory {
                     self.name(&field.name);
                     self.ty(&field.ty);
@@ -90,6 +91,11 @@ impl Walked {
             ItemKind::Failure(failure) => {
                 self.spans.push(failure.title.span);
                 failure.proofs.iter().for_each(|proof| self.proof(proof));
+            }
+            ItemKind::Defence(defence) => {
+                self.name(&defence.operation);
+                self.name(&defence.clause);
+                self.spans.push(defence.reason.span);
             }
             ItemKind::Hotspot(hotspot) => {
                 self.expr(&hotspot.on);
@@ -262,6 +268,11 @@ impl Walked {
         self.deeper(|w| match &ty.kind {
             TypeKind::Named(name) => w.name(name),
             TypeKind::Enumeration(names) => w.names(names),
+            TypeKind::Ranged(inner, low, high) => {
+                w.ty(inner);
+                w.expr(low);
+                w.expr(high);
+            }
             TypeKind::Optional(inner) => w.ty(inner),
             TypeKind::List(inner, bound) | TypeKind::Set(inner, bound) => {
                 w.ty(inner);

@@ -124,6 +124,33 @@ fn headers_are_words_and_texts() {
 }
 
 #[test]
+fn actors_may_be_apart_from_others() {
+    let ItemKind::Actor(actor) =
+        item("actor approver continues clerk apart from author, payer { seen: int? }")
+    else {
+        panic!("not an actor");
+    };
+    let apart: Vec<&str> = actor.apart.iter().map(|name| name.text.as_str()).collect();
+    assert_eq!(apart, ["author", "payer"]);
+    assert!(actor.continues.is_some() && actor.memory.len() == 1);
+}
+
+#[test]
+fn types_may_have_a_range() {
+    for (text, shown) in [
+        ("int 1..64", "int[1..64]"),
+        ("int -3..-1", "int[(- 3)..(- 1)]"),
+        ("duration 1s..10m?", "(duration[1:Second..10:Minute])?"),
+        ("decimal 0.50..2.5", "decimal[0.50..2.5]"),
+        ("(int 1..2)?", "(int[1..2])?"),
+        ("set int 1..2 max 3", "set(int[1..2]) max 3"),
+    ] {
+        let ItemKind::Actor(actor) = item(&format!("actor a {{ n: {text} }}")) else { panic!() };
+        assert_eq!(show_type(&actor.memory[0].ty), shown);
+    }
+}
+
+#[test]
 fn actors_keep_memory() {
     let ItemKind::Actor(actor) =
         item("actor holder continues claimant { my_epoch: int? of Resource\n count: int }")

@@ -136,6 +136,15 @@ fn failures_are_proven_in_three_ways() {
 }
 
 #[test]
+fn a_defence_names_a_clause_and_a_reason() {
+    let ItemKind::Defence(defence) = item("defence commit.once \"a second writer\"") else {
+        panic!("not a defence");
+    };
+    let said = [&defence.operation.text, &defence.clause.text, &defence.reason.value];
+    assert_eq!(said, ["commit", "once", "a second writer"]);
+}
+
+#[test]
 fn a_check_describes_the_small_world() {
     let ItemKind::Check(check) = item(
         "check { seat: 2, 10m: 2  OwnerEpoch.current: 0..3, price: {1.50, -2}

@@ -68,6 +68,9 @@ pub fn show_type(ty: &TypeExpr) -> String {
         TypeKind::Enumeration(names) => {
             names.iter().map(|name| name.text.as_str()).collect::<Vec<_>>().join("|")
         }
+        TypeKind::Ranged(of, low, high) => {
+            format!("{}[{}..{}]", show_type(of), show(low), show(high))
+        }
         TypeKind::Optional(inner) => format!("({})?", show_type(inner)),
         TypeKind::List(of, max) => format!("list({}){}", show_type(of), bound(max)),
         TypeKind::Set(of, max) => format!("set({}){}", show_type(of), bound(max)),

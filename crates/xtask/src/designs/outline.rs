@@ -26,7 +26,7 @@ pub struct Path {
     pub outcome: Option<String>,
 }
 
-const ITEMS: [&str; 16] = [
+const ITEMS: [&str; 17] = [
     "actor",
     "subject",
     "blob",
@@ -40,6 +40,7 @@ const ITEMS: [&str; 16] = [
     "invariant",
     "recovers",
     "failure",
+    "defence",
     "hotspot",
     "check",
     "use",

@@ -34,8 +34,8 @@ pub fn page(entries: &[Entry]) -> String {
         let _ = write!(
             out,
             "\n## {heading}\n\n| design | title | parses | formatted | verdict | states | \
-             goals proved | failures load-bearing |\n| --- | --- | --- | --- | --- | ---: | --- | \
-             --- |\n"
+             goals proved | within bounds | failures load-bearing | restate their guard | free clauses |\n\
+             | --- | --- | --- | --- | --- | ---: | --- | ---: | --- | ---: | ---: |\n"
         );
         for entry in inside {
             row(&mut out, entry);
@@ -57,15 +57,18 @@ fn row(out: &mut String, entry: &Entry) {
     };
     let _ = writeln!(
         out,
-        "| [{name}]({link}) | {} | {} | {} | {word} | {} | {} of {} | {} of {} |",
+        "| [{name}]({link}) | {} | {} | {} | {word} | {} | {} of {} | {} | {} of {} | {} | {} |",
         entry.title.replace('|', "\\|"),
         yes(verdict.compiles),
         yes(verdict.formatted),
         verdict.states.map_or_else(|| "-".to_string(), |states| states.to_string()),
         verdict.goals.0,
         verdict.goals.1,
+        verdict.holding,
         verdict.failures.0,
         verdict.failures.1,
+        verdict.restating,
+        verdict.free,
     );
 }
 
@@ -84,7 +87,7 @@ mod tests {
         let text = page(&entries);
         assert!(text.contains("\n## Whole systems\n") && !text.contains("## Archetypes"));
         let row = "| [tickets](systems/tickets.design) | Seats \\| holds | yes | yes | proved | \
-            431 | 0 of 0 | 0 of 0 |\n";
+            431 | 0 of 0 | 0 | 0 of 0 | 0 | 0 |\n";
         assert!(text.ends_with(row), "{text}");
     }
 }

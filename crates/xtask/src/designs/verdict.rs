@@ -10,6 +10,12 @@ pub struct Verdict {
     pub states: Option<u64>,
     /// proved, and all
     pub goals: (usize, usize),
+    /// those that hold within bounds
+    pub holding: usize,
+    /// failures that say their guard once more
+    pub restating: usize,
+    /// clauses that no goal needs
+    pub free: usize,
     /// load-bearing, and all that are shown by taking something away
     pub failures: (usize, usize),
     /// every failure, in whichever way it is shown
@@ -38,6 +44,7 @@ pub fn read(text: &str) -> Verdict {
             "states" => verdict.states = rest.parse().ok(),
             "goal" => {
                 verdict.goals.0 += usize::from(rest.ends_with(": proved"));
+                verdict.holding += usize::from(rest.contains(": holds within "));
                 verdict.goals.1 += 1;
             }
             "failure" => {
@@ -47,8 +54,10 @@ pub fn read(text: &str) -> Verdict {
                         usize::from(failure.status.starts_with("load-bearing in "));
                     verdict.failures.1 += 1;
                 }
+                verdict.restating += usize::from(failure.status.ends_with("restates its guard"));
                 verdict.shown.push(failure);
             }
+            "free" => verdict.free += 1,
             "never" => {
                 verdict.unseen.push(rest.strip_prefix("seen: ").unwrap_or(rest).to_owned());
             }
@@ -62,7 +71,7 @@ pub fn read(text: &str) -> Verdict {
 fn failure(text: &str) -> Failure {
     let title = text.split('"').nth(1).unwrap_or_default().to_owned();
     let words =
-        ["load-bearing in ", "redundant, ", "vacuous, ", "unknown, ", "refused, ", "measured, "];
+        ["load-bearing in ", "redundant, ", "vacuous, ", "not known, ", "refused, ", "measured, "];
     let begins = words.iter().filter_map(|word| text.find(&format!(": {word}"))).min();
     Failure { title, status: begins.map(|at| text[at + 2..].to_owned()).unwrap_or_default() }
 }

@@ -48,7 +48,8 @@ const LAYERS: &[Layer] = &[
     Layer {
         package: "model-checker",
         uses: &["design", "engine"],
-        tests_use: &["syntax"],
+        // `explain`: a design as a module of TLA+, for the reference checker
+        tests_use: &["explain", "syntax"],
         never: RUNNING,
     },
     Layer { package: "explain", uses: &["design"], tests_use: &["syntax"], never: RUNNING },

@@ -263,7 +263,8 @@ impl Machine {
             Outcome::Refused(refusal) => Known::Refused(instance.operation, refusal.reason),
             Outcome::Need => Known::Other,
             Outcome::Done => {
-                let fits = self.apply(worker, &instance.memory, instance.place, super::apply::ALL)
+                self.apply_all(worker, instance);
+                let fits = worker.beyond.is_none()
                     && worker
                         .journal
                         .iter()
@@ -278,8 +279,8 @@ impl Machine {
                     return Known::Other;
                 }
                 let what = match instance.kind {
-                    InstanceKind::Repair => Move::Repair { instance: index, how: How::Plain },
-                    _ => Move::Call { instance: index, how: How::Plain },
+                    InstanceKind::Repair => Move::Repair { instance: index, how: How::PLAIN },
+                    _ => Move::Call { instance: index, how: How::PLAIN },
                 };
                 let change = next.iter().zip(&worker.packed).map(|(next, held)| next ^ held);
                 Known::Done(what, change.collect())

@@ -3,16 +3,17 @@
 use design::Compiled;
 use design::model::{Design, OperationKind};
 use model_checker::render::{self, Checked, Paint, Traces};
-use model_checker::{Options, Report};
+use model_checker::{LargerOutcome, Options, Report, Word};
 use serde_json::{Value, json};
 
 use crate::catalog::Embedded;
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::load::{Loaded, load};
-use crate::output::{GOOD, HELP, ODD, Output};
+use crate::output::{ERROR as BAD, GOOD, HELP, ODD, Output};
 use crate::problem::Problem;
 use crate::progress::Meter;
+use crate::verdicts::{self, Verdicts};
 
 pub struct Outcome {
     /// what the user typed
@@ -37,11 +38,14 @@ enum Explored {
 }
 
 impl Outcome {
-    pub fn of(word: &str, options: Option<&Options>) -> Outcome {
+    /// `tell`: print violations as they are found.
+    pub fn of(word: &str, options: Option<&Options>, tell: bool, output: &mut Output) -> Outcome {
         let read = load(word).map(|loaded| {
             let compiled = design::compile(&loaded.name, &loaded.text, &Embedded);
             let explored = match (&compiled.design, options) {
-                (Some(design), Some(options)) => explore(word, design, options),
+                (Some(design), Some(options)) => {
+                    explore(word, design, options, tell.then_some(output))
+                }
                 _ => Explored::Not,
             };
             Read { loaded, compiled, explored }
@@ -49,10 +53,14 @@ impl Outcome {
         Outcome { word: word.to_string(), read }
     }
 
-    pub fn exit(&self) -> Exit {
+    /// `closed`: what holds within bounds only is not enough.
+    pub fn exit(&self, closed: bool) -> Exit {
         let Ok(read) = &self.read else { return Exit::Wrong };
         match &read.explored {
             _ if read.compiled.has_errors() => Exit::Wrong,
+            Explored::Report(report) if report.ok() && closed && !report.bounds().is_empty() => {
+                Exit::Unknown
+            }
             Explored::Report(report) if report.ok() => Exit::Yes,
             Explored::Report(report) if report.unknown() => Exit::Unknown,
             Explored::Report(_) => Exit::No,
@@ -60,6 +68,18 @@ impl Outcome {
             Explored::NoWorld => Exit::Unknown,
             Explored::Not => Exit::Yes,
         }
+    }
+
+    /// Keeps the verdict on this text, for whoever serves it.
+    pub fn keep(&self, verdicts: &Verdicts) {
+        let Ok(read) = &self.read else { return };
+        let Some(design) = &read.compiled.design else { return };
+        let word = match &read.explored {
+            Explored::Report(report) => report.word(),
+            Explored::Cannot(why) => Word::NotKnown { why: why.clone() },
+            Explored::NoWorld | Explored::Not => return,
+        };
+        verdicts.keep(&read.loaded.text, design, &word);
     }
 
     /// How the design is called: by its file's name, without folder and ending.
@@ -76,6 +96,11 @@ impl Outcome {
             Explored::Report(report) => Some((read.compiled.design.as_ref()?, report)),
             _ => None,
         }
+    }
+
+    /// How many traces there are.
+    pub fn traces(&self) -> usize {
+        self.report().map_or(0, |(_, report)| render::traces(report).len())
     }
 
     pub fn checked(&self) -> Option<Checked<'_>> {
@@ -99,11 +124,8 @@ impl Outcome {
                 if several {
                     output.print("\n");
                 }
-                if report.unknown() {
-                    output.tell(&format!(
-                        "{HELP}help{HELP:#}: raise `--max-states` or `--max-memory`, or make the \
-                         world of `check` smaller\n"
-                    ));
+                if let (true, Some(design)) = (!report.base.closed, &read.compiled.design) {
+                    self.budget_ended(design, output);
                 }
             }
             (Explored::Cannot(why), _) => {
@@ -120,13 +142,50 @@ impl Outcome {
         }
     }
 
-    pub fn json(&self) -> Value {
+    /// The budget was not enough: what would be.
+    fn budget_ended(&self, design: &Design, output: &mut Output) {
+        output.tell(&format!(
+            "{HELP}help{HELP:#}: raise `--max-states` or `--max-memory`, or make the world of `check` \
+             smaller\n"
+        ));
+        if let Ok(Some(hint)) = model_checker::hint(design, &Options::default()) {
+            output.tell(&format!(
+                "{HELP}help{HELP:#}: `{}` makes about {:.1} times as many states as one less\n",
+                hint.number, hint.factor
+            ));
+        }
+    }
+
+    /// The same goals in worlds that are a little larger.
+    pub fn larger(&self, options: &Options, output: &mut Output) {
+        let Some((design, report)) = self.report() else { return };
+        let mut meter = Meter::new(&self.word);
+        let all = model_checker::larger(design, report, options, &mut |at| meter.show(at));
+        meter.clear();
+        output.print("\n  larger worlds, one number at a time\n");
+        let width = all.iter().map(|one| one.world.chars().count()).max().unwrap_or(0);
+        for one in &all {
+            let said = match &one.outcome {
+                LargerOutcome::Same => format!("{GOOD}the same{GOOD:#}"),
+                LargerOutcome::NotKnown { goal, why } => {
+                    format!("{ODD}not known{ODD:#}: {goal}: {why}")
+                }
+                LargerOutcome::Violated { goal, steps } => {
+                    format!("{BAD}violated{BAD:#}: {goal} in {steps} steps")
+                }
+                LargerOutcome::Cannot(why) => format!("{ODD}not explored{ODD:#}: {why}"),
+            };
+            output.print(&format!("    {:<width$}  {said}\n", one.world));
+        }
+    }
+
+    pub fn json(&self, closed: bool) -> Value {
         let read = match &self.read {
             Ok(read) => read,
             Err(problem) => {
                 return json!({
                     "name": self.word,
-                    "exit": self.exit().code(),
+                    "exit": self.exit(closed).code(),
                     "problem": problem.message,
                     "help": problem.help,
                 });
@@ -141,7 +200,7 @@ impl Outcome {
         json!({
             "name": self.word,
             "file": read.loaded.name,
-            "exit": self.exit().code(),
+            "exit": self.exit(closed).code(),
             "compiles": !read.compiled.has_errors(),
             "diagnostics": diagnostics::to_json(&read.compiled.diagnostics, &read.compiled.sources),
             "problem": problem,
@@ -155,6 +214,14 @@ impl Outcome {
             Ok(Explored::Report(report)) => render::told(report),
             _ => String::new(),
         }
+    }
+
+    /// What the verdict on exactly this text, by these rules, is known by.
+    pub fn mark(&self) -> String {
+        let read = self.read.as_ref().ok();
+        let mark =
+            read.and_then(|read| verdicts::mark(&read.loaded.text, read.compiled.design.as_ref()?));
+        mark.unwrap_or_else(|| "none".into())
     }
 
     /// What is kept beside a design.
@@ -171,16 +238,31 @@ impl Outcome {
             Explored::NoWorld => "not explored: there is no `check`\n".to_string(),
             Explored::Not => "does not compile\n".to_string(),
         };
-        format!("formatted {formatted}\n{verdict}")
+        format!("checked {}\nformatted {formatted}\n{verdict}", self.mark())
     }
 }
 
-fn explore(word: &str, design: &Design, options: &Options) -> Explored {
+fn explore(
+    word: &str,
+    design: &Design,
+    options: &Options,
+    mut tell: Option<&mut Output>,
+) -> Explored {
     if !design.world.written {
         return Explored::NoWorld;
     }
     let mut meter = Meter::new(word);
-    let report = model_checker::check(design, options, &mut |progress| meter.show(progress));
+    let report = model_checker::check(design, options, &mut |progress| match (
+        &progress.violated,
+        &mut tell,
+    ) {
+        (Some((goal, trace)), Some(output)) => {
+            meter.clear();
+            output.print(&format!("{}\n", render::found(goal, trace, Paint::Ansi)));
+        }
+        (Some(_), None) => {}
+        (None, _) => meter.show(progress),
+    });
     meter.clear();
     match report {
         Ok(report) => Explored::Report(Box::new(report)),

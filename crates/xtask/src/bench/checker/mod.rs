@@ -1,5 +1,5 @@
 //! `cargo xtask bench checker`: states by the second and bytes by the state, side by side with
-//! stateright on the same model; the lease, every arm; and growth up to twenty million states.
+//! stateright and TLC on the same model; the lease, every arm; and growth up to twenty million states.
 //!
 //! `--small` runs everything once on small models, holds the counts against each other, and
 //! judges no speed: the tests do this, so that the benchmark cannot rot.
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::measure;
 use super::scratch::Scratch;
-use crate::{cargo, repo};
+use crate::{cargo, repo, tlc};
 use report::{Series, Side};
 
 /// How large everything is.
@@ -114,6 +114,7 @@ fn side_by_side(
             sides.push((side, big, other(search, 1, threads)));
         }
     }
+    let mut tlc = Tlc::new(root, folder, extent)?;
     // Round by round rather than side by side: a disturbance then falls on all alike.
     for _ in 0..extent.rounds {
         for (side, big, tiny) in &mut sides {
@@ -127,9 +128,66 @@ fn side_by_side(
             }
             side.add(&found, floor);
         }
+        if let Some(tlc) = &mut tlc {
+            tlc.round(extent)?;
+        }
     }
-    let sides: Vec<Side> = sides.into_iter().map(|(side, ..)| side).collect();
+    let mut sides: Vec<Side> = sides.into_iter().map(|(side, ..)| side).collect();
+    sides.extend(tlc.map(|tlc| tlc.side));
     Ok(report::side_by_side(&sides, extent.participants, extent.judged))
+}
+
+/// TLC on the same design, translated to TLA+.
+struct Tlc {
+    side: Side,
+    jar: PathBuf,
+    /// the folders of the module, and of the one with a single participant
+    big: PathBuf,
+    tiny: PathBuf,
+    module: String,
+}
+
+impl Tlc {
+    /// None: there is no Java here.
+    fn new(root: &Path, folder: &Scratch, extent: &Extent) -> Result<Option<Tlc>, String> {
+        if !tlc::has_java() {
+            println!("TLC is left out: there is no `java` here\n");
+            return Ok(None);
+        }
+        let translate = cargo::release_example(root, "model-checker", "module")?;
+        let mut module = String::new();
+        let mut translated = |participants: usize| {
+            let design = two_phase(root, folder, participants)?;
+            let into = folder.0.join(format!("tlc_{participants}"));
+            let run = measure::run(Command::new(&translate).arg(design).arg(&into))?;
+            run.stdout.trim().clone_into(&mut module);
+            Ok::<PathBuf, String>(into)
+        };
+        let (big, tiny) = (translated(extent.participants)?, translated(1)?);
+        let side = Side::new("TLC", "breadth first, 1 worker".into());
+        Ok(Some(Tlc { side, jar: tlc::jar(root)?, big, tiny, module }))
+    }
+
+    fn round(&mut self, extent: &Extent) -> Result<(), String> {
+        let floor = self.explore(&self.tiny)?.resident_bytes;
+        let found = self.explore(&self.big)?;
+        if found.states != extent.states {
+            return Err(format!("TLC: {} states, not {}", found.states, extent.states));
+        }
+        self.side.add(&found, floor);
+        Ok(())
+    }
+
+    fn explore(&self, folder: &Path) -> Result<Explored, String> {
+        let run = measure::run(&mut tlc::ask(&self.jar, folder, &self.module))?;
+        Ok(Explored {
+            states: tlc::distinct(&run.stdout).ok_or("TLC gave no number of states")?,
+            cpu_seconds: run.cpu.as_secs_f64(),
+            wall_seconds: run.wall.as_secs_f64(),
+            resident_bytes: run.resident_bytes_max as f64,
+            answer: Value::Null,
+        })
+    }
 }
 
 /// The lease design, every arm.

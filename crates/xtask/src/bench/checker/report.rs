@@ -80,7 +80,7 @@ pub fn side_by_side(sides: &[Side], participants: usize, judged: bool) -> bool {
     }
     println!("{table}");
     let ours = || sides.iter().filter(|side| side.of == "steadfast");
-    let theirs = || sides.iter().filter(|side| side.of != "steadfast");
+    let theirs = || sides.iter().filter(|side| side.of == "stateright");
     // Our slowest against its fastest.
     let slowest = ours().map(|side| side.speed().median).fold(f64::INFINITY, f64::min);
     let fastest = |breadth: bool| {
@@ -100,6 +100,10 @@ pub fn side_by_side(sides: &[Side], participants: usize, judged: bool) -> bool {
     println!(
         "our most memory against its least breadth first: {most:.1} and {least:.1} bytes a state"
     );
+    for tlc in sides.iter().filter(|side| side.of == "TLC") {
+        let times = slowest / tlc.speed().median;
+        println!("our slowest against TLC: {times:.1} times the states a CPU second");
+    }
     if !judged {
         println!();
         return true;

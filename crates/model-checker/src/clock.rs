@@ -1,0 +1,239 @@
+//! The clock of the small world: durations become words, in proportion.
+//!
+//! A unit is the greatest common divisor of all durations. Where times are kept by region a unit is
+//! divided so finely that each stored time has a place of its own between two whole numbers of units;
+//! only the order of these places is kept. Else a unit is so many steps, and a tick is one step.
+
+use design::Scale;
+use design::model::{Const, Design, ExprKind, Range, Type, Values, visit};
+use engine::Word;
+
+use crate::world::sizes::stored_times;
+
+/// Words of a unit where times are kept by region: room for this many times, half as much.
+pub(crate) const REGION_UNIT: Word = 1 << 12;
+
+/// How times and durations are kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Clock {
+    pub(crate) scale: Scale,
+    /// words of a unit
+    pub(crate) per_unit: Word,
+    /// by region: whole units, and the order of the fractions
+    pub(crate) regions: bool,
+    /// how many times can be stored at once, at most
+    stored: usize,
+    /// ranges of durations are not looked at
+    loses_ranges: bool,
+}
+
+impl Clock {
+    pub(crate) fn of(design: &Design, by_region: bool) -> Clock {
+        let scale = Scale::of(design);
+        let stored = stored_times(design);
+        let steps = design.world.setting("time");
+        let regions = by_region && steps.is_none() && !hashes_times(design);
+        let per_unit = match steps {
+            _ if regions => REGION_UNIT,
+            Some(steps) => steps,
+            None if stored <= 1 => 2,
+            None => stored as Word + 1,
+        };
+        let loses_ranges = loses_ranges(design, &scale);
+        Clock { scale, per_unit, regions, stored, loses_ranges }
+    }
+
+    /// What is not told apart, if there is such a thing.
+    pub(crate) fn bounds(&self) -> Vec<String> {
+        let mut bounds = Vec::new();
+        if !self.scale.exact {
+            bounds.push("time: sums of 4".to_string());
+        }
+        if !self.regions && (self.stored > 1 || self.per_unit < 2) && self.stored > 0 {
+            let unit =
+                self.scale.unit.map_or_else(|| "a unit".into(), design::model::duration_text);
+            bounds.push(format!("time: 1/{} of {unit}", self.per_unit));
+        }
+        if self.loses_ranges {
+            bounds.push("time: ranges of durations are not looked at".into());
+        }
+        bounds
+    }
+
+    /// What each duration of the design is, in words; empty where the design writes none.
+    pub(crate) fn mapping(&self) -> Vec<String> {
+        let durations = self.scale.durations.iter();
+        durations
+            .map(|(ms, units)| format!("{} is {units}", design::model::duration_text(*ms)))
+            .collect()
+    }
+
+    /// A duration as one would say it.
+    pub(crate) fn show(&self, words: Word) -> String {
+        let units = words.div_euclid(self.per_unit);
+        let whole = words.rem_euclid(self.per_unit) == 0;
+        let shown = |units: Word| match self.scale.unit {
+            Some(ms) => design::model::duration_text(units * ms),
+            None if units == 1 => "1 unit".into(),
+            None => format!("{units} units"),
+        };
+        if whole {
+            return shown(units);
+        }
+        format!("{} to {}", shown(units), shown(units + 1))
+    }
+}
+
+/// A design with its durations in words.
+pub(crate) struct Scaled {
+    pub(crate) design: Design,
+    pub(crate) clock: Clock,
+}
+
+impl Scaled {
+    pub(crate) fn of(design: &Design, by_region: bool) -> Scaled {
+        let clock = Clock::of(design, by_region);
+        let design = in_words(design, &clock);
+        Scaled { design, clock }
+    }
+
+    /// In fixed steps, each so many words long.
+    pub(crate) fn in_steps_of(design: &Design, words: Word) -> Scaled {
+        let mut clock = Clock::of(design, false);
+        clock.per_unit *= words;
+        let design = in_words(design, &clock);
+        Scaled { design, clock }
+    }
+
+    /// Another design on the same clock.
+    pub(crate) fn with(&self, design: Design) -> Scaled {
+        Scaled { design, clock: self.clock.clone() }
+    }
+}
+
+fn in_words(design: &Design, clock: &Clock) -> Design {
+    let words = |milliseconds: i64| clock.scale.units(milliseconds) * clock.per_unit;
+    let mut design = design.clone();
+    // what is measured is not explored
+    let failures = std::mem::take(&mut design.failures);
+    visit::design_exprs_mut(&mut design, &mut |expr| {
+        visit::each_mut(expr, &mut |expr| {
+            if let ExprKind::Literal(value) = &mut expr.kind {
+                lower(value, &words);
+            }
+        });
+    });
+    design.failures = failures;
+    for attribute in design.subjects.iter_mut().flat_map(|subject| &mut subject.attributes) {
+        attribute.default.iter_mut().for_each(|value| lower(value, &words));
+        lower_range(&mut attribute.range, &attribute.ty, clock);
+    }
+    for param in design.operations.iter_mut().flat_map(|operation| &mut operation.params) {
+        param.default.iter_mut().for_each(|value| lower(value, &words));
+        lower_range(&mut param.range, &param.ty, clock);
+    }
+    for (operation, given) in design.operations.iter().zip(&mut design.world.params) {
+        for (param, values) in operation.params.iter().zip(given) {
+            lower_values(values, &param.ty, clock);
+        }
+    }
+    for (operation, values) in design.operations.iter().zip(&mut design.world.answers) {
+        if let (design::model::OperationKind::Effect(effect), Some(values)) =
+            (&operation.kind, values)
+            && let Some(local) = effect.on_ok.param
+        {
+            lower_values(values, &operation.locals[local.index()].ty, clock);
+        }
+    }
+    for bound in &mut design.world.bounds {
+        let attribute = &design.subjects[bound.subject.index()].attributes[bound.attr.index()];
+        if *attribute.ty.required() == Type::Duration {
+            bound.low *= clock.per_unit;
+            bound.high *= clock.per_unit;
+        }
+    }
+    design
+}
+
+/// Of a duration: the whole units that lie in it.
+fn lower_range(range: &mut Option<Range>, ty: &Type, clock: &Clock) {
+    if *ty.required() != Type::Duration {
+        return;
+    }
+    *range = range.zip(clock.scale.unit).map(|(range, unit)| Range {
+        low: -(-range.low).div_euclid(unit) * clock.per_unit,
+        high: range.high.div_euclid(unit) * clock.per_unit,
+    });
+}
+
+/// Is there a duration whose range says nothing here, because a unit is any time at all?
+fn loses_ranges(design: &Design, scale: &Scale) -> bool {
+    let is = |range: Option<Range>, ty: &Type| {
+        range.is_some() && *ty.required() == Type::Duration && scale.unit.is_none()
+    };
+    let attributes = design.subjects.iter().flat_map(|subject| &subject.attributes);
+    let params = design.operations.iter().flat_map(|operation| &operation.params);
+    attributes.into_iter().any(|attribute| is(attribute.range, &attribute.ty))
+        || params.into_iter().any(|param| is(param.range, &param.ty))
+}
+
+fn lower_values(values: &mut Values, ty: &Type, clock: &Clock) {
+    match values {
+        Values::Listed(list) => list.iter_mut().for_each(|value| {
+            lower(value, &|milliseconds| clock.scale.units(milliseconds) * clock.per_unit);
+        }),
+        Values::Units(low, high) => {
+            let units = Word::from(*low)..=Word::from(*high);
+            *values = Values::Listed(units.map(|n| Const::Duration(n * clock.per_unit)).collect());
+        }
+        Values::Range(low, high) if *ty.required() == Type::Time => {
+            *low *= clock.per_unit;
+            *high *= clock.per_unit;
+        }
+        Values::OrNull(inner) => lower_values(inner, ty, clock),
+        Values::SetOf(inner, _) | Values::ListOf(inner, _) => {
+            lower_values(inner, crate::world::sorts::element(ty), clock);
+        }
+        Values::Opaque(_)
+        | Values::Range(..)
+        | Values::Whole
+        | Values::Refs(_)
+        | Values::Principals
+        | Values::PrincipalsOf(_)
+        | Values::Irrelevant => {}
+    }
+}
+
+fn lower(value: &mut Const, words: &dyn Fn(i64) -> i64) {
+    match value {
+        Const::Duration(duration) => *duration = words(*duration),
+        Const::Set(list) | Const::List(list) => {
+            list.iter_mut().for_each(|value| lower(value, words));
+        }
+        Const::Map(pairs) => pairs.iter_mut().for_each(|(key, value)| {
+            lower(key, words);
+            lower(value, words);
+        }),
+        Const::Null
+        | Const::Bool(_)
+        | Const::Int(_)
+        | Const::Decimal(_)
+        | Const::Text(_)
+        | Const::Enum(..) => {}
+    }
+}
+
+/// Does any digest have a time in it?
+pub(crate) fn hashes_times(design: &Design) -> bool {
+    let mut found = false;
+    for operation in &design.operations {
+        visit::operation_exprs(operation, &mut |expr| {
+            visit::each(expr, &mut |expr| {
+                if let ExprKind::Hash(parts) = &expr.kind {
+                    found |= parts.iter().any(|part| *part.ty.required() == Type::Time);
+                }
+            });
+        });
+    }
+    found
+}

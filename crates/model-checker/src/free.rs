@@ -1,0 +1,133 @@
+//! Clauses that nothing needs: each that no failure names is taken away once, and no goal breaks.
+
+use design::model::{
+    ClauseRef, Design, ExprKind, FailureProof, Goal, OperationKind, Protection, StmtKind, visit,
+};
+
+use crate::arm::NEVER;
+use crate::check::operations;
+use crate::failures::{Judge, protection_name};
+use crate::run::Outcome;
+use crate::{FreeClause, Progress, Verdict, WorldError};
+
+/// A search without a clause may be so many times as large as the one with it, and this large in any case.
+const LARGER: usize = 4;
+const STATES_MIN: usize = 20_000;
+
+pub(crate) fn clauses(
+    judge: &Judge<'_>,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Vec<FreeClause>, WorldError> {
+    let design = &judge.scaled.design;
+    let holds = |verdict: &Verdict| matches!(verdict, Verdict::Proved | Verdict::Holds(_));
+    let goals: Vec<Goal> =
+        judge.goals.iter().filter(|goal| holds(&goal.verdict)).map(|goal| goal.goal).collect();
+    let mut free = Vec::new();
+    if goals.is_empty() {
+        return Ok(free);
+    }
+    for protection in unnamed(design) {
+        let clause = protection_name(design, &protection);
+        if !refuses(judge, &clause) {
+            // What never refuses makes no difference.
+            free.push(FreeClause { clause, within: judge.base.bounds() });
+            continue;
+        }
+        if let Some(within) = not_needed(judge, &protection, &goals, progress)? {
+            free.push(FreeClause { clause, within });
+        }
+    }
+    Ok(free)
+}
+
+/// Every named clause that neither a failure nor a `defence` speaks of. The guard of a repair says when it
+/// is due.
+fn unnamed(design: &Design) -> Vec<Protection> {
+    let mut list = Vec::new();
+    for (operation, held) in operations(design) {
+        if matches!(held.kind, OperationKind::Repair { .. }) {
+            continue;
+        }
+        for clause in 0..held.guard.len() as u32 {
+            list.push(Protection::Clause { operation, clause: ClauseRef::Named(clause) });
+        }
+    }
+    list.retain(|protection| !is_named(design, protection) && !is_demanded(design, protection));
+    list
+}
+
+/// Does the compiler demand it? A step that deletes a record counts the children that it may have; without
+/// the clause the engine would refuse all the same.
+fn is_demanded(design: &Design, protection: &Protection) -> bool {
+    let Protection::Clause { operation, clause: ClauseRef::Named(clause) } = protection else {
+        return false;
+    };
+    let operation = &design.operations[operation.index()];
+    let mut deletes = false;
+    for body in visit::bodies(operation) {
+        visit::each_statement(body, &mut |stmt| {
+            deletes |= matches!(stmt.kind, StmtKind::Delete { .. });
+        });
+    }
+    let mut counts = false;
+    visit::each(&operation.guard[*clause as usize].body, &mut |part| {
+        counts |= matches!(part.kind, ExprKind::Counter { .. });
+    });
+    deletes && counts
+}
+
+fn is_named(design: &Design, protection: &Protection) -> bool {
+    let defended = design.defences.iter().any(|held| {
+        let clause = Protection::Clause { operation: held.operation, clause: held.clause };
+        clause == *protection
+    });
+    if defended {
+        return true;
+    }
+    design.failures.iter().flat_map(|failure| &failure.proofs).any(|proof| {
+        matches!(proof, FailureProof::Without { protections, .. } if protections.contains(protection))
+    })
+}
+
+/// Was the clause ever the first to refuse, as written?
+fn refuses(judge: &Judge<'_>, clause: &str) -> bool {
+    let Some(watch) = &judge.base.watch else { return true };
+    let wanted = format!("{clause} refuses");
+    let at = watch.list.iter().position(|(_, what)| *what == wanted);
+    at.is_none_or(|at| judge.base.found.witnessed[at] != NEVER)
+}
+
+/// Within which bounds all goals hold without it; none: some goal breaks.
+fn not_needed(
+    judge: &Judge<'_>,
+    protection: &Protection,
+    goals: &[Goal],
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Option<Vec<String>>, WorldError> {
+    let states = (judge.base.explored.len() * LARGER).max(STATES_MIN);
+    let options = crate::Options {
+        max_states: states.min(judge.options.max_states),
+        ..judge.options.clone()
+    };
+    let name = format!("without {}", protection_name(&judge.scaled.design, protection));
+    let protections = std::slice::from_ref(protection);
+    let mut within = Vec::new();
+    let (invariants, recoveries): (Vec<Goal>, Vec<Goal>) =
+        goals.iter().partition(|goal| matches!(goal, Goal::Invariant(_)));
+    for goals in [invariants, recoveries] {
+        if goals.is_empty() {
+            continue;
+        }
+        let run = judge.without(&name, protections, &goals, &options, progress)?;
+        for goal in goals {
+            match run.outcome(goal) {
+                Outcome::Fails(_) => return Ok(None),
+                Outcome::Holds(bounds) => within.extend(bounds),
+                Outcome::Unknown(why) => within.push(why),
+            }
+        }
+    }
+    within.sort_unstable();
+    within.dedup();
+    Ok(Some(within))
+}

@@ -1,0 +1,205 @@
+//! Every state, and what is so in all of them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::ast::*;
+use super::eval::Scene;
+use super::moves::{Action, Event};
+use super::recover;
+use super::state::State;
+use super::world::{Seen, World};
+
+/// The word for a goal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Word {
+    Proved,
+    HoldsWithin,
+    /// with the length of the shortest history, of an invariant
+    Violated(usize),
+    NotKnown,
+}
+
+#[derive(Clone, Debug)]
+pub struct Found {
+    pub states: u64,
+    pub words: Vec<Word>,
+    pub seen: Seen,
+}
+
+/// What can happen from one state when clients are silent: each action, whether it is owed, and
+/// the state after it; none: it is cut.
+pub type Ways = Vec<(Action, bool, Option<usize>)>;
+
+/// Every state, breadth first. None: more than `max`.
+pub fn explore(world: &World<'_>, max: usize) -> Option<Found> {
+    let goals = &world.design.goals;
+    let first = settle(world, &world.first(), 0).0;
+    let mut numbers: HashMap<State, usize> = HashMap::from([(first.clone(), 0)]);
+    let mut states = vec![first];
+    let mut depths = vec![0];
+    let mut ways: Vec<Ways> = Vec::new();
+    let mut violated: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut cut = false;
+    let mut at = 0;
+    while at < states.len() {
+        let state = states[at].clone();
+        let depth = depths[at];
+        let mut breaks = |goal: usize, depth: usize| {
+            let held = violated.entry(goal).or_insert(depth);
+            *held = depth.min(*held);
+        };
+        for (number, goal) in goals.iter().enumerate() {
+            if !goal.recovers && !goal.uses_old && !holds(world, goal, &state, None, 0) {
+                breaks(number, depth);
+            }
+        }
+        let mut own = Ways::new();
+        let events = world.moves(&state);
+        for event in events {
+            let Event { next, now, moved_on, action } = event;
+            let (settled, mut cuts) = settle(world, &next, now);
+            if moved_on {
+                cuts.insert("a time that is moved on");
+            }
+            let beyond = !cuts.is_empty();
+            world.seen.borrow_mut().cuts.extend(cuts);
+            for (number, goal) in goals.iter().enumerate() {
+                let judged = !goal.recovers && (goal.uses_old || beyond);
+                if judged && !holds(world, goal, &next, Some(&state), now) {
+                    breaks(number, depth + 1);
+                }
+            }
+            let mut to = None;
+            if beyond {
+                cut = true;
+            } else if let Some(known) = numbers.get(&settled) {
+                to = Some(*known);
+            } else {
+                if states.len() >= max {
+                    return None;
+                }
+                to = Some(states.len());
+                numbers.insert(settled.clone(), states.len());
+                states.push(settled);
+                depths.push(depth + 1);
+            }
+            own.extend(action.map(|(action, owed)| (action, owed, to)));
+        }
+        ways.push(own);
+        at += 1;
+    }
+    let words = goals.iter().enumerate().map(|(number, goal)| {
+        if goal.recovers {
+            let failing: Vec<bool> =
+                states.iter().map(|state| !holds(world, goal, state, None, 0)).collect();
+            return recover::word(&ways, &failing, cut);
+        }
+        match violated.get(&number) {
+            Some(depth) => Word::Violated(*depth),
+            None if cut => Word::HoldsWithin,
+            None => Word::Proved,
+        }
+    });
+    let words = words.collect();
+    let seen = world.seen.borrow().clone();
+    Some(Found { states: states.len() as u64, words, seen })
+}
+
+fn holds(world: &World<'_>, goal: &Goal, state: &State, old: Option<&State>, now: i64) -> bool {
+    let mut scene = Scene {
+        world,
+        state: state.clone(),
+        old,
+        back: false,
+        now,
+        me: None,
+        params: Vec::new(),
+        locals: BTreeMap::new(),
+        memory: BTreeMap::new(),
+        goal: true,
+        lenient_records: false,
+        copied: BTreeMap::new(),
+    };
+    scene.test(&goal.body).unwrap_or(false)
+}
+
+/// The state as it is kept: times from its own clock, those of long ago all alike; and what it has
+/// no room for.
+pub fn settle(world: &World<'_>, state: &State, now: i64) -> (State, BTreeSet<&'static str>) {
+    let design = world.design;
+    let check = &design.check;
+    let mut cuts = BTreeSet::new();
+    let mut state = state.clone();
+    for (record, held) in &mut state.records {
+        for (at, value) in held.attrs.iter_mut().enumerate() {
+            let is_time = design.subjects[record.subject].attrs[at].ty == Ty::Time;
+            if is_time && !world.read_times.contains(&(record.subject, at)) {
+                *value = Value::Null;
+            }
+        }
+        if held.end > check.log {
+            cuts.insert("the end of a log");
+        }
+        if !world.keys(record.subject).contains(record) {
+            cuts.insert("a key outside of the world");
+        }
+    }
+    if world.times_meet {
+        differences(world, &mut state, now);
+    }
+    let attrs = state.records.values_mut().flat_map(|held| &mut held.attrs);
+    let memory = state.memory.values_mut().chain(state.older.values_mut());
+    let messages = state.messages.iter_mut().flat_map(|held| &mut held.args);
+    let taken = state.calls.iter_mut().flat_map(|held| held.taken.values_mut());
+    let sent = state.outbox.values_mut().flatten();
+    let all = attrs.chain(memory).chain(messages).chain(taken).chain(sent);
+    for value in all.chain(state.copies.values_mut()) {
+        match value {
+            Value::Time(at) if !world.times_meet => *at = (*at - now).max(world.beyond()),
+            Value::Int(number) if *number < check.bound.0 || *number > check.bound.1 => {
+                cuts.insert("a number");
+            }
+            _ => {}
+        }
+    }
+    if state.messages.len() > check.messages {
+        cuts.insert("a message");
+    }
+    state.memory.retain(|_, value| *value != Value::Null);
+    state.calls.sort_unstable();
+    state.messages.sort_unstable();
+    for at in state.written.values_mut() {
+        *at -= now;
+    }
+    state.written.retain(|_, at| *at > -world.fine);
+    (state, cuts)
+}
+
+/// Times that are compared with each other: beyond the horizon their differences are kept, as far
+/// as they can be told apart.
+fn differences(world: &World<'_>, state: &mut State, now: i64) {
+    let attrs = state.records.values_mut().flat_map(|held| &mut held.attrs);
+    let memory = state.memory.values_mut().chain(state.older.values_mut());
+    let mut times: Vec<&mut i64> = attrs
+        .chain(memory)
+        .filter_map(|value| match value {
+            Value::Time(at) => Some(at),
+            _ => None,
+        })
+        .collect();
+    times.sort_by_key(|at| -**at);
+    let apart = (world.horizon + 1) * world.fine;
+    let mut last = now;
+    let mut before: Option<i64> = None;
+    for at in times {
+        let least = (now + world.beyond()).min(last - apart);
+        let kept = match before {
+            // the same moment stays the same moment
+            Some(moment) if moment == *at => last,
+            _ => (*at).max(least),
+        };
+        before = Some(*at);
+        *at = kept - now;
+        last = kept;
+    }
+}

@@ -1,0 +1,282 @@
+//! Small random designs. The same seed gives the same design.
+
+use super::ast::*;
+use super::dice::Dice;
+use super::phrases::Phrases;
+
+/// What a design is about; each draws its own features.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Theme {
+    Truth,
+    Memory,
+    Time,
+    Effects,
+    Network,
+    Copies,
+}
+
+pub(super) struct Maker {
+    pub(super) dice: Dice,
+    pub(super) design: Design,
+    pub(super) theme: Theme,
+    pub(super) spans: Vec<i64>,
+    pub(super) locals: usize,
+    pub(super) ranked: bool,
+    /// each node sends once, so that there is room for all that clients send
+    pub(super) once: bool,
+}
+
+pub(super) const USER: usize = 0;
+pub(super) const MENDER: usize = 1;
+pub(super) const BOSS: usize = 2;
+
+pub fn design(seed: u64) -> Design {
+    let mut dice = Dice::new(seed);
+    let theme = match dice.below(100) {
+        0..24 => Theme::Truth,
+        24..46 => Theme::Memory,
+        46..64 => Theme::Time,
+        64..77 => Theme::Effects,
+        77..91 => Theme::Network,
+        _ => Theme::Copies,
+    };
+    let mut maker = Maker {
+        dice,
+        design: Design { seed, ..Design::default() },
+        theme,
+        spans: vec![1],
+        locals: 100,
+        ranked: false,
+        once: false,
+    };
+    maker.once = theme == Theme::Network && maker.dice.chance(45);
+    maker.ranked = matches!(theme, Theme::Memory | Theme::Truth) && maker.dice.chance(45);
+    maker.make();
+    maker.design
+}
+
+impl Maker {
+    pub(super) fn phrases(&mut self) -> Phrases<'_> {
+        Phrases {
+            dice: &mut self.dice,
+            design: &self.design,
+            spans: self.spans.clone(),
+            locals: self.locals,
+            ranked: self.ranked,
+        }
+    }
+
+    fn make(&mut self) {
+        self.actors();
+        self.subjects();
+        self.sizes();
+        self.remember();
+        for at in 0..self.design.subjects.len() {
+            if self.design.subjects[at].made {
+                self.maker(at);
+            }
+        }
+        if self.theme == Theme::Network {
+            self.network();
+        }
+        if self.theme == Theme::Effects {
+            self.effect();
+        }
+        let count = match self.theme {
+            Theme::Network | Theme::Effects => 1,
+            _ => 2 + self.dice.below(2),
+        };
+        for number in 0..count {
+            self.op(number);
+        }
+        if self.theme != Theme::Copies && self.dice.chance(60) {
+            self.repair();
+        }
+        if self.theme == Theme::Memory && self.dice.chance(50) {
+            self.read();
+        }
+        let alone = self.design.subjects[0].count == 1 && self.design.check.horizon.is_some();
+        if self.theme == Theme::Time && alone && self.dice.chance(30) {
+            self.move_on();
+        }
+        self.goals();
+        self.faults();
+        self.failures();
+        self.trim();
+    }
+
+    fn actors(&mut self) {
+        let count = 1 + self.dice.below(2);
+        let actor = |name, count| Actor { name, count, fields: Vec::new(), apart: None };
+        self.design.actors = vec![actor("user", count), actor("mender", 0)];
+        if self.theme == Theme::Truth && self.dice.chance(40) {
+            let mut boss = actor("boss", 1);
+            boss.apart = self.dice.chance(30).then_some(USER);
+            self.design.actors.push(boss);
+        }
+        if self.theme == Theme::Effects {
+            self.design.actors.push(actor("bank", 0));
+        }
+    }
+
+    pub(super) fn has_boss(&self) -> bool {
+        self.design.actors.get(BOSS).is_some_and(|actor| actor.name == "boss")
+    }
+
+    fn subjects(&mut self) {
+        let network = self.theme == Theme::Network;
+        let small = matches!(self.theme, Theme::Time | Theme::Effects | Theme::Memory);
+        let one = |name, low| Subject {
+            name,
+            low,
+            parent: None,
+            count: 1,
+            number_key: false,
+            made: false,
+            place: false,
+            attrs: Vec::new(),
+            log: false,
+            retain: None,
+            copies: None,
+        };
+        let mut alpha = one("Alpha", "a");
+        alpha.count = if network || self.dice.chance(if small { 30 } else { 60 }) { 2 } else { 1 };
+        alpha.place = network;
+        alpha.made = !network && self.dice.chance(25);
+        alpha.log = !network && self.dice.chance(20);
+        alpha.retain = (alpha.log && self.dice.chance(40)).then_some(1);
+        alpha.copies = (self.theme == Theme::Copies).then_some(USER);
+        let made = alpha.made;
+        self.design.subjects.push(alpha);
+        if self.theme == Theme::Truth && self.dice.chance(60) {
+            let mut beta = one("Beta", "b");
+            beta.parent = self.dice.chance(60).then_some(0);
+            beta.made = self.dice.chance(45) || beta.parent.is_some() && made;
+            beta.number_key = beta.made && self.dice.chance(60);
+            beta.count = 1 + self.dice.below(2);
+            self.design.subjects.push(beta);
+        }
+        for at in 0..self.design.subjects.len() {
+            let attrs = self.attrs(at);
+            self.design.subjects[at].attrs = attrs;
+        }
+        if self.design.subjects.get(1).is_some_and(|beta| beta.number_key) && !self.int_there(0) {
+            let last = self.design.subjects[0].attrs.last_mut().expect("there are some");
+            (last.ty, last.optional, last.default) = (Ty::Int, false, Value::Int(0));
+        }
+    }
+
+    fn attrs(&mut self, subject: usize) -> Vec<Attr> {
+        let mut kinds = vec![Ty::Enum, Ty::Bool, Ty::Int, Ty::Int];
+        let mut first = Ty::Int;
+        match self.theme {
+            Theme::Truth => {
+                kinds.extend([Ty::Actor, Ty::Actor, Ty::Text, Ty::Text]);
+                let others = self.design.subjects.len();
+                if others > 1 {
+                    kinds.extend([Ty::Ref(1 - subject), Ty::Set(1 - subject)]);
+                }
+                if self.dice.chance(30) {
+                    kinds.push(Ty::List);
+                }
+                first = self.dice.pick(&kinds);
+                if self.has_boss() && subject == 0 {
+                    first = Ty::Actor;
+                }
+            }
+            Theme::Time => {
+                first = Ty::Time;
+                kinds.extend([Ty::Time, Ty::Span]);
+            }
+            Theme::Effects => {
+                first = Ty::Enum;
+                kinds = vec![Ty::Int, Ty::Int, Ty::Bool];
+            }
+            Theme::Memory if self.dice.chance(15) => {
+                first = Ty::Time;
+                kinds = vec![Ty::Int, Ty::Bool];
+            }
+            _ => {}
+        }
+        if self.ranked && self.theme == Theme::Memory {
+            first = Ty::Int;
+            kinds = vec![Ty::Int];
+        }
+        let count = match self.theme {
+            Theme::Network if self.once => 2,
+            Theme::Truth => 2 + self.dice.below(2),
+            _ => 1 + self.dice.below(2),
+        };
+        let low = self.design.subjects[subject].low;
+        (0..count)
+            .map(|at| {
+                let ty = match at {
+                    0 => first.clone(),
+                    1 if self.once => Ty::Bool,
+                    _ => self.dice.pick(&kinds),
+                };
+                let (optional, default) = match ty {
+                    Ty::Bool => (false, Value::Bool(false)),
+                    Ty::Int => (false, Value::Int(0)),
+                    Ty::Enum => (false, Value::Enum(0)),
+                    Ty::Text => (false, Value::Written("")),
+                    Ty::Span => (false, Value::Span(1)),
+                    Ty::Set(_) => (false, Value::Set(Default::default())),
+                    Ty::List => (false, Value::List(Vec::new())),
+                    Ty::Time | Ty::Actor | Ty::Ref(_) => (true, Value::Null),
+                };
+                Attr { name: format!("{low}_{at}"), ty, optional, default }
+            })
+            .collect()
+    }
+
+    fn sizes(&mut self) {
+        let low = -(self.dice.below(2) as i64);
+        let check = &mut self.design.check;
+        check.bound = (low, 1 + self.dice.below(2) as i64);
+        check.given = (0, 1);
+        check.texts = 1 + self.dice.below(2);
+        check.spans = self.dice.pick(&[(1, 1), (2, 2), (1, 2)]);
+        check.calls = if self.dice.chance(12) { 2 } else { 1 };
+        check.messages = 1 + self.dice.below(2);
+        check.list = 1 + self.dice.below(2);
+        check.log = 1 + self.dice.below(2) as i64;
+        check.never_unknown = self.dice.chance(20);
+        if self.has_boss() && self.dice.chance(50) {
+            self.design.check.to = Some(self.dice.pick(&[USER, BOSS]));
+        }
+        self.spans = self.dice.pick(&[vec![1], vec![1, 2], vec![2, 3]]);
+        let timed = |attr: &Attr| matches!(attr.ty, Ty::Time | Ty::Span);
+        if self.design.subjects.iter().flat_map(|held| &held.attrs).any(timed)
+            && self.dice.chance(70)
+        {
+            let check = &mut self.design.check;
+            check.time = Some(1 + self.dice.below(2) as i64);
+            check.horizon = Some(self.dice.pick(&[3, 4, 5]));
+        }
+    }
+
+    fn remember(&mut self) {
+        let wanted = match self.theme {
+            Theme::Memory => 100,
+            Theme::Truth | Theme::Time => 20,
+            _ => 0,
+        };
+        let numbers = self.design.subjects[0].attrs.iter();
+        let mut kinds: Vec<Ty> = numbers.map(|attr| attr.ty.clone()).collect();
+        kinds.retain(|ty| matches!(ty, Ty::Int));
+        if !kinds.is_empty() && self.dice.chance(wanted) {
+            let ty = self.dice.pick(&kinds);
+            self.design.actors[USER].fields.push(Field { name: "my_n", ty, of: 0 });
+        }
+    }
+
+    pub(super) fn record_param(&self, subject: usize, new: bool) -> Param {
+        let held = &self.design.subjects[subject];
+        Param { name: held.low.into(), ty: Ty::Ref(subject), new, default: None }
+    }
+
+    pub(super) fn push(&mut self, op: Op) {
+        self.design.ops.push(op);
+    }
+}

@@ -1,0 +1,21 @@
+//! The naive interpreter: random designs, and what is true of them, found as plainly as can be.
+//! It shares no code with the checker, the engine or the compiler.
+
+pub mod ast;
+pub mod compare;
+mod dice;
+mod eval;
+pub mod explore;
+mod flow;
+pub mod generate;
+mod goals;
+mod moves;
+mod outside;
+mod phrases;
+mod recover;
+pub mod run;
+pub mod shrink;
+mod state;
+mod steps;
+pub mod text;
+pub mod world;

@@ -1,0 +1,448 @@
+//! A design as text.
+
+use std::fmt::Write;
+
+use super::ast::*;
+
+/// Names of parameters where an expression stands.
+struct Names<'d> {
+    design: &'d Design,
+    params: Vec<&'d str>,
+    actor: Option<usize>,
+}
+
+pub fn text(design: &Design) -> String {
+    let mut out = format!("design Random{} \"A random design\"\n\n", design.seed);
+    for actor in &design.actors {
+        let fields: Vec<String> = actor
+            .fields
+            .iter()
+            .map(|field| {
+                let of = design.subjects[field.of].name;
+                format!("{}: {}? of {of}", field.name, ty(design, &field.ty))
+            })
+            .collect();
+        let fields =
+            if fields.is_empty() { String::new() } else { format!(" {{ {} }}", fields.join(", ")) };
+        let apart = actor
+            .apart
+            .map_or(String::new(), |other| format!(" apart from {}", design.actors[other].name));
+        let _ = writeln!(out, "actor {}{apart}{fields}", actor.name);
+    }
+    out.push('\n');
+    for subject in &design.subjects {
+        out.push_str(&subject_text(design, subject));
+    }
+    for op in &design.ops {
+        out.push_str(&op_text(design, op));
+    }
+    for effect in &design.effects {
+        out.push_str(&effect_text(design, effect));
+    }
+    let names = Names { design, params: Vec::new(), actor: None };
+    for goal in &design.goals {
+        let word = if goal.recovers { "recovers" } else { "invariant" };
+        let _ = writeln!(out, "{word} {}: {}", goal.name, names.expr(&goal.body));
+    }
+    for (number, failure) in design.failures.iter().enumerate() {
+        let goal = &design.goals[failure.breaks].name;
+        let without = match failure.without {
+            Without::Clause(op, clause) => {
+                format!("{}.{}", design.ops[op].name, design.ops[op].guard[clause].0)
+            }
+            Without::Exists(op) => format!("{}.exists", design.ops[op].name),
+            Without::Fresh(op) => format!("{}.fresh", design.ops[op].name),
+            Without::Repair(op) => format!("repair {}", design.ops[op].name),
+            Without::Outbox(op) => format!("outbox of {}", design.ops[op].name),
+            Without::Key(effect) => format!("key of {}", design.effects[effect].name),
+        };
+        let _ = writeln!(out, "failure \"f{number}\" {{ without {without} breaks {goal} }}");
+    }
+    out.push_str(&check_text(design, &out.clone()));
+    out
+}
+
+fn ty(design: &Design, ty: &Ty) -> String {
+    match ty {
+        Ty::Bool => "bool".into(),
+        Ty::Int => "int".into(),
+        Ty::Enum => WORDS.join(" | "),
+        Ty::Text => "text".into(),
+        Ty::Time => "time".into(),
+        Ty::Span => "duration".into(),
+        Ty::Actor => "actor".into(),
+        Ty::Ref(subject) => design.subjects[*subject].name.into(),
+        Ty::Set(subject) => format!("set {} max 2", design.subjects[*subject].name),
+        Ty::List => "list text max 2".into(),
+    }
+}
+
+fn constant(value: &Value) -> String {
+    match value {
+        Value::Null => "null".into(),
+        Value::Bool(value) => value.to_string(),
+        Value::Int(value) => value.to_string(),
+        Value::Enum(index) => WORDS[*index].into(),
+        Value::Written(text) => format!("\"{text}\""),
+        Value::Span(units) => format!("{}s", units * 5),
+        Value::Set(_) => "{}".into(),
+        Value::List(_) => "[]".into(),
+        other => panic!("{other:?} is not written"),
+    }
+}
+
+fn subject_text(design: &Design, subject: &Subject) -> String {
+    let parent = subject.parent.map_or(String::new(), |parent| {
+        let parent = &design.subjects[parent];
+        format!("{}: {}, ", parent.low, parent.name)
+    });
+    let key = if subject.number_key { "int" } else { "text" };
+    let place = if subject.place { format!(" at {}k", subject.low) } else { String::new() };
+    let attrs: Vec<String> = subject
+        .attrs
+        .iter()
+        .map(|attr| {
+            let mark = if attr.optional { "?" } else { "" };
+            let shown = ty(design, &attr.ty);
+            let default = match (&attr.default, &attr.ty) {
+                (Value::Null, _) | (_, Ty::Set(_) | Ty::List) => String::new(),
+                (value, _) => format!(" = {}", constant(value)),
+            };
+            format!("{}: {shown}{mark}{default}", attr.name)
+        })
+        .collect();
+    let mut out = format!("subject {}({parent}{}k: {key}){place} {{\n", subject.name, subject.low);
+    let _ = writeln!(out, "    truth {}State {{ {} }}", subject.name, attrs.join(", "));
+    if subject.log {
+        let retain = subject.retain.map_or(String::new(), |kept| format!(" retain {kept}"));
+        let _ = writeln!(out, "    log {}Log {{ k: int }}{retain}", subject.name);
+    }
+    if let Some(actor) = subject.copies {
+        let actor = design.actors[actor].name;
+        let _ = writeln!(out, "    cache Copy at {actor} {{ x: int = 0 }}");
+    }
+    out.push_str("}\n\n");
+    out
+}
+
+fn params(design: &Design, params: &[Param]) -> String {
+    let list: Vec<String> = params
+        .iter()
+        .map(|param| {
+            let new = if param.new { "new " } else { "" };
+            let default = param
+                .default
+                .as_ref()
+                .map_or(String::new(), |held| format!(" = {}", constant(held)));
+            format!("{}: {new}{}{default}", param.name, ty(design, &param.ty))
+        })
+        .collect();
+    list.join(", ")
+}
+
+fn guard_text(names: &Names<'_>, guard: &[(String, Expr)]) -> String {
+    if guard.is_empty() {
+        return String::new();
+    }
+    let clauses: Vec<String> =
+        guard.iter().map(|(name, body)| format!("    {name}: {}\n", names.expr(body))).collect();
+    format!(" {{\n{}}}", clauses.concat())
+}
+
+fn op_text(design: &Design, op: &Op) -> String {
+    let names = Names {
+        design,
+        params: op.params.iter().map(|param| param.name.as_str()).collect(),
+        actor: Some(op.actor),
+    };
+    let word = match op.kind {
+        Kind::Step | Kind::Heard => "step",
+        Kind::Repair => "repair",
+        Kind::Read => "read",
+    };
+    let actor = design.actors[op.actor].name;
+    let (params, guard) = (params(design, &op.params), guard_text(&names, &op.guard));
+    let keyed = if op.keyed { " keyed" } else { "" };
+    let mut out = format!("{word} {actor}[{}({params}){guard}]{keyed} ", op.name);
+    if op.kind == Kind::Read {
+        let Some(Param { ty: Ty::Ref(subject), .. }) = op.params.first() else {
+            panic!("a read names a record")
+        };
+        let _ = write!(out, "= {}State ", design.subjects[*subject].name);
+    }
+    out.push_str("{\n");
+    names.body(&mut out, &op.body, 1);
+    out.push_str("}\n\n");
+    out
+}
+
+fn effect_text(design: &Design, effect: &Effect) -> String {
+    let mut names = Names {
+        design,
+        params: effect.params.iter().map(|param| param.name.as_str()).collect(),
+        actor: None,
+    };
+    let actor = design.actors[effect.actor].name;
+    let (shown, guard) = (params(design, &effect.params), guard_text(&names, &effect.guard));
+    let mut out = format!("effect {actor}[{}({shown}){guard}] {{\n", effect.name);
+    let _ = writeln!(
+        out,
+        "    call POST \"{{{actor}.url}}/{}\" key {}",
+        effect.name, effect.params[0].name
+    );
+    names.params.push("answer");
+    let answer = if effect.answers { "(answer: int)" } else { "" };
+    for (head, body) in [
+        (format!("on ok{answer}"), &effect.on_ok),
+        ("on refused".to_string(), &effect.on_refused),
+        ("on unknown".to_string(), &effect.on_unknown),
+    ] {
+        let _ = writeln!(out, "    {head} {{");
+        names.body(&mut out, body, 2);
+        out.push_str("    }\n");
+    }
+    out.push_str("}\n\n");
+    out
+}
+
+impl Names<'_> {
+    fn body(&self, out: &mut String, body: &[Stmt], deep: usize) {
+        for stmt in body {
+            self.stmt(out, stmt, deep);
+        }
+    }
+
+    fn stmt(&self, out: &mut String, stmt: &Stmt, deep: usize) {
+        let design = self.design;
+        let indent = "    ".repeat(deep);
+        let list =
+            |args: &[Expr]| args.iter().map(|arg| self.expr(arg)).collect::<Vec<_>>().join(", ");
+        let said = match stmt {
+            Stmt::Assign(record, subject, attr, change, value) => {
+                let sign = match change {
+                    Change::Set => ":=",
+                    Change::Add => "+=",
+                    Change::Take => "-=",
+                };
+                let attr = &design.subjects[*subject].attrs[*attr].name;
+                format!("{}.{attr} {sign} {}", self.expr(record), self.expr(value))
+            }
+            Stmt::Remember(field, param, value) => {
+                format!("{} := {}", self.memory(*field, *param), self.expr(value))
+            }
+            Stmt::Copy(_, value) => format!("Copy := {{ x: {} }}", self.expr(value)),
+            Stmt::New(subject, parent, own) => {
+                let parent =
+                    parent.as_ref().map_or(String::new(), |held| format!("{}, ", self.expr(held)));
+                let name = design.subjects[*subject].name;
+                format!("new {name}({parent}{}) {{}}", self.expr(own))
+            }
+            Stmt::Delete(record) => format!("delete {}", self.expr(record)),
+            Stmt::Append(_, subject) => {
+                format!("append {}Log {{ k: 1 }}", design.subjects[*subject].name)
+            }
+            Stmt::Tell(op, args) => {
+                let op = &design.ops[*op];
+                format!("send {}.{}({})", design.actors[op.actor].name, op.name, list(args))
+            }
+            Stmt::Ask(effect, args) => {
+                let effect = &design.effects[*effect];
+                format!("send {}.{}({})", design.actors[effect.actor].name, effect.name, list(args))
+            }
+            Stmt::If(condition, then, otherwise) => {
+                let _ = writeln!(out, "{indent}if {} {{", self.expr(condition));
+                self.body(out, then, deep + 1);
+                if !otherwise.is_empty() {
+                    let _ = writeln!(out, "{indent}}} else {{");
+                    self.body(out, otherwise, deep + 1);
+                }
+                "}".into()
+            }
+            Stmt::For(local, over, body) => {
+                let _ = writeln!(out, "{indent}for v{local} in {} {{", self.expr(over));
+                self.body(out, body, deep + 1);
+                "}".into()
+            }
+        };
+        let _ = writeln!(out, "{indent}{said}");
+    }
+
+    fn memory(&self, field: usize, param: usize) -> String {
+        let actor = self.actor.expect("somebody remembers");
+        format!("{}.{}", self.params[param], self.design.actors[actor].fields[field].name)
+    }
+
+    fn domain(&self, over: &Domain) -> String {
+        match over {
+            Domain::Subject(subject) => self.design.subjects[*subject].name.into(),
+            Domain::Children(child, parent) => {
+                format!("{} of {}", self.design.subjects[*child].name, self.expr(parent))
+            }
+            Domain::Elements(set) => self.expr(set),
+        }
+    }
+
+    fn expr(&self, expr: &Expr) -> String {
+        let design = self.design;
+        let one = |expr: &Expr| self.expr(expr);
+        let list = |parts: &[Expr], word: &str| {
+            let parts: Vec<String> = parts.iter().map(one).collect();
+            format!("({})", parts.join(word))
+        };
+        let filtered = |filter: &Option<Box<Expr>>| {
+            filter.as_ref().map_or(String::new(), |held| format!(" where {}", one(held)))
+        };
+        match expr {
+            Expr::Lit(value) => constant(value),
+            Expr::Param(at) => self.params[*at].into(),
+            Expr::Local(local) => format!("v{local}"),
+            Expr::Me => "me".into(),
+            Expr::Now => "now".into(),
+            Expr::Attr(record, subject, attr) => {
+                format!("{}.{}", one(record), design.subjects[*subject].attrs[*attr].name)
+            }
+            Expr::Parent(record) => format!("{}.{}", one(record), design.subjects[0].low),
+            Expr::LogEnd(record, subject) => {
+                format!("{}.{}Log.end", one(record), design.subjects[*subject].name)
+            }
+            Expr::LogStart(record, subject) => {
+                format!("{}.{}Log.start", one(record), design.subjects[*subject].name)
+            }
+            Expr::Memory(field, param) => self.memory(*field, *param),
+            Expr::Copied(_) => "Copy.x".into(),
+            Expr::CopyThere(_) => "Copy present".into(),
+            Expr::Old(inner) => format!("old({})", one(inner)),
+            Expr::Not(inner) => format!("not ({})", one(inner)),
+            Expr::IsNull(inner) => format!("{} = null", one(inner)),
+            Expr::And(parts) => list(parts, " and "),
+            Expr::Or(parts) => list(parts, " or "),
+            Expr::Implies(left, right) => format!("({} implies {})", one(left), one(right)),
+            Expr::Cmp(op, left, right) => {
+                let op = match op {
+                    Cmp::Eq => "=",
+                    Cmp::Ne => "!=",
+                    Cmp::Lt => "<",
+                    Cmp::Le => "<=",
+                    Cmp::Gt => ">",
+                    Cmp::Ge => ">=",
+                };
+                format!("{} {op} {}", one(left), one(right))
+            }
+            Expr::Plus(left, right) => format!("{} + {}", one(left), one(right)),
+            Expr::Minus(left, right) => format!("{} - {}", one(left), one(right)),
+            Expr::Min(left, right) => format!("min({}, {})", one(left), one(right)),
+            Expr::Max(left, right) => format!("max({}, {})", one(left), one(right)),
+            Expr::In(item, set) => format!("{} in {}", one(item), one(set)),
+            Expr::Size(inner) => format!("size({})", one(inner)),
+            Expr::SetOf(parts) => {
+                let parts: Vec<String> = parts.iter().map(one).collect();
+                format!("{{{}}}", parts.join(", "))
+            }
+            Expr::If(condition, then, otherwise) => {
+                format!("(if {} then {} else {})", one(condition), one(then), one(otherwise))
+            }
+            Expr::Quant { all, local, over, filter, body } => {
+                let word = if *all { "all" } else { "any" };
+                let over = self.domain(over);
+                format!("({word} v{local} in {over}{}: {})", filtered(filter), one(body))
+            }
+            Expr::Total { local, over, filter, value } => {
+                let over = self.domain(over);
+                match value {
+                    None => format!("count(v{local} in {over}{})", filtered(filter)),
+                    Some(value) => {
+                        format!("sum({} of v{local} in {over}{})", one(value), filtered(filter))
+                    }
+                }
+            }
+            Expr::Done(effect, record) => {
+                let effect = &design.effects[*effect];
+                let (name, key) = (&effect.name, &effect.params[0].name);
+                format!("count(world.{name} where {key} = {})", one(record))
+            }
+        }
+    }
+}
+
+/// Only what the rest of the text asks for: anything else would be an error.
+fn check_text(design: &Design, so_far: &str) -> String {
+    let check = &design.check;
+    let mut entries = Vec::new();
+    for actor in &design.actors {
+        if actor.count > 0 {
+            entries.push(format!("{}: {}", actor.name, actor.count));
+        }
+    }
+    for subject in &design.subjects {
+        entries.push(format!("{}k: {}", subject.low, subject.count));
+        for attr in &subject.attrs {
+            if attr.ty == Ty::Int {
+                let (low, high) = check.bound;
+                entries.push(format!("{}State.{}: {low}..{high}", subject.name, attr.name));
+            }
+        }
+    }
+    let range = |(low, high): (i64, i64)| {
+        if low == high { low.to_string() } else { format!("{low}..{high}") }
+    };
+    let called = |name: &str| {
+        let ops = design.ops.iter();
+        ops.flat_map(|op| &op.params).any(|param| param.name == name)
+    };
+    if called("num") || called("told") {
+        let name = if called("num") { "num" } else { "told" };
+        entries.push(format!("{name}: {}..{}", check.given.0, check.given.1));
+        if called("num") && called("told") {
+            entries.push(format!("told: {}..{}", check.given.0, check.given.1));
+        }
+    }
+    if so_far.contains("on ok(answer") {
+        entries.push(format!("answer: {}..{}", check.given.0, check.given.1));
+    }
+    if design.effects.iter().any(|effect| effect.params.len() > 1) {
+        entries.push(format!("sum: {}..{}", check.given.0, check.given.1));
+    }
+    if called("name") {
+        entries.push(format!("name: {}", check.texts));
+    }
+    if called("names") {
+        entries.push(format!("names: {}", check.texts));
+        entries.push(format!("list: {}", check.list));
+    }
+    if called("ttl") {
+        entries.push(format!("ttl: {}", range(check.spans)));
+    }
+    if let (true, Some(actor)) = (called("to"), check.to) {
+        entries.push(format!("to: {{{}}}", design.actors[actor].name));
+    }
+    if let Some(time) = check.time {
+        entries.push(format!("time: {time}"));
+    }
+    if let Some(horizon) = check.horizon {
+        entries.push(format!("horizon: {horizon}"));
+    }
+    if design.has(Fault::Late) || design.has(Fault::Duplicate) {
+        entries.push(format!("calls: {}", check.calls));
+    }
+    if design.ops.iter().any(|op| op.kind == Kind::Heard) {
+        entries.push(format!("messages: {}", check.messages));
+    }
+    if design.subjects.iter().any(|subject| subject.log) {
+        entries.push(format!("log: {}", check.log));
+    }
+    if check.never_unknown && !design.effects.is_empty() {
+        entries.push("unknowns: 0".into());
+    }
+    let faults: Vec<String> = check
+        .faults
+        .iter()
+        .map(|(fault, budget)| match budget {
+            Some(budget) => format!("{} {budget}", fault.name()),
+            None => fault.name().to_string(),
+        })
+        .collect();
+    if !faults.is_empty() {
+        entries.push(format!("faults: {}", faults.join(", ")));
+    }
+    format!("\ncheck {{\n    {}\n}}\n", entries.join("\n    "))
+}

@@ -1,0 +1,115 @@
+//! Every design that a document shows and that compiles is served, and every one with a `check` is
+//! checked: what a reader copies keeps what it promises.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use design::model::{Design, OperationKind};
+use model_checker::{Options, Report};
+use runtime::{CallError, Request, Runtime, Settings};
+use server::sample;
+use store::Memory;
+
+struct Snippet {
+    /// `docs/language/steps.md:12`
+    place: String,
+    design: Design,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("it can be read").path();
+        if path.is_dir() {
+            pages(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            found.push(path);
+        }
+    }
+}
+
+/// The fenced designs of all documents, but for those that must not compile: these have tests of
+/// their own.
+fn snippets() -> Vec<Snippet> {
+    let mut paths = vec![root().join("README.md")];
+    pages(&root().join("docs"), &mut paths);
+    paths.sort();
+    let mut snippets = Vec::new();
+    for path in paths {
+        let page = fs::read_to_string(&path).expect("it is text");
+        let name = path.strip_prefix(root()).expect("it is in here").display().to_string();
+        let mut lines = page.lines().enumerate();
+        while let Some((number, line)) = lines.next() {
+            let Some(info) = line.strip_prefix("```") else { continue };
+            let body = lines.by_ref().map(|(_, line)| line).take_while(|line| *line != "```");
+            let text = body.collect::<Vec<_>>().join("\n") + "\n";
+            if !info.starts_with("design") || info.starts_with("design fails") {
+                continue;
+            }
+            let place = format!("{name}:{}", number + 1);
+            let compiled = design::compile(&place, &text, &design::NoCatalog);
+            let design = compiled.design.unwrap_or_else(|| panic!("{place} does not compile"));
+            snippets.push(Snippet { place, design });
+        }
+    }
+    snippets
+}
+
+/// What is wrong with a report, if something is.
+fn wrong(report: &Report) -> Option<String> {
+    if report.ok() {
+        return None;
+    }
+    let goals = report.goals.iter().map(|goal| format!("{}: {:?}", goal.name, goal.verdict));
+    let failures = report.failures.iter().filter(|failure| !failure.expected());
+    let failures = failures.map(|failure| format!("{}: {:?}", failure.title, failure.status));
+    let unseen = report.unwitnessed.iter().map(|what| format!("never seen: {what}"));
+    Some(goals.chain(failures).chain(unseen).collect::<Vec<_>>().join("\n    "))
+}
+
+#[test]
+fn what_is_shown_with_a_check_holds() {
+    let options = Options { max_states: 300_000, threads: 1, ..Options::default() };
+    let mut checked = 0;
+    let mut found = Vec::new();
+    for snippet in snippets().iter().filter(|snippet| snippet.design.world.written) {
+        checked += 1;
+        match model_checker::check(&snippet.design, &options, &mut |_| {}) {
+            Ok(report) => {
+                let wrong = wrong(&report);
+                found.extend(wrong.map(|wrong| format!("{}\n    {wrong}", snippet.place)));
+            }
+            Err(why) => found.push(format!("{}\n    {why}", snippet.place)),
+        }
+    }
+    assert!(found.is_empty(), "{} of {checked}:\n{}", found.len(), found.join("\n"));
+    assert!(checked >= 15, "{checked} snippets have a `check`");
+}
+
+#[test]
+fn what_is_shown_is_served() {
+    let mut called = 0;
+    for Snippet { place, design } in snippets() {
+        let store = Arc::new(Memory::new());
+        let runtime = Runtime::open(design.clone(), store, Settings::default())
+            .unwrap_or_else(|why| panic!("{place} cannot be served: {why:?}"));
+        for operation in &design.operations {
+            let actor = &design.actors[operation.actor.index()];
+            if !matches!(operation.kind, OperationKind::Step { .. }) || actor.is_world {
+                continue;
+            }
+            let mut request = Request::new(&actor.name, &operation.name, "ann").keyed("once");
+            request.params = sample::params(&design, operation);
+            // an answer, be it a refusal: nothing is misunderstood, and nothing breaks
+            match runtime.call(&request) {
+                Ok(_) | Err(CallError::Refused(_)) => called += 1,
+                Err(why) => panic!("{place}: {}: {why:?}", operation.name),
+            }
+        }
+    }
+    assert!(called >= 100, "{called} steps were called");
+}
