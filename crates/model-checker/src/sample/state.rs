@@ -1,6 +1,6 @@
 //! A state of the small world as something to compare with.
 
-use design::model::{ActorId, AttrId, MemoryId, OperationId, StateId, StateKind, SubjectId};
+use design::model::{ActorId, AttrId, MemoryId, OperationId, StateId, StateKind, SubjectId, Type};
 use engine::{NULL, Word};
 
 use super::value::{Reader, Value};
@@ -64,7 +64,13 @@ impl Reader<'_> {
         let mut truth = Truth::default();
         for (at, attribute) in declared.attributes.iter().enumerate() {
             let Some(field) = layout.attribute(AttrId::of(at)) else { continue };
-            let value = self.value(&attribute.ty, &record[field.range()]);
+            let slot = (plan.words(key).start + field.range().start) as u32;
+            // a time that nothing reads is not kept
+            let kept = *attribute.ty.required() != Type::Time || machine.plan.times.contains(&slot);
+            let value = match kept || record[field.range()] == [NULL] {
+                true => self.value(&attribute.ty, &record[field.range()]),
+                false => Value::Unknown,
+            };
             truth.attributes.push((at as u32, value));
         }
         for (at, state) in declared.states.iter().enumerate() {
