@@ -10,9 +10,8 @@ use crate::failures::{Judge, protection_name};
 use crate::run::Outcome;
 use crate::{FreeClause, Progress, Verdict, WorldError};
 
-/// A search without a clause may be so many times as large as the one with it, and this large in any case.
-const LARGER: usize = 4;
-const STATES_MIN: usize = 20_000;
+/// A search without a clause may be as large as the one with it, and this large in any case.
+const STATES_MIN: usize = 50_000;
 
 pub(crate) fn clauses(
     judge: &Judge<'_>,
@@ -30,11 +29,11 @@ pub(crate) fn clauses(
         let clause = protection_name(design, &protection);
         if !refuses(judge, &clause) {
             // What never refuses makes no difference.
-            free.push(FreeClause { clause, within: judge.base.bounds() });
+            free.push(FreeClause { clause, within: judge.base.bounds(), known: true });
             continue;
         }
-        if let Some(within) = not_needed(judge, &protection, &goals, progress)? {
-            free.push(FreeClause { clause, within });
+        if let Some((within, known)) = not_needed(judge, &protection, &goals, progress)? {
+            free.push(FreeClause { clause, within, known });
         }
     }
     Ok(free)
@@ -97,14 +96,14 @@ fn refuses(judge: &Judge<'_>, clause: &str) -> bool {
     at.is_none_or(|at| judge.base.found.witnessed[at] != NEVER)
 }
 
-/// Within which bounds all goals hold without it; none: some goal breaks.
+/// Within which bounds all goals hold without it, and whether that is known; none: some goal breaks.
 fn not_needed(
     judge: &Judge<'_>,
     protection: &Protection,
     goals: &[Goal],
     progress: &mut dyn FnMut(&Progress),
-) -> Result<Option<Vec<String>>, WorldError> {
-    let states = (judge.base.explored.len() * LARGER).max(STATES_MIN);
+) -> Result<Option<(Vec<String>, bool)>, WorldError> {
+    let states = judge.base.explored.len().max(STATES_MIN);
     let options = crate::Options {
         max_states: states.min(judge.options.max_states),
         ..judge.options.clone()
@@ -112,6 +111,7 @@ fn not_needed(
     let name = format!("without {}", protection_name(&judge.scaled.design, protection));
     let protections = std::slice::from_ref(protection);
     let mut within = Vec::new();
+    let mut known = true;
     let (invariants, recoveries): (Vec<Goal>, Vec<Goal>) =
         goals.iter().partition(|goal| matches!(goal, Goal::Invariant(_)));
     for goals in [invariants, recoveries] {
@@ -123,11 +123,14 @@ fn not_needed(
             match run.outcome(goal) {
                 Outcome::Fails(_) => return Ok(None),
                 Outcome::Holds(bounds) => within.extend(bounds),
-                Outcome::Unknown(why) => within.push(why),
+                Outcome::Unknown(why) => {
+                    known = false;
+                    within.push(why);
+                }
             }
         }
     }
     within.sort_unstable();
     within.dedup();
-    Ok(Some(within))
+    Ok(Some((within, known)))
 }

@@ -135,12 +135,15 @@ impl Sink for Edges<'_> {
     }
 }
 
+/// What happened for which the world had no room, if anything.
+type NoRoom = Option<(Move, Beyond)>;
+
 /// What was found about one goal.
 pub(crate) enum Recovery {
     /// Something that would have happened while it did not hold, and that the world had no room for: then
     /// it is not known.
     Holds {
-        but: Option<(Move, Beyond)>,
+        but: NoRoom,
     },
     /// the states of a cycle; one alone without a transition is a dead end
     Fails {
@@ -226,7 +229,7 @@ fn graph(
     explored: &Explored,
     states: Vec<u32>,
     bytes_max: usize,
-) -> Result<(Graph, Option<(Move, Beyond)>), &'static str> {
+) -> Result<(Graph, NoRoom), &'static str> {
     let index: FxHashMap<u32, u32> =
         states.iter().enumerate().map(|(at, id)| (*id, at as u32)).collect();
     let mut graph = Graph { states, ..Graph::default() };

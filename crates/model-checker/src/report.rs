@@ -35,6 +35,8 @@ pub struct FreeClause {
     /// The goals hold without it within these bounds, or as far as the search went; none: in all of
     /// the world.
     pub within: Vec<String>,
+    /// Or is it not known whether some goal needs it?
+    pub known: bool,
 }
 
 /// The world that was explored: every bound of the verdict.

@@ -191,7 +191,7 @@ fn changed(design: &Design, number: &Number, by: i64) -> Option<(String, Design)
                 }
             }
             let shown = shown?;
-            return Some((format!("{name}: {shown}"), other));
+            Some((format!("{name}: {shown}"), other))
         }
         Number::Param(name) => {
             for (operation, given) in design.operations.iter().zip(&mut world.params) {
@@ -202,7 +202,7 @@ fn changed(design: &Design, number: &Number, by: i64) -> Option<(String, Design)
                 }
             }
             let shown = shown?;
-            return Some((format!("{name}: {shown}"), other));
+            Some((format!("{name}: {shown}"), other))
         }
         Number::Actor(at) => {
             let actor = &design.actors[*at];

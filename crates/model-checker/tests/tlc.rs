@@ -18,8 +18,10 @@ const FEW: &[&str] =
 
 /// All that are asked about by `cargo xtask tlc`.
 const MORE: &[&str] = &[
+    "apart",
     "meeting",
     "two_persons",
+    "two_phase",
     "literal",
     "transfer",
     "collections",

@@ -28,6 +28,7 @@ mod listing;
 mod loaded;
 mod memory;
 mod open_error;
+mod opening;
 mod outbox_entry;
 mod outside;
 mod past;

@@ -12,18 +12,16 @@ use store::{Cursor, Decision, Partition, Store, Ticket, Transaction};
 
 use crate::alarm::Alarm;
 use crate::bytes::Damaged;
-use crate::clock::{Clock, SystemClock};
+use crate::clock::Clock;
 use crate::counters::Counters;
 use crate::ephemeral::{Ephemerals, TTL_MS};
 use crate::gate::Gate;
 use crate::hot::{HotKey, HotKeys};
 use crate::idempotency::{self, Outcome};
 use crate::keys::{DesignNumber, Space};
-use crate::open_error::OpenError;
 use crate::perform::{Done, Performed, Refused, Room, perform};
 use crate::plan::{Got, Plan, Source};
 use crate::pool::Pool;
-use crate::registry::{self, Found, Registered};
 use crate::reply::{self, CallError, Reply};
 use crate::request::{Arguments, Asked, Request, arguments, memory_name};
 use crate::result::{self, Tree};
@@ -97,59 +95,7 @@ pub(crate) fn apply(plan: &Plan, transaction: &mut dyn Transaction) {
 }
 
 impl Runtime {
-    /// Opens a design on a store that keeps its state in this process.
-    pub fn open(
-        design: Design,
-        store: Arc<dyn Store>,
-        settings: Settings,
-    ) -> Result<Runtime, OpenError> {
-        Runtime::open_with_clock(design, store, settings, Arc::new(SystemClock::default()))
-    }
-
-    /// The same, and the text of the design is kept beside it.
-    pub fn open_with_text(
-        design: Design,
-        text: &str,
-        store: Arc<dyn Store>,
-        settings: Settings,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Runtime, OpenError> {
-        Runtime::open_as(design, Some(text), store, settings, clock)
-    }
-
-    pub fn open_with_clock(
-        design: Design,
-        store: Arc<dyn Store>,
-        settings: Settings,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Runtime, OpenError> {
-        Runtime::open_as(design, None, store, settings, clock)
-    }
-
-    fn open_as(
-        design: Design,
-        text: Option<&str>,
-        store: Arc<dyn Store>,
-        settings: Settings,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Runtime, OpenError> {
-        match registry::register(design, text, store.as_ref(), &settings.conflicts)? {
-            Found::Ready(found) => {
-                let Registered { schema, older } = *found;
-                Ok(Runtime::of(schema, older, store, clock, settings))
-            }
-            Found::Differs(found) => {
-                let (Registered { schema, older }, design) = *found;
-                let stored = Runtime::of(schema, older, store, clock, settings);
-                let replaced =
-                    stored.replace_with(design, text, &[]).map_err(OpenError::Replace)?;
-                replaced.remove_left_over().map_err(|_| OpenError::Damaged)?;
-                Ok(replaced)
-            }
-        }
-    }
-
-    fn of(
+    pub(crate) fn of(
         schema: Schema,
         older: Vec<Arc<Schema>>,
         store: Arc<dyn Store>,

@@ -260,7 +260,12 @@ impl<'w> Actions<'w> {
             ));
         }
         if twice {
-            let way = self.way(&[room.clone()], &[Fault::Duplicate], plain(), &[flight(&current)]);
+            let way = self.way(
+                std::slice::from_ref(&room),
+                &[Fault::Duplicate],
+                plain(),
+                &[flight(&current)],
+            );
             ways.push(format!("\\* it will be delivered once more\n{way}"));
         }
         if self.on(Fault::LostReply) && client && !written.is_empty() {
@@ -268,7 +273,8 @@ impl<'w> Actions<'w> {
             ways.push(format!("\\* its reply is lost\n{way}"));
             if twice {
                 let charges = [Fault::LostReply, Fault::Duplicate];
-                let way = self.way(&[room.clone()], &charges, unheard(), &[flight(&current)]);
+                let way =
+                    self.way(std::slice::from_ref(&room), &charges, unheard(), &[flight(&current)]);
                 ways.push(format!(
                     "\\* its reply is lost, and it will be delivered once more\n{way}"
                 ));
@@ -301,7 +307,12 @@ impl<'w> Actions<'w> {
             if twice {
                 let mut both = older.clone();
                 both.push(flight(&current));
-                let way = self.way(&[room.clone()], &[Fault::Pause, Fault::Duplicate], step, &both);
+                let way = self.way(
+                    std::slice::from_ref(&room),
+                    &[Fault::Pause, Fault::Duplicate],
+                    step,
+                    &both,
+                );
                 ways.push(format!("\\* the same, and it will be delivered once more\n{way}"));
             }
         }

@@ -40,7 +40,7 @@ pub fn json(report: &Report) -> Value {
         "free_clauses": report
             .free
             .iter()
-            .map(|free| json!({ "clause": free.clause, "within": free.within }))
+            .map(|free| json!({ "clause": free.clause, "within": free.within, "known": free.known }))
             .collect::<Vec<_>>(),
         "searches": report.searches.iter().map(arm).collect::<Vec<_>>(),
         "seconds": report.seconds,

@@ -113,6 +113,7 @@ pub(super) fn said(verdict: &Verdict) -> (&'static str, String) {
 pub(super) fn free(clause: &FreeClause) -> String {
     match clause.within.as_slice() {
         [] => clause.clause.clone(),
+        why if !clause.known => format!("{} (not known: {})", clause.clause, why.join(", ")),
         within => format!("{} (within {})", clause.clause, within.join(", ")),
     }
 }
@@ -161,8 +162,9 @@ pub(super) fn reasons(report: &Report) -> String {
         let events = counted(report.unwitnessed.len() as u64, "event");
         parts.push(format!("{events} {}", unseen(report)));
     }
-    if !report.free.is_empty() {
-        parts.push(counted(report.free.len() as u64, "free clause"));
+    let free = report.free.iter().filter(|clause| clause.known).count() as u64;
+    if free > 0 {
+        parts.push(counted(free, "free clause"));
     }
     parts.join(", ")
 }

@@ -193,10 +193,10 @@ impl Flow {
             Expr::Lit(Value::Span(units)) => {
                 self.durations.insert(*units);
             }
-            Expr::Attr(_, subject, attr) => {
-                if design.subjects[*subject].attrs[*attr].ty == Ty::Time {
-                    self.read_times.insert((*subject, *attr));
-                }
+            Expr::Attr(_, subject, attr)
+                if design.subjects[*subject].attrs[*attr].ty == Ty::Time =>
+            {
+                self.read_times.insert((*subject, *attr));
             }
             Expr::Cmp(_, left, right) | Expr::In(left, right) => {
                 self.compare(design, at, left, right);

@@ -81,7 +81,7 @@ impl Maker {
                 let none = cmp(Cmp::Eq, done, int(0));
                 all(Expr::Or(vec![none, condition]))
             }
-            _ if two && roll % 2 == 0 => {
+            _ if two && roll.is_multiple_of(2) => {
                 let at = |attr: usize| Expr::Attr(boxed(Expr::Local(0)), subject, attr);
                 let none = cmp(Cmp::Eq, at(roll / 2 % 2), int(0));
                 let op = [Cmp::Ne, Cmp::Lt, Cmp::Ge][limit as usize];

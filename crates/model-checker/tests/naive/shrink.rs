@@ -24,7 +24,9 @@ fn smaller(design: &Design) -> Vec<Design> {
         list.push(next);
     };
     for at in 0..design.failures.len() {
-        with(&|next| drop(next.failures.remove(at)));
+        with(&|next| {
+            next.failures.remove(at);
+        });
     }
     for at in 0..design.goals.len() {
         if design.goals.len() > 1 && !design.failures.iter().any(|held| held.breaks == at) {

@@ -7,11 +7,11 @@ use model_checker::{FailureStatus, Options, Report, Verdict};
 
 use super::tool::{Found, tlc};
 
-/// The design of this name: of this test's own, or a planted bug.
+/// The design of this name: of this test's own, a planted bug, or one that stateright is asked about too.
 pub fn design(name: &str) -> Result<Design, String> {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let places: [PathBuf; 2] =
-        ["tlc", "planted"].map(|folder| tests.join(folder).join(format!("{name}.design")));
+    let places: [PathBuf; 3] = ["tlc", "planted", "oracle"]
+        .map(|folder| tests.join(folder).join(format!("{name}.design")));
     let path = places.iter().find(|path| path.is_file()).ok_or("there is no such design")?;
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let compiled = design::compile(name, &text, &design::NoCatalog);

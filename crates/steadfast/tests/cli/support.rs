@@ -20,7 +20,8 @@ pub fn command(folder: &Path, words: &[&str]) -> Command {
 
 /// Where the verdicts of one folder are kept: beside it, so that a folder is empty when it is new.
 pub fn verdicts(folder: &Path) -> PathBuf {
-    folder.with_extension("verdicts")
+    let name = folder.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy());
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("verdicts").join(&*name)
 }
 
 pub fn run_in(folder: &Path, words: &[&str]) -> Ran {

@@ -28,7 +28,7 @@ const BENCHMARKS: &[Benchmark] = &[
     },
     Benchmark {
         name: "checker",
-        about: "states by the second and bytes by the state, beside stateright; growth",
+        about: "states by the second and bytes by the state, beside stateright and TLC; growth",
         run: checker::run,
     },
     Benchmark {

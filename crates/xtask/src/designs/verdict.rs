@@ -57,7 +57,7 @@ pub fn read(text: &str) -> Verdict {
                 verdict.restating += usize::from(failure.status.ends_with("restates its guard"));
                 verdict.shown.push(failure);
             }
-            "free" => verdict.free += 1,
+            "free" => verdict.free += usize::from(!rest.contains("(not known: ")),
             "never" => {
                 verdict.unseen.push(rest.strip_prefix("seen: ").unwrap_or(rest).to_owned());
             }

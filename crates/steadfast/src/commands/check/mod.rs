@@ -68,6 +68,9 @@ pub struct Check {
     /// Also try each number of the world one larger, in turn
     #[arg(long, conflicts_with = "compile_only")]
     larger: bool,
+    /// Do not look for clauses that nothing needs
+    #[arg(long)]
+    no_free: bool,
     /// The form that is kept beside a design, for `cargo xtask designs`
     #[arg(long, hide = true, conflicts_with_all = ["json", "compile_only"])]
     golden: bool,
@@ -139,6 +142,7 @@ impl Check {
             max_states: self.max_states.unwrap_or(STATES_MAX),
             max_memory: self.max_memory.unwrap_or(standard.max_memory),
             threads: self.threads.unwrap_or(standard.threads),
+            free: !self.no_free,
             ..standard
         }
     }
