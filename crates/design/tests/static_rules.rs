@@ -211,6 +211,20 @@ fn a_step_happens_at_one_place() {
 }
 
 #[test]
+fn a_message_has_no_principal() {
+    let sent =
+        |step: &str| format!("step b[tell(s: S)] {{ send a.hear(s) }}\nstep a[hear(s: S){step}");
+    check(&sent("] { T.n := 1 }"), &[]);
+    check(&sent(" { x: T.n = my }] { T.n := 1 }"), &["E0504"]);
+    check(&sent("] { my := T.n }"), &["E0504"]);
+    check(&sent("] { C.v := 1 }"), &["E0504"]);
+    check(&sent(" { x: C.v = 0 }] { T.n := 1 }"), &["E0504"]);
+    check(&sent(" { x: me = me }] { T.n := 1 }"), &["E0504"]);
+    // what nothing sends to is somebody's
+    check("step a[hear(s: S) { x: C.v = 0 }] { my := T.n }", &[]);
+}
+
+#[test]
 fn time_stands_only_where_something_runs_when_it_passes() {
     guard("T.at < now", &[]);
     guard("T.at + 5m < now - 1s", &[]);

@@ -28,7 +28,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    fn of(design: &Design, by_region: bool) -> Clock {
+    pub(crate) fn of(design: &Design, by_region: bool) -> Clock {
         let scale = Scale::of(design);
         let stored = stored_times(design);
         let steps = design.world.setting("time");
@@ -93,6 +93,14 @@ pub(crate) struct Scaled {
 impl Scaled {
     pub(crate) fn of(design: &Design, by_region: bool) -> Scaled {
         let clock = Clock::of(design, by_region);
+        let design = in_words(design, &clock);
+        Scaled { design, clock }
+    }
+
+    /// In fixed steps, each so many words long.
+    pub(crate) fn in_steps_of(design: &Design, words: Word) -> Scaled {
+        let mut clock = Clock::of(design, false);
+        clock.per_unit *= words;
         let design = in_words(design, &clock);
         Scaled { design, clock }
     }

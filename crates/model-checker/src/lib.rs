@@ -20,6 +20,7 @@ pub mod render;
 mod report;
 mod restates;
 mod run;
+pub mod sample;
 mod search;
 mod summary;
 mod trace;

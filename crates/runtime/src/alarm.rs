@@ -21,6 +21,8 @@ struct State {
     /// until when each sleeper sleeps
     sleepers: Vec<i64>,
     stopped: bool,
+    /// whoever is awake leaves everything as it is
+    held: bool,
 }
 
 impl Alarm {
@@ -31,6 +33,22 @@ impl Alarm {
         if state.sleepers.iter().any(|until| at < *until) {
             self.rung.notify_all();
         }
+    }
+
+    /// Everybody looks again: the clock was moved by hand.
+    pub fn wake(&self) {
+        self.lock().rings += 1;
+        self.rung.notify_all();
+    }
+
+    /// From now on nothing due is made to happen, or it is again.
+    pub fn hold(&self, held: bool) {
+        self.lock().held = held;
+        self.wake();
+    }
+
+    pub fn is_held(&self) -> bool {
+        self.lock().held
     }
 
     pub fn stop(&self) {

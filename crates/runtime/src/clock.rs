@@ -37,6 +37,11 @@ impl ManualClock {
     pub fn advance(&self, ms: i64) {
         self.now.fetch_add(ms, Ordering::SeqCst);
     }
+
+    /// Moves it on to this time; a clock that is further already stays. Gives what it is then.
+    pub fn reach(&self, ms: i64) -> i64 {
+        self.now.fetch_max(ms, Ordering::SeqCst).max(ms)
+    }
 }
 
 impl Clock for ManualClock {

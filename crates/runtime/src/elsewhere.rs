@@ -1,12 +1,12 @@
-//! Repairs whose guard follows a reference: another record may make them due, and its commit does
-//! not know of them.
+//! Repairs whose guard follows a reference or asks for content: another record, or an upload, may make
+//! them due, and its commit does not know of them.
 //!
 //! Such a repair is looked at again now and then, but only while its own record says that it might
 //! be due. That is asked of a second operation with those clauses alone that look at nothing else;
 //! what it refuses, no other record can allow.
 
 use design::model::visit::each;
-use design::model::{Design, Expr, ExprKind, Operation, OperationId, OperationKind};
+use design::model::{Design, Expr, ExprKind, LocalId, Operation, OperationId, OperationKind};
 use engine::{Due, NULL, Scratch, Word};
 
 use crate::loaded::Loaded;
@@ -25,11 +25,11 @@ impl Elsewhere {
         let mut added = Vec::new();
         let own = design.operations.iter().map(|operation| {
             let repairs = matches!(operation.kind, OperationKind::Repair { .. });
-            if !repairs || !operation.guard.iter().any(|clause| follows(&clause.body)) {
+            if !repairs || !operation.guard.iter().any(|it| follows(operation, &it.body)) {
                 return None;
             }
             let mut own = operation.clone();
-            own.guard.retain(|clause| !follows(&clause.body));
+            own.guard.retain(|clause| !follows(operation, &clause.body));
             added.push(own);
             Some(OperationId::of(first + added.len() - 1))
         });
@@ -56,14 +56,28 @@ pub fn again(
     }
 }
 
-fn follows(value: &Expr) -> bool {
+/// Does a clause look at anything but its own record: another record that it refers to, however it
+/// is named on the way, or content?
+fn follows(operation: &Operation, clause: &Expr) -> bool {
+    let mut own: Vec<LocalId> = operation.params.iter().map(|param| param.local).collect();
+    each(clause, &mut |part| {
+        if let ExprKind::Let { local, value, .. } = &part.kind
+            && matches!(value.kind, ExprKind::Local(of) if own.contains(&of))
+        {
+            own.push(*local);
+        }
+    });
     let mut found = false;
-    each(value, &mut |part| {
+    each(clause, &mut |part| {
         found |= match &part.kind {
             ExprKind::Attr { base, .. }
             | ExprKind::Exists { base, .. }
+            | ExprKind::Counter { base, .. }
             | ExprKind::LogStart { base, .. }
-            | ExprKind::LogEnd { base, .. } => !matches!(base.kind, ExprKind::Local(_)),
+            | ExprKind::LogEnd { base, .. } => {
+                !matches!(base.kind, ExprKind::Local(of) if own.contains(&of))
+            }
+            ExprKind::Stored(_) => true,
             _ => false,
         };
     });

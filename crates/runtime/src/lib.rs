@@ -2,9 +2,11 @@
 //! committed, and only then is it answered.
 
 mod alarm;
+mod answer_value;
 mod apart;
 mod blobs;
 mod bytes;
+mod chosen;
 mod clock;
 mod codec;
 mod collect;
@@ -55,6 +57,7 @@ mod viewer;
 mod views;
 mod workers;
 
+pub use chosen::Undelivered;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use collect::Collected;
 pub use counters::Counters;

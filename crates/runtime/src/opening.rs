@@ -27,8 +27,8 @@ impl Runtime {
         text: &str,
         store: Arc<dyn Store>,
         settings: Settings,
+        clock: Arc<dyn Clock>,
     ) -> Result<Runtime, OpenError> {
-        let clock = Arc::new(SystemClock::default());
         Runtime::open_as(design, Some(text), store, settings, clock)
     }
 

@@ -1,10 +1,12 @@
 //! An outbox entry as it is stored: the pure machine's state, and what the call is made of.
 
+use design::model::OperationId;
 use engine::Word;
 use engine::outbox::{Entry, EntryState};
 use telemetry::Trace;
 
 use crate::bytes::{Damaged, Reader, put_bytes, put_number, put_signed, put_sized};
+use crate::schema::Schema;
 
 const FORM: u8 = 1;
 /// The same, and which request caused it.
@@ -62,6 +64,23 @@ impl OutboxEntry {
         let trouble = String::from_utf8_lossy(reader.bytes()?).into_owned();
         Ok(OutboxEntry { entry: Entry { state, attempts, next_at }, args, trouble, trace })
     }
+}
+
+/// The key of an entry as the other side sees it: the same for every attempt.
+pub fn key_text(schema: &Schema, operation: OperationId, tail: &[u8]) -> String {
+    let name = &schema.design.operations[operation.index()].name;
+    let hash = blake3::hash(tail);
+    format!("{name}-{}", &hash.to_hex()[..32])
+}
+
+/// Any number, the same for the same attempt.
+pub fn jitter(tail: &[u8], attempts: u32) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(tail);
+    hasher.update(&attempts.to_le_bytes());
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+    u64::from_le_bytes(bytes)
 }
 
 #[cfg(test)]

@@ -9,10 +9,12 @@ use serde_json::{Map, Value};
 use store::{Decision, KeyRange, Transaction};
 use telemetry::Trace;
 
+use crate::answer_value::{MISREAD, bound};
 use crate::bytes::{Damaged, Reader};
+use crate::chosen::Chosen;
 use crate::keys::{self, Space};
 use crate::loaded::Loaded;
-use crate::outbox_entry::OutboxEntry;
+use crate::outbox_entry::{OutboxEntry, jitter, key_text};
 use crate::perform::{Performed, fetch, outbox_key, perform};
 use crate::plan::Plan;
 use crate::reply::{CallError, clause_name};
@@ -97,8 +99,17 @@ impl Picked {
 impl Runtime {
     /// Delivers the entry that has waited longest, if one is to be tried now.
     pub fn deliver_one(&self, outside: &dyn Outside) -> Result<Worked, CallError> {
+        self.deliver_first(outside, None)
+    }
+
+    /// Delivers the first entry that is chosen; without a choice, the first that is to be tried now.
+    pub(crate) fn deliver_first(
+        &self,
+        outside: &dyn Outside,
+        chosen: Option<&Chosen<'_>>,
+    ) -> Result<Worked, CallError> {
         let mut desk = self.desk();
-        let picked = self.pick(&mut desk);
+        let picked = self.pick(chosen, &mut desk);
         self.give_back(desk);
         let picked = match picked? {
             Ok(picked) => picked,
@@ -118,7 +129,11 @@ impl Runtime {
     }
 
     /// Takes the first entry that is due and that nobody has in hand.
-    fn pick(&self, desk: &mut Desk) -> Result<Result<Picked, Option<i64>>, CallError> {
+    fn pick(
+        &self,
+        chosen: Option<&Chosen<'_>>,
+        desk: &mut Desk,
+    ) -> Result<Result<Picked, Option<i64>>, CallError> {
         let now = self.clock.now_ms();
         let mut outcome: Result<Result<Picked, Option<i64>>, CallError> = Ok(Err(None));
         let mut wake = None;
@@ -132,7 +147,9 @@ impl Runtime {
                 let in_flight = self.in_flight();
                 transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, _| {
                     // after the design, the space and the time: operation and key
-                    if key.get(11..).is_some_and(|id| in_flight.contains(id)) {
+                    if key.get(11..).is_some_and(|id| in_flight.contains(id))
+                        || chosen.is_some_and(|chosen| !self.is_chosen(key, chosen, &*transaction))
+                    {
                         return ControlFlow::Continue(());
                     }
                     found = Some(key.to_vec());
@@ -140,7 +157,7 @@ impl Runtime {
                 });
             }
             let Some(key) = found else { return Decision::Abandon };
-            match self.prepare(&key, now, transaction, desk) {
+            match self.prepare(&key, (now, chosen.is_some()), transaction, desk) {
                 Ok(Prepared::Idle(at)) => {
                     outcome = Ok(Err(Some(at)));
                     Decision::Abandon
@@ -178,13 +195,13 @@ impl Runtime {
     fn prepare(
         &self,
         key: &[u8],
-        now: Word,
+        (now, early): (Word, bool),
         transaction: &dyn Transaction,
         desk: &mut Desk,
     ) -> Result<Prepared, Damaged> {
         let schema = &*self.schema;
         let (at, effect, tail) = keys::read_due(key)?;
-        if at > now {
+        if at > now && !early {
             return Ok(Prepared::Idle(at));
         }
         let Some((_, bytes)) = transaction.get(&outbox_key(schema, effect, tail)) else {
@@ -281,6 +298,23 @@ impl Runtime {
         let Some((_, bytes)) = transaction.get(&key) else { return Ok(None) };
         let entry = OutboxEntry::take(bytes)?;
         let Answered::Commit(_) = entry.entry.answer() else { return Ok(None) };
+        let operation = &schema.design.operations[picked.effect.index()];
+        let misread = Delivered::Unknown { trouble: MISREAD.into(), retry_after_ms: None };
+        let delivered = match delivered {
+            Delivered::Ok(answer)
+                if bound(
+                    schema,
+                    operation,
+                    AnswerKind::Ok,
+                    answer,
+                    &mut desk.pool.borrow_mut(),
+                )
+                .is_none() =>
+            {
+                &misread
+            }
+            said => said,
+        };
         let (kind, answer) = match delivered {
             Delivered::Ok(answer) => (AnswerKind::Ok, answer),
             Delivered::Refused(answer) => (AnswerKind::Refused, answer),
@@ -330,26 +364,8 @@ impl Runtime {
         let params = params_of(schema, picked.effect, &entry.args, desk)?;
         desk.room.trace.clone_from(&entry.trace);
         let operation = &schema.design.operations[picked.effect.index()];
-        let OperationKind::Effect(effect) = &operation.kind else { return Err(Damaged) };
-        let handler = match kind {
-            AnswerKind::Ok => &effect.on_ok,
-            AnswerKind::Refused => &effect.on_refused,
-            AnswerKind::Unknown => &effect.on_unknown,
-        };
-        let mut word = NOBODY;
-        if let Some(local) = handler.param {
-            let bound = &operation.locals[local.index()];
-            let mut pool = desk.pool.borrow_mut();
-            // the whole answer, or its field of that name; an answer of another type is no answer:
-            // null, which the handler sees
-            for value in [Some(answer), answer.get(&bound.name)].into_iter().flatten() {
-                let mut words = Vec::new();
-                if values::read(&schema.design, &bound.ty, value, &mut pool, &mut words).is_ok() {
-                    word = words[0];
-                    break;
-                }
-            }
-        }
+        let word = bound(schema, operation, kind, answer, &mut desk.pool.borrow_mut());
+        let word = word.unwrap_or(NOBODY);
         let command = Command {
             operation: picked.effect,
             params: &params,
@@ -524,22 +540,6 @@ fn delivery(
         attempt: entry.entry.attempts,
         trace: entry.trace.clone(),
     })
-}
-
-/// The key of an entry as the other side sees it: the same for every attempt.
-pub fn key_text(schema: &Schema, operation: OperationId, tail: &[u8]) -> String {
-    let name = &schema.design.operations[operation.index()].name;
-    let hash = blake3::hash(tail);
-    format!("{name}-{}", &hash.to_hex()[..32])
-}
-
-fn jitter(tail: &[u8], attempts: u32) -> u64 {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(tail);
-    hasher.update(&attempts.to_le_bytes());
-    let mut bytes = [0; 8];
-    bytes.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
-    u64::from_le_bytes(bytes)
 }
 
 fn due_key(schema: &Schema, effect: OperationId, tail: &[u8], at: Word) -> Vec<u8> {

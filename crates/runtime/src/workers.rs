@@ -37,6 +37,14 @@ impl Workers {
     }
 }
 
+impl Runtime {
+    /// For whoever moves the clock by hand: the workers look again at what is due. With `held` they
+    /// leave it as it is, until this is called without.
+    pub fn clock_moved(&self, held: bool) {
+        self.alarm.hold(held);
+    }
+}
+
 impl Drop for Workers {
     fn drop(&mut self) {
         self.runtime.alarm.stop();
@@ -50,6 +58,12 @@ impl Drop for Workers {
 fn run_repairs(runtime: &Runtime) {
     loop {
         let rings = runtime.alarm.rings();
+        if runtime.alarm.is_held() {
+            if !runtime.alarm.sleep(rings, None, runtime.clock.as_ref()) {
+                return;
+            }
+            continue;
+        }
         let next = match runtime.fire_due() {
             Ok((_, next)) => {
                 runtime.counters.in_trouble(None);
@@ -73,6 +87,12 @@ fn run_repairs(runtime: &Runtime) {
 fn run_deliveries(runtime: &Runtime, outside: &dyn Outside) {
     loop {
         let rings = runtime.alarm.rings();
+        if runtime.alarm.is_held() {
+            if !runtime.alarm.sleep(rings, None, runtime.clock.as_ref()) {
+                return;
+            }
+            continue;
+        }
         let next = match runtime.deliver_one(outside) {
             Ok(Worked::Tried) => {
                 if runtime.alarm.is_stopped() {

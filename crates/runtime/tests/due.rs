@@ -225,3 +225,88 @@ fn workers_fire_repairs_and_deliver_effects() {
     }
     assert_eq!((shop.counters().trouble(), till.counters().trouble()), (None, None));
 }
+
+/// A repair whose guard looks at something that its own record's commits do not tell of.
+fn found_later(text: &str, first: &[(&str, &str, Value)], then: &dyn Fn(&support::Bench)) {
+    let bench = bench(support::compile("later", text));
+    for (operation, name, value) in first {
+        let mut asked = ask("user", operation, "u").with("a", "x");
+        if !name.is_empty() {
+            asked = asked.with(name, value.clone());
+        }
+        bench.call(asked).unwrap();
+    }
+    assert_eq!(bench.runtime.fire_due().unwrap().0, 0);
+    then(&bench);
+    bench.clock.advance(1_000);
+    assert_eq!(bench.runtime.fire_due().unwrap().0, 1, "it is looked at again");
+    assert_eq!(bench.truth("A", "x")["S"]["done"], true);
+}
+
+#[test]
+fn content_that_comes_later_makes_a_repair_due() {
+    let text = "
+        design Later
+        actor user
+        actor sweeper
+        blob Content
+        subject A(a: text) { truth S { digest: Content?, done: bool = false } }
+        step user[want(a: A, digest: Content)] { S.digest := digest }
+        repair sweeper[see(a: A) {
+            waiting: S.digest present and not S.done
+            here: stored(S.digest)
+        }] { S.done := true }
+    ";
+    let digest = json!(store::Hash::of(b"hello").to_string());
+    found_later(text, &[("want", "digest", digest)], &|bench| {
+        store::block_on(bench.runtime.put_blob(b"hello")).unwrap();
+    });
+}
+
+#[test]
+fn a_record_among_several_makes_a_repair_due() {
+    let text = "
+        design Later
+        actor user
+        actor sweeper
+        subject P(p: text) { truth T { ready: bool = false } }
+        subject A(a: text) {
+            truth S { parts: set P max 2 = {}, asked: bool = false, done: bool = false }
+        }
+        step user[want(a: A, p: P)] { S.parts += p S.asked := true }
+        step user[make(p: P)] { T.ready := true }
+        repair sweeper[see(a: A) {
+            waiting: S.asked and not S.done
+            here: all p in S.parts: p.ready
+        }] { S.done := true }
+    ";
+    found_later(text, &[("want", "p", json!("y"))], &|bench| {
+        bench.call(ask("user", "make", "u").with("p", "y")).unwrap();
+    });
+}
+
+#[test]
+fn an_answer_of_another_type_decides_nothing() {
+    let text = "
+        design Asks
+        actor user
+        actor network
+        subject A(a: text) { truth S { n: int = 0, gave_up: bool = false } }
+        step user[go(a: A)] { send network.ask(a) }
+        effect network[ask(a: A)] {
+            call POST \"{network.url}/ask\" key a
+            on ok(n: int) { S.n := n }
+            on refused {}
+            on unknown { S.gave_up := true }
+        }
+    ";
+    let bench = bench(support::compile("asks", text));
+    bench.call(ask("user", "go", "u").with("a", "x")).unwrap();
+    let outside =
+        Scripted::new(vec![Delivered::Ok(json!({ "hello": 1 })), Delivered::Ok(json!(7))]);
+    assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Tried);
+    assert_eq!(bench.runtime.outbox(10).unwrap().len(), 1, "it is asked again");
+    bench.clock.advance(60_000);
+    assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Tried);
+    assert_eq!(bench.truth("A", "x")["S"], json!({ "n": 7, "gave_up": false }));
+}

@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
-use runtime::{Kept, Runtime, Settings, alike, designs_of, kept};
+use runtime::{Kept, Runtime, Settings, SystemClock, alike, designs_of, kept};
 use store::{Memory, Store};
 use support::compile;
 
@@ -16,7 +16,8 @@ step keeper[open(door: Door) { few: DoorState.opened < 3 }] { DoorState.opened +
 
 fn open(store: &Arc<dyn Store>, text: &str) -> Runtime {
     let design = compile("door", text);
-    Runtime::open_with_text(design, text, Arc::clone(store), Settings::default()).unwrap()
+    let clock = Arc::new(SystemClock::default());
+    Runtime::open_with_text(design, text, Arc::clone(store), Settings::default(), clock).unwrap()
 }
 
 fn memory() -> Arc<dyn Store> {

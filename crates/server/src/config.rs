@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use runtime::ManualClock;
 use telemetry::Spans;
 
 use crate::admin::AdminHandle;
@@ -23,6 +25,8 @@ pub struct Config {
     pub spans: Spans,
     /// none: content that nothing mentions stays
     pub collecting: Option<Collecting>,
+    /// The clock of all designs, if it is moved by hand: for tests, and on this machine alone.
+    pub clock: Option<Arc<ManualClock>>,
     /// designs whose verdict is not known are checked within this; none: only when somebody asks
     pub checking: Option<Budget>,
 }
@@ -37,6 +41,7 @@ impl Default for Config {
             access: Access::default(),
             spans: Spans::default(),
             collecting: Some(Collecting::default()),
+            clock: None,
             checking: None,
         }
     }

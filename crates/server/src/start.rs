@@ -38,6 +38,8 @@ pub enum StartError {
     /// beyond this machine, and callers would not be known
     Open(SocketAddr),
     Keys(identity::Error),
+    /// beyond this machine, and whoever asks could move the clock
+    Clock(SocketAddr),
     /// two designs would answer to this name
     Twice(String),
 }
@@ -54,6 +56,11 @@ impl fmt::Display for StartError {
                 write!(f, "`{address}` can be reached from elsewhere, and there are no keys")
             }
             StartError::Keys(error) => write!(f, "{error}"),
+            StartError::Clock(address) => write!(
+                f,
+                "`{address}` can be reached from elsewhere, and a clock that is moved by hand is for \
+                 tests on this machine"
+            ),
             StartError::Twice(name) => write!(f, "two designs are called `{name}`"),
         }
     }
@@ -74,6 +81,9 @@ pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartErr
     };
     if !auth::may_listen(config.listen, &config.access) {
         return Err(StartError::Open(config.listen));
+    }
+    if config.clock.is_some() && !config.listen.ip().is_loopback() {
+        return Err(StartError::Clock(config.listen));
     }
     let identity = match &config.access.identity {
         Some(identity) => Arc::clone(identity),

@@ -30,6 +30,7 @@ mod protocol;
 mod range;
 mod relevance;
 mod rules;
+mod sent_to;
 mod stmt;
 mod subject;
 mod types;

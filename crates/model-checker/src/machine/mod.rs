@@ -129,6 +129,11 @@ impl Step<'_> {
         machine.times.settle(machine, &mut words, &mut Vec::new());
         words
     }
+
+    /// The same, with times as they are, however long ago.
+    pub(crate) fn next_as_it_is(&self) -> &[Word] {
+        self.next
+    }
 }
 
 /// Who listens to what follows a state.
@@ -304,6 +309,17 @@ impl Machine {
         worker.ranked = false;
         self.ranks.normalise(self, &mut worker.normal, Touched::ALL, &mut Vec::new());
         self.plan.slots.pack(&worker.normal, &mut worker.packed).map_err(Beyond::Slot)
+    }
+
+    /// Sets out from a state with times as they are: those long ago may have no room in a packed state,
+    /// so only what comes next counts, not how it is packed.
+    pub(crate) fn load_as_it_is(&self, worker: &mut Worker, words: &[Word]) {
+        for held in [&mut worker.before, &mut worker.after] {
+            held.clear();
+            held.extend_from_slice(words);
+        }
+        worker.journal.clear();
+        worker.ranked = false;
     }
 
     /// The packed form of a state.

@@ -14,6 +14,7 @@ mod page;
 mod page_trace;
 mod paint;
 mod replay;
+mod replay_end;
 mod replay_value;
 mod sentence;
 mod state;

@@ -409,7 +409,7 @@ impl<'s> Conversion<'s> {
         let operation = old.design.operations.get(id.index()).ok_or(Damaged)?;
         let actor = &old.design.actors[operation.actor.index()].name;
         let on = format!("{actor}.{}", operation.name);
-        let named = crate::outside::key_text(old, id, reader.rest());
+        let named = crate::outbox_entry::key_text(old, id, reader.rest());
         let mut entry = OutboxEntry::take(value)?;
         if entry.entry.state == EntryState::Closed {
             return Ok(Carried::Nothing);

@@ -20,7 +20,7 @@ use crate::path;
 use crate::problem::Problem;
 use crate::service::Service;
 
-fn operator(app: &Arc<App>, headers: &HeaderMap) -> Result<Caller, Problem> {
+pub fn operator(app: &Arc<App>, headers: &HeaderMap) -> Result<Caller, Problem> {
     let caller = auth::caller(app, headers)?;
     auth::operator(app, &caller, "this")?;
     Ok(caller)

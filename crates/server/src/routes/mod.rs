@@ -3,6 +3,7 @@
 mod admin;
 mod batch;
 mod blobs;
+mod clock;
 mod feed;
 mod health;
 mod metrics;
@@ -143,6 +144,14 @@ async fn dispatch(
         let answer = match *method {
             Method::POST => admin::backup(app, headers, sent).await,
             _ => Err(Problem::method("POST")),
+        };
+        return ("admin", other(answer));
+    }
+    if names == ["clock"] && (app.config.clock.is_some() || app.service("clock").is_err()) {
+        let answer = match *method {
+            Method::GET | Method::HEAD => clock::get(app, headers),
+            Method::POST => clock::post(app, headers, sent).await,
+            _ => Err(Problem::method("GET, HEAD, POST")),
         };
         return ("admin", other(answer));
     }

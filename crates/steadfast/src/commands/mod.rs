@@ -5,6 +5,7 @@ mod backup;
 mod bench;
 mod call;
 mod check;
+mod clock;
 mod completions;
 mod error;
 mod explain;

@@ -109,6 +109,9 @@ fn traces_become_scripts_that_a_shell_can_read() {
     let script = fs::read_to_string(folder.join("scripts/tickets-oversell.sh")).unwrap();
     assert!(script.contains("call 'organizer-1' 'organizer/add_seat' \"$params\""), "{script}");
     assert!(script.contains("# hold.free refuses here"), "{script}");
+    let race = "scripts/tickets-confirm-after-expiry-race.sh";
+    let script = fs::read_to_string(folder.join(race)).unwrap();
+    assert!(script.contains(r#"clock '{"advance":"5m"}'"#), "{script}");
 }
 
 #[test]

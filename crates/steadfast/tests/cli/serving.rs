@@ -201,7 +201,8 @@ fn who_watches_misses_nothing_when_the_server_is_killed() {
 #[test]
 fn a_replayed_history_is_refused_where_it_says() {
     let folder = folder("serving-replay");
-    let server = Server::start(&folder, &["tickets"]);
+    let words = ["tickets", "--store", "memory:", "--clock", "manual"];
+    let server = Server::start(&folder, &words);
     server.run(&["check", "tickets", "--replay", "replays", "--traces"]).exits(0);
     let scripts: Vec<PathBuf> =
         fs::read_dir(folder.join("replays")).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -212,7 +213,9 @@ fn a_replayed_history_is_refused_where_it_says() {
     let text = fs::read_to_string(script).unwrap();
     let ran = Command::new("sh").arg(script).env("STEADFAST", &server.address).output().unwrap();
     let out = String::from_utf8(ran.stdout).unwrap();
-    assert!(ran.status.success(), "{out}\n{}", String::from_utf8_lossy(&ran.stderr));
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(1), "what it promises does not come true: {out}\n{said}");
+    assert!(out.contains("not so: `one_winner` does not hold"), "{out}");
     // calls and answers stand in turn
     let answers: Vec<Value> =
         out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();

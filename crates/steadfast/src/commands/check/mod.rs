@@ -81,6 +81,23 @@ pub struct Check {
     verdicts: VerdictOptions,
 }
 
+/// The same designs, explored with a clock that moves by fixed steps: a script must say how far.
+fn stepped(outcomes: &[Outcome], options: &Options, output: &mut Output) -> Vec<Outcome> {
+    let options = Options { regions: false, witnesses: false, free: false, ..options.clone() };
+    let mut stepped = Vec::new();
+    for outcome in outcomes.iter().filter(|outcome| outcome.traces() > 0) {
+        let again = Outcome::of(&outcome.word, Some(&options), false, output);
+        if again.traces() < outcome.traces() {
+            output.tell(&format!(
+                "not every trace of `{}` has a script: some need finer times\n",
+                outcome.word
+            ));
+        }
+        stepped.push(again);
+    }
+    stepped
+}
+
 impl Check {
     pub fn run(self, output: &mut Output) -> Answer {
         if self.mark {
@@ -113,7 +130,8 @@ impl Check {
         }
         self.write_report(&outcomes, output)?;
         if let Some(folder) = &self.replay {
-            files::write_replays(folder, &outcomes, output, self.json)?;
+            let stepped = stepped(&outcomes, &options, output);
+            files::write_replays(folder, &stepped, output, self.json)?;
         }
         Ok(outcomes.iter().map(|outcome| outcome.exit(self.closed)).max().unwrap_or(Exit::Yes))
     }

@@ -98,6 +98,11 @@ impl Outcome {
         }
     }
 
+    /// How many traces there are.
+    pub fn traces(&self) -> usize {
+        self.report().map_or(0, |(_, report)| render::traces(report).len())
+    }
+
     pub fn checked(&self) -> Option<Checked<'_>> {
         let (design, report) = self.report()?;
         Some(Checked { name: &self.word, title: &design.title, report })

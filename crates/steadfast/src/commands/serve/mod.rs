@@ -18,6 +18,7 @@ use server::{Access, Admin, AdminHandle, Budget, Collecting, Config, Limits, Ser
 use telemetry::{Resource, Spans};
 
 use super::Answer;
+use super::clock::ClockKind;
 use super::host::Host;
 use super::outgoing_options::OutgoingOptions;
 use crate::exit::Exit;
@@ -81,6 +82,9 @@ pub struct Serve {
     /// Nobody is let in without a token; always so where others than this machine can listen in
     #[arg(long)]
     tokens: bool,
+    /// `manual` is for tests: time stands still until `POST /v1/clock` moves it on
+    #[arg(long, value_name = "CLOCK", value_enum, default_value_t = ClockKind::System)]
+    clock: ClockKind,
     /// The directory of keys: `./steadfast-keys`, or with `--store memory:` none
     #[arg(long, value_name = "DIR")]
     keys: Option<PathBuf>,
@@ -113,6 +117,8 @@ impl Serve {
         }
         let all: Vec<&Design> = designs.iter().map(|wanted| &wanted.design).collect();
         let leaving = self.outgoing.read(&all)?;
+        let clock =
+            self.clock.open(&self.store, self.listen, designs.iter().map(|it| &*it.name))?;
         let (store, embedded) = steadfast::open_copyable(&self.store).map_err(|error| {
             Problem::new(error.to_string()).help("`--store memory:` needs no disk")
         })?;
@@ -139,7 +145,8 @@ impl Serve {
         let host = Arc::new(host);
         let mut services = Vec::new();
         for wanted in designs {
-            let runtime = wanted.open(&store, &self.store, &settings, &verdicts)?;
+            let runtime =
+                wanted.open(&store, &self.store, (&settings, clock.runtime()), &verdicts)?;
             host.start(&wanted.name, &runtime)?;
             services.push(Service::new(&wanted.name, &wanted.text, runtime).judged(wanted.word));
         }
@@ -156,6 +163,7 @@ impl Serve {
             access,
             admin: Some(AdminHandle(Arc::clone(&host) as Arc<dyn Admin>)),
             spans,
+            clock: clock.manual(),
             collecting: (self.collect_blobs_every > 0).then_some(Collecting {
                 every_ms: self.collect_blobs_every,
                 grace_ms: self.collect_blobs_grace,
@@ -168,6 +176,7 @@ impl Serve {
         output.flush();
         running.until_signal();
         host.stop();
+        clock.close();
         // what was recorded last is told first
         drop(exporter);
         let _ = store::block_on(store.close());

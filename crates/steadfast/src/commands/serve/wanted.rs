@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use design::model::Design;
 use model_checker::Word;
-use runtime::{Kept, Runtime, Settings, alike, designs_of, kept};
+use runtime::{Clock, Kept, Runtime, Settings, alike, designs_of, kept};
 use store::Store;
 
 use super::differs;
@@ -109,12 +109,12 @@ impl Wanted {
         &self,
         store: &Arc<dyn Store>,
         address: &str,
-        settings: &Settings,
+        (settings, clock): (&Settings, Arc<dyn Clock>),
         verdicts: &Verdicts,
     ) -> Result<Arc<Runtime>, Problem> {
         let Wanted { name, text, design, .. } = self;
-        let opened =
-            Runtime::open_with_text(design.clone(), text, Arc::clone(store), settings.clone());
+        let (store, settings) = (Arc::clone(store), settings.clone());
+        let opened = Runtime::open_with_text(design.clone(), text, store, settings, clock);
         let runtime = opened.map_err(|error| {
             let problem = Problem::new(format!("`{name}` on `{address}`: {error}"));
             match error {

@@ -1,0 +1,94 @@
+//! Deliveries in an order that a test chooses, where the workers take what has waited longest.
+
+use std::ops::ControlFlow;
+
+use design::model::OperationId;
+use serde_json::{Map, Value};
+use store::{Decision, KeyRange, Transaction};
+
+use crate::bytes::{Damaged, Reader};
+use crate::codec;
+use crate::json as values;
+use crate::keys::{self, Space};
+use crate::outbox_entry::OutboxEntry;
+use crate::outside::{Outside, Worked};
+use crate::perform::outbox_key;
+use crate::pool::Pool;
+use crate::reply::CallError;
+use crate::runtime::Runtime;
+
+/// Is it this entry? Asked with the effect or step, and with its arguments.
+pub(crate) type Chosen<'c> = dyn Fn(&str, &Map<String, Value>) -> bool + 'c;
+
+/// The effect or step that is to be called, and its arguments.
+pub type Undelivered = (String, Map<String, Value>);
+
+impl Runtime {
+    /// Delivers the first open entry that is chosen, an effect or a message, though it may stand
+    /// there for a later time. `Idle`: there is none.
+    pub fn deliver_chosen(
+        &self,
+        outside: &dyn Outside,
+        chosen: &dyn Fn(&str, &Map<String, Value>) -> bool,
+    ) -> Result<Worked, CallError> {
+        self.deliver_first(outside, Some(chosen))
+    }
+
+    /// Every open entry.
+    pub fn undelivered(&self) -> Result<Vec<Undelivered>, CallError> {
+        let mut list = Vec::new();
+        let mut trouble = None;
+        self.transact(&mut |transaction| {
+            list.clear();
+            let mut start = Vec::new();
+            keys::begin(&mut start, self.schema.number, Space::OutboxDue);
+            transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, _| {
+                match self.asked_for(key, &*transaction) {
+                    Ok((id, args)) => {
+                        list.push((self.schema.design.operations[id.index()].name.clone(), args));
+                    }
+                    Err(error) => trouble = Some(error),
+                }
+                ControlFlow::Continue(())
+            });
+            Decision::Abandon
+        })?;
+        match trouble {
+            Some(error) => Err(error.into()),
+            None => Ok(list),
+        }
+    }
+
+    pub(crate) fn is_chosen(
+        &self,
+        key: &[u8],
+        chosen: &Chosen<'_>,
+        transaction: &dyn Transaction,
+    ) -> bool {
+        self.asked_for(key, transaction)
+            .is_ok_and(|(id, args)| chosen(&self.schema.design.operations[id.index()].name, &args))
+    }
+
+    /// What an entry of the index of due deliveries calls, and with what.
+    fn asked_for(
+        &self,
+        key: &[u8],
+        transaction: &dyn Transaction,
+    ) -> Result<(OperationId, Map<String, Value>), Damaged> {
+        let schema = &*self.schema;
+        let (_, id, tail) = keys::read_due(key)?;
+        let stored = transaction.get(&outbox_key(schema, id, tail)).ok_or(Damaged)?;
+        let entry = OutboxEntry::take(stored.1)?;
+        let mut reader = Reader::new(&entry.args);
+        let mut pool = Pool::new(schema.program.texts());
+        let mut args = Map::new();
+        let operation = schema.design.operations.get(id.index()).ok_or(Damaged)?;
+        for param in &operation.params {
+            let mut words = Vec::new();
+            codec::take(&mut reader, &schema.design, &param.ty, &mut pool, &mut words)?;
+            let value = values::write(&schema.design, &param.ty, &words, &pool);
+            args.insert(param.name.clone(), value);
+        }
+        Ok((id, args))
+    }
+}

@@ -1,0 +1,368 @@
+//! Carries out one history on a runtime of its own: plays the callers, their memory, the network and
+//! the world outside.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use design::model::{Design, OperationId, OperationKind};
+use model_checker::sample::{Answer, Call, Event, Refusal, Slot, State, TICK_MS, Trouble, Value};
+use runtime::{Fired, ManualClock, Request, Runtime, Settings, memory_name};
+use serde_json::{Map, Value as Json};
+
+use crate::door::{Door, Outcome};
+use crate::json::{Evidence, START};
+
+/// Why a history is not carried on.
+#[derive(Debug)]
+pub enum Stop {
+    /// the runtime does something else than the checker
+    Differs(String),
+    /// known, and said in the documents
+    LeftOut(&'static str),
+}
+
+pub type Carried = Result<(), Stop>;
+
+pub fn differs<T>(what: impl Into<String>) -> Result<T, Stop> {
+    Err(Stop::Differs(what.into()))
+}
+
+pub struct Carrier {
+    pub design: Arc<Design>,
+    pub runtime: Arc<Runtime>,
+    pub clock: Arc<ManualClock>,
+    pub door: Door,
+    pub evidence: Evidence,
+    pub memory: HashMap<Slot, Json>,
+    /// what a paused caller still knows of what was overwritten
+    kept: HashMap<Slot, Json>,
+    /// calls that have left, each with the memory that it took along
+    in_flight: Vec<(Call, Map<String, Json>)>,
+    /// messages that the runtime still has, and that are lost to the checker
+    pub lost: Vec<String>,
+    calls: u64,
+}
+
+/// Two attempts: one that reaches the world and is not answered, and the last.
+pub fn settings() -> Settings {
+    let mut settings = Settings::default();
+    settings.outbox.attempts_max = 2;
+    settings
+}
+
+impl Carrier {
+    pub fn new(design: &Arc<Design>) -> Carrier {
+        let clock = Arc::new(ManualClock::new(START));
+        let store = Arc::new(store::Memory::new());
+        let design_of = Design::clone(design);
+        let runtime = Runtime::open_with_clock(design_of, store, settings(), clock.clone());
+        Carrier {
+            design: Arc::clone(design),
+            runtime: Arc::new(runtime.expect("a design of the catalog opens")),
+            clock,
+            door: Door::Function,
+            evidence: Evidence::default(),
+            memory: HashMap::new(),
+            kept: HashMap::new(),
+            in_flight: Vec::new(),
+            lost: Vec::new(),
+            calls: 0,
+        }
+    }
+
+    /// Makes it happen. `before` is the state it happens in.
+    pub fn carry_out(&mut self, event: &Event, before: &State) -> Carried {
+        match event {
+            Event::Call(call, trouble, answer) => self.call(call, *trouble, answer, before),
+            Event::Leave(call) => {
+                let memory = self.given(call, false);
+                self.in_flight.push((call.clone(), memory));
+                Ok(())
+            }
+            Event::Land(call, refused, clock) => {
+                let memory = self.landed(call)?;
+                let accepted = refused.is_none();
+                let outcome = self.off(*clock, |it| it.ask(call, memory, before, accepted));
+                match (refused, outcome?) {
+                    (None, Outcome::Done { .. }) => Ok(()),
+                    (Some(refusal), outcome) => self.is_refused(refusal, &outcome),
+                    (None, other) => differs(format!("is accepted, and here: {other:?}")),
+                }
+            }
+            Event::Drop(call) => self.landed(call).map(|_| ()),
+            Event::Repair { repair, key, clock } => self.off(*clock, |it| it.repair(*repair, key)),
+            Event::Attempt { effect, params, signs } => self.attempt(*effect, params, *signs),
+            Event::Answer { effect, params, kind, value, clock, .. } => {
+                self.off(*clock, |it| it.answer(*effect, params, *kind, value))
+            }
+            Event::Deliver { operation, params, refused, clock } => {
+                self.off(*clock, |it| it.deliver(*operation, params, refused.as_ref()))
+            }
+            Event::Lose { operation, params } => {
+                let message = self.message(*operation, params)?;
+                self.lost.push(message);
+                Ok(())
+            }
+            Event::Tick => {
+                self.clock.advance(TICK_MS);
+                Ok(())
+            }
+            Event::Crash { principal } => {
+                self.memory.retain(|slot, _| slot.principal != *principal);
+                self.kept.retain(|slot, _| slot.principal != *principal);
+                Ok(())
+            }
+            Event::Put { content, .. } => {
+                match store::block_on(self.runtime.put_blob(content.as_bytes())) {
+                    Ok(_) => Ok(()),
+                    Err(error) => differs(error.to_string()),
+                }
+            }
+            // the world decides by itself, nobody delivers across a partition, and copies are not kept
+            Event::Decide | Event::Cut | Event::Heal | Event::Evict => Ok(()),
+        }
+    }
+
+    /// Something that happens while the clock is so many ticks off.
+    fn off<T>(&mut self, ticks: i64, happens: impl FnOnce(&mut Carrier) -> T) -> T {
+        self.clock.advance(ticks * TICK_MS);
+        let happened = happens(self);
+        self.clock.advance(-ticks * TICK_MS);
+        happened
+    }
+
+    /// A call or repair that is refused, with its clause.
+    pub fn is_refused_here(&mut self, event: &Event, refusal: &Refusal, at: &State) -> Carried {
+        match event {
+            Event::Call(call, ..) => {
+                let memory = self.given(call, false);
+                let outcome = self.ask(call, memory, at, false)?;
+                self.is_refused(refusal, &outcome)
+            }
+            Event::Repair { repair, key, .. } => match self.fire(*repair, key)? {
+                Fired::Done => {
+                    differs(format!("is refused by `{}`, and here done", refusal.clause))
+                }
+                Fired::Moved | Fired::Idle(_) => Ok(()),
+            },
+            other => differs(format!("{other:?} is not refused")),
+        }
+    }
+
+    fn is_refused(&self, refusal: &Refusal, outcome: &Outcome) -> Carried {
+        match outcome {
+            Outcome::Refused { clause } if *clause == refusal.clause => Ok(()),
+            other => differs(format!("is refused by `{}`, and here: {other:?}", refusal.clause)),
+        }
+    }
+
+    fn call(&mut self, call: &Call, trouble: Trouble, answer: &Answer, at: &State) -> Carried {
+        let given = self.given(call, trouble.stale);
+        let outcome = self.off(trouble.clock, |it| it.ask(call, given.clone(), at, true));
+        let (memory, result) = match outcome? {
+            Outcome::Done { memory, result, truth } => {
+                self.told(&truth)?;
+                (memory, result)
+            }
+            other => return differs(format!("is accepted, and here: {other:?}")),
+        };
+        self.same_answer(call, answer, &memory, &result)?;
+        let design = Arc::clone(&self.design);
+        let operation = &design.operations[call.operation.index()];
+        if trouble.stale {
+            for (used, (slot, _)) in operation.memory.iter().zip(&call.memory) {
+                if used.read {
+                    self.kept.remove(slot);
+                }
+            }
+        }
+        if trouble.duplicate {
+            self.in_flight.push((call.clone(), given));
+        }
+        if trouble.lost_reply || trouble.stale {
+            return Ok(());
+        }
+        for (used, (slot, _)) in operation.memory.iter().zip(&call.memory) {
+            let Some(new) = memory.get(&memory_name(&design, operation, used)) else { continue };
+            let old = match new.is_null() {
+                true => self.memory.remove(slot),
+                false => self.memory.insert(slot.clone(), new.clone()),
+            };
+            if let Some(old) = old.filter(|old| trouble.pause && old != new) {
+                self.kept.insert(slot.clone(), old);
+            }
+        }
+        Ok(())
+    }
+
+    /// What an answer tells of the records it changed is what is stored.
+    fn told(&self, truth: &Json) -> Carried {
+        for told in truth.as_array().into_iter().flatten() {
+            let subject = told["subject"].as_str().unwrap_or_default();
+            let key = told["key"].as_array().cloned().unwrap_or_default();
+            let held = self.door.truth(&self.runtime, subject, &key);
+            let declared = self.design.subjects.iter().find(|known| known.name == subject);
+            let implicit = declared.is_some_and(|declared| declared.implicit);
+            if held.as_ref().unwrap_or(&Json::Null) != &told["truth"]
+                && !(implicit && told["truth"].is_null())
+            {
+                return differs(format!("is told {told}, and there is {held:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn same_answer(
+        &self,
+        call: &Call,
+        answer: &Answer,
+        memory: &Map<String, Json>,
+        result: &Json,
+    ) -> Carried {
+        let operation = &self.design.operations[call.operation.index()];
+        let mut expected = BTreeMap::new();
+        for (at, value) in &answer.memory {
+            let used = &operation.memory[*at];
+            let ty = &self.design.actors[used.actor.index()].memory[used.field.index()].ty;
+            let name = memory_name(&self.design, operation, used);
+            expected.insert(name, self.evidence.json(&self.design, ty, value));
+        }
+        if expected.keys().ne(memory.keys()) {
+            return differs(format!("hands out {expected:?}, and here {memory:?}"));
+        }
+        for (name, value) in &expected {
+            // over HTTP it is sealed
+            if self.door.is_function() && value.as_ref().is_some_and(|it| *it != memory[name]) {
+                return differs(format!("hands out {expected:?}, and here {memory:?}"));
+            }
+        }
+        let OperationKind::Read { result: returns, .. } = &operation.kind else { return Ok(()) };
+        let expected = answer.result.as_ref();
+        let expected =
+            expected.and_then(|value| self.evidence.result(&self.design, &returns.ty, value));
+        match expected {
+            Some(expected) if expected != *result => {
+                differs(format!("answers {expected}, and here {result}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The memory that goes along, by the names that the answers gave.
+    fn given(&self, call: &Call, older: bool) -> Map<String, Json> {
+        let operation = &self.design.operations[call.operation.index()];
+        let mut given = Map::new();
+        for (used, (slot, _)) in operation.memory.iter().zip(&call.memory) {
+            let kept = self.kept.get(slot).filter(|_| older);
+            if let Some(value) = kept.or_else(|| self.memory.get(slot)).filter(|_| used.read) {
+                given.insert(memory_name(&self.design, operation, used), value.clone());
+            }
+        }
+        given
+    }
+
+    fn landed(&mut self, call: &Call) -> Result<Map<String, Json>, Stop> {
+        match self.in_flight.iter().position(|(held, _)| held == call) {
+            Some(at) => Ok(self.in_flight.swap_remove(at).1),
+            None => differs(format!("no such call is under way: {call:?}")),
+        }
+    }
+
+    /// Asks with every proof that there could be, if one is to be right.
+    fn ask(
+        &mut self,
+        call: &Call,
+        memory: Map<String, Json>,
+        at: &State,
+        accepted: bool,
+    ) -> Result<Outcome, Stop> {
+        if at.copies > 0 && looks_at_a_copy(&self.design, call.operation) {
+            return Err(Stop::LeftOut(
+                "a call that looks at a copy, of which the runtime keeps none",
+            ));
+        }
+        let proof = call.params.iter().position(|param| *param == Value::Proof(true));
+        let Some(proof) = proof else { return self.ask_once(call, memory, None) };
+        let mut proofs = Vec::new();
+        for record in at.records.iter().filter_map(|record| record.truth.as_ref()) {
+            for (_, value) in &record.attributes {
+                self.evidence.proofs(value, &mut proofs);
+            }
+        }
+        proofs.sort();
+        proofs.dedup();
+        let mut last = self.ask_once(call, memory.clone(), None)?;
+        for text in proofs {
+            if let Outcome::Done { .. } = last {
+                return match accepted {
+                    true => Ok(last),
+                    false => differs(format!("is refused, and here done with the proof `{text}`")),
+                };
+            }
+            last = self.ask_once(call, memory.clone(), Some((proof, text)))?;
+        }
+        Ok(last)
+    }
+
+    fn ask_once(
+        &mut self,
+        call: &Call,
+        memory: Map<String, Json>,
+        proof: Option<(usize, String)>,
+    ) -> Result<Outcome, Stop> {
+        let operation = &self.design.operations[call.operation.index()];
+        let actor = &self.design.actors[operation.actor.index()].name;
+        let mut request = Request::new(actor, &operation.name, &call.principal);
+        request.params = self.params(call.operation, &call.params)?;
+        if let Some((at, text)) = proof {
+            request.params.insert(operation.params[at].name.clone(), Json::String(text));
+        }
+        request.memory = memory;
+        if matches!(operation.kind, OperationKind::Step { keyed: true }) {
+            self.calls += 1;
+            request.idempotency_key = Some(format!("call-{}", self.calls));
+        }
+        Ok(self.door.call(&self.runtime, &request))
+    }
+
+    pub fn params(
+        &self,
+        operation: OperationId,
+        values: &[Value],
+    ) -> Result<Map<String, Json>, Stop> {
+        let mut params = Map::new();
+        for (param, value) in self.design.operations[operation.index()].params.iter().zip(values) {
+            let Some(json) = self.evidence.json(&self.design, &param.ty, value) else {
+                return Err(Stop::LeftOut("an argument that cannot be told"));
+            };
+            params.insert(param.name.clone(), json);
+        }
+        Ok(params)
+    }
+
+    pub fn message(&self, operation: OperationId, params: &[Value]) -> Result<String, Stop> {
+        let name = &self.design.operations[operation.index()].name;
+        Ok(format!("{name} {}", Json::Object(self.params(operation, params)?)))
+    }
+}
+
+/// Does it ask for the copy that a cache keeps?
+fn looks_at_a_copy(design: &Design, operation: OperationId) -> bool {
+    use design::model::{ExprKind, StateKind, visit};
+    let mut found = false;
+    visit::operation_exprs(&design.operations[operation.index()], &mut |expr| {
+        visit::each(expr, &mut |part| match &part.kind {
+            ExprKind::Exists { cache, .. } => found |= cache.is_some(),
+            ExprKind::Attr { base, attr } => {
+                if let Some(subject) = base.ty.subject() {
+                    let subject = &design.subjects[subject.index()];
+                    let state = subject.attributes[attr.index()].state;
+                    let kind = subject.states[state.index()].kind;
+                    found |= matches!(kind, StateKind::Cache { .. });
+                }
+            }
+            _ => {}
+        });
+    });
+    found
+}

@@ -1,0 +1,144 @@
+//! What was checked is what runs: transitions that the checker found are carried out by the runtime
+//! under a clock that the test sets, and must come to the same.
+//!
+//! For every design of the catalog, 2,000 transitions are drawn from all depths (or all, where there
+//! are fewer). Each is reached by its whole history from the first state, on a runtime of its own;
+//! every step on the way is compared, too.
+
+mod carrier;
+mod compare;
+mod door;
+mod json;
+mod outside;
+mod served;
+mod walk;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use carrier::Carrier;
+use design::model::{Design, ExprKind, OperationId, OperationKind, ViewForm, visit};
+use model_checker::sample::{Draw, Sample, TOLD, sample};
+use walk::Walk;
+
+const TRANSITIONS: usize = 2_000;
+
+/// Of a larger world these are drawn from, the first that are found.
+const STATES: usize = 60_000;
+
+/// Those of them that go over HTTP as well.
+const OVER_HTTP: usize = 100;
+
+fn conforms(name: &str, text: &str) {
+    let compiled = design::compile(name, text, &design::NoCatalog);
+    let design = compiled.design.unwrap_or_else(|| panic!("{name}: {:?}", compiled.diagnostics));
+    let started = Instant::now();
+    let searched = searched(&design);
+    let draw = Draw {
+        seed: 12,
+        transitions: TRANSITIONS,
+        states_max: STATES,
+        threads: 1,
+        faults: TOLD.to_vec(),
+        copies: false,
+        without: searched.clone(),
+    };
+    let sample = sample(&design, &draw).expect("it is finite");
+    let explored = started.elapsed();
+    let mut walk = Walk::new(&sample);
+    let design_of = Arc::clone(&walk.design);
+    walk.all(usize::MAX, |_| true, &mut || Carrier::new(&design_of));
+    let (of_functions, by_function) = (walk.tally, started.elapsed() - explored);
+    let mut walk = Walk::new(&sample);
+    served::over_http(text, &mut walk, OVER_HTTP);
+    let by_http = started.elapsed() - explored - by_function;
+    let depths: BTreeSet<u32> =
+        sample.nodes.iter().filter(|node| !node.drawn.is_empty()).map(|node| node.depth).collect();
+    println!(
+        "{name}: {} states to depth {}, drawn at {} depths: {of_functions}; over HTTP: {}; left out: \
+         {:?} {:?}, untold {}; {:.1} s, {:.1} s and {:.1} s",
+        sample.states,
+        sample.depth,
+        depths.len(),
+        walk.tally,
+        sample.left_out.iter().map(|it| it.fault.name()).collect::<Vec<_>>(),
+        searched.iter().map(|id| &design.operations[id.index()].name).collect::<Vec<_>>(),
+        sample.untold,
+        explored.as_secs_f64(),
+        by_function.as_secs_f64(),
+        by_http.as_secs_f64(),
+    );
+    assert!(sample.untold == 0, "{name}: not all that was drawn can be told");
+    let drawn: usize = sample.nodes.iter().map(|node| node.drawn.len()).sum();
+    let all = nodes_are_all(&sample);
+    assert!(drawn == TRANSITIONS || all, "{name}: {drawn} were drawn, and there are more");
+    of_functions.expect(name, drawn);
+    walk.tally.expect(name, OVER_HTTP);
+}
+
+/// Are there no other states than those of the sample?
+fn nodes_are_all(sample: &Sample) -> bool {
+    !sample.stopped && sample.nodes.len() == sample.states
+}
+
+/// The reads that ask a view which only a search engine can answer: no server has one yet.
+fn searched(design: &Design) -> Vec<OperationId> {
+    let reads = design.operations.iter().enumerate().filter(|(_, operation)| {
+        let OperationKind::Read { result } = &operation.kind else { return false };
+        let mut found = false;
+        visit::each(result, &mut |part| {
+            if let ExprKind::View { view, .. } = &part.kind {
+                let form = &design.views[view.index()].form;
+                found |= matches!(form, ViewForm::Search { .. } | ViewForm::Near { .. });
+            }
+        });
+        found
+    });
+    reads.map(|(at, _)| OperationId::of(at)).collect()
+}
+
+/// No design of the catalog turns these on.
+#[test]
+fn a_clock_that_steps_and_a_call_that_comes_late_come_to_the_same() {
+    let text = include_str!("../../../../designs/systems/tickets.design");
+    let faults = "faults: crash, lost_reply, duplicate";
+    assert!(text.contains(faults));
+    conforms("clock_step", &text.replace(faults, "faults: clock_step, late"));
+}
+
+macro_rules! catalog {
+    ($($test:ident $path:literal)*) => {
+        $(
+            #[test]
+            fn $test() {
+                conforms($path, include_str!(concat!("../../../../designs/", $path, ".design")));
+            }
+        )*
+
+        #[test]
+        fn every_design_of_the_catalog_is_held_against_the_runtime() {
+            let held = [$($path),*];
+            let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../designs");
+            for folder in ["infra", "product", "systems"] {
+                for file in std::fs::read_dir(format!("{root}/{folder}")).unwrap() {
+                    let path = file.unwrap().path();
+                    if path.extension().is_some_and(|it| it == "design") {
+                        let name = path.file_stem().unwrap().to_str().unwrap();
+                        let name = format!("{folder}/{name}");
+                        assert!(held.contains(&name.as_str()), "{name} is not in the list");
+                    }
+                }
+            }
+        }
+    };
+}
+
+catalog! {
+    i01 "infra/I01" i02 "infra/I02" i03 "infra/I03" i04 "infra/I04" i05 "infra/I05"
+    i06 "infra/I06" i07 "infra/I07" i08 "infra/I08" i09 "infra/I09" i10 "infra/I10"
+    i11 "infra/I11" i12 "infra/I12" i13 "infra/I13" i14 "infra/I14" i15 "infra/I15"
+    i16 "infra/I16" i17 "infra/I17" i18 "infra/I18" i19 "infra/I19" i20 "infra/I20"
+    i21 "infra/I21" a07 "product/A07" a08 "product/A08"
+    payments "systems/payments" tickets "systems/tickets"
+}
