@@ -47,7 +47,7 @@ fn a_step_is_its_clauses_in_order_and_what_it_changes() {
         &tla.module,
         &[
             "SeatKeys == {\"seat-1\", \"seat-2\"}",
-            "buyer_hold(me, seat, hears) ==\n    /\\ clause_free:: Seat_status[seat] = \"OPEN\"\n    /\\ clause_fit:: Seat_by[seat] = Null \\/ Seat_by[seat] = me\n",
+            "buyer_hold(me, seat, hears) ==\n    /\\ clause_free:: Seat_status[seat] = \"OPEN\"\n    /\\ clause_fit:: Holds(Seat_by[seat] = Null \\/ Seat_by[seat] = me)\n",
             "Seat_status' = [Seat_status EXCEPT ![seat] = \"HELD\"]",
             "Seat_version_1 == [Seat_version EXCEPT ![seat] = @ + 1]",
             "/\\ Left_lost_reply > 0",

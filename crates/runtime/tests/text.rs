@@ -111,7 +111,7 @@ fn values_of_every_plain_type_are_read_and_told_alike() {
     done("make", r#"{"other":"é\"\\ \n"}"#);
     done("make", r#"{"other":"o"}"#);
     done("paint", r#"{"thing":"a","colour":"GREEN","on":true}"#);
-    done("paint", r#"{"thing":"","colour":"RED","on":false,"note":null,"other":"o"}"#);
+    done("paint", r#"{"thing":" ","colour":"RED","on":false,"note":null,"other":"o"}"#);
     done("paint", r#"{"other":null,"on":true,"note":"x","colour":"RED","thing":"z"}"#);
     let told = done("count", r#"{"other":"o"}"#);
     assert_eq!(told["truth"][0]["truth"]["OtherState"]["seen"], 3);

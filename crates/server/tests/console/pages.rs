@@ -58,7 +58,7 @@ const PAGES: [&str; 12] = [
 fn with_seats() -> Running {
     let running = tickets();
     let mut client = Client::new(running.address());
-    for seat in ["A1", EVIL, EVIL_QUOTE, "..", "a/b", "", "100 % ü"] {
+    for seat in ["A1", EVIL, EVIL_QUOTE, "..", "a/b", "100 % ü"] {
         let added = client.post_as(
             "olga",
             "/v1/tickets/organizer/add_seat",
@@ -137,7 +137,7 @@ fn no_name_of_a_record_becomes_markup() {
 #[test]
 fn every_key_leads_to_its_record() {
     let running = with_seats();
-    for key in ["A1", EVIL, EVIL_QUOTE, "..", "a/b", "", "100 % ü"] {
+    for key in ["A1", EVIL, EVIL_QUOTE, "..", "a/b", "100 % ü"] {
         let text =
             page(running.address(), &format!("/console/tickets/record/Seat?key={}", encoded(key)));
         assert!(text.contains("SeatInventoryState"), "{key}");

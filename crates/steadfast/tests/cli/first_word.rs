@@ -94,5 +94,6 @@ fn the_time_that_is_told_is_the_time_it_took() {
     });
     let told = told.fold(0.0, f64::max);
     assert!(told >= 0.7 * took - 0.2, "{told} s of {took} s are told:\n{}", ran.out);
-    assert!(told <= took, "{told} s of {took} s are told:\n{}", ran.out);
+    // it is told to a tenth
+    assert!(told <= took + 0.1, "{told} s of {took} s are told:\n{}", ran.out);
 }

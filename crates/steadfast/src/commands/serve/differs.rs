@@ -89,7 +89,7 @@ mod tests {
         check("a\nc", "a\nb\nc", "+b");
         check("a\nb\nc\nd\ne", "a\nB\nc\nD\ne", "-b +B -d +D");
         check("", "a", "+a");
-        check("a\na\nb", "b\na\na", "-a -a +a +a");
+        check("a\na\nb", "b\na\na", "+b -b");
     }
 
     #[test]
