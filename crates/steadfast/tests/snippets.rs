@@ -97,9 +97,11 @@ fn what_is_shown_is_served() {
         let store = Arc::new(Memory::new());
         let runtime = Runtime::open(design.clone(), store, Settings::default())
             .unwrap_or_else(|why| panic!("{place} cannot be served: {why:?}"));
-        for operation in &design.operations {
+        let sent = design::model::visit::message_targets(&design);
+        for (operation, by_messages) in design.operations.iter().zip(sent) {
             let actor = &design.actors[operation.actor.index()];
-            if !matches!(operation.kind, OperationKind::Step { .. }) || actor.is_world {
+            let is_step = matches!(operation.kind, OperationKind::Step { .. });
+            if !is_step || actor.is_world || by_messages {
                 continue;
             }
             let mut request = Request::new(&actor.name, &operation.name, "ann").keyed("once");

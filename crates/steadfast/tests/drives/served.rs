@@ -22,7 +22,9 @@ impl Served {
     pub fn start(folder: &Path, design: &str, words: &[String]) -> Result<Served, String> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_steadfast"));
         command.current_dir(folder).args(["serve", design, "--listen", "127.0.0.1:0"]);
-        command.args(["--store", "embedded:./data", "--no-background-check"]).args(words);
+        command
+            .args(["--store", "embedded:./data", "--no-background-check", "--replace"])
+            .args(words);
         command.env("STEADFAST_VERDICTS", folder.join("verdicts"));
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let said = fs::File::create(folder.join("said")).map_err(|error| error.to_string())?;
