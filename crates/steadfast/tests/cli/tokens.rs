@@ -56,6 +56,8 @@ fn a_token_lets_its_principal_do_what_its_role_may_until_it_is_taken_back() {
     server.run(&["token", "new", "ann"]).exits(2).says("--role");
     server.run(&["token", "new", "ann", "--role", "buyer", "--expires", "soon"]).exits(2);
     server.run(&["token", "inspect", "nonsense"]).exits(1).says("not good: malformed");
+    // an id may begin with a hyphen, as one in 64 does
+    server.run(&["token", "revoke", "-Exyz0123"]).exits(0).says("token -Exyz0123 is revoked");
     let elsewhere = ["token", "list", "--keys", "nowhere"];
     server.run(&elsewhere).exits(2).says("help:");
 }

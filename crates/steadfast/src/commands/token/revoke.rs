@@ -19,7 +19,8 @@ Examples:
   steadfast token revoke --principal ann")]
 pub struct Revoke {
     /// The id of a token, as `token list` shows it
-    #[arg(value_name = "ID", required_unless_present = "principal")]
+    // an id is any base64url text: it may begin with a hyphen
+    #[arg(value_name = "ID", required_unless_present = "principal", allow_hyphen_values = true)]
     id: Option<String>,
     /// Everything that this principal has been given so far
     #[arg(long, value_name = "NAME", conflicts_with = "id")]
