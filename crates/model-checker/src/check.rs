@@ -5,17 +5,15 @@ use std::time::Instant;
 
 use design::model::{Design, Goal, OperationId};
 
-use crate::arm::NEVER;
 use crate::clock::Scaled;
 use crate::failures::Judge;
-use crate::islands::reduce;
+use crate::group::{Base, Group, Groups};
+use crate::protocols;
 use crate::report::WitnessKind;
-use crate::run::{Outcome, Run, Wanted};
-use crate::summary::summary;
+use crate::summary::{fairness, summary};
 use crate::{
-    ArmResult, GoalVerdict, Options, Progress, Report, Stop, Verdict, Witness, WorldError,
+    GoalVerdict, Options, Progress, Report, Verdict, Witness, WorldError, WorldSummary, free,
 };
-use crate::{free, protocols};
 
 /// Explores the small world of a design, as written and without each of its protections.
 pub fn check(
@@ -25,146 +23,108 @@ pub fn check(
 ) -> Result<Report, WorldError> {
     let started = Instant::now();
     let searches = RefCell::new(Vec::new());
-    let whole = Scaled::of(design, options.regions);
-    let (reduced, notes) = if options.symmetry && !whole.design.world.symmetry_off {
-        reduce(&whole.design)
-    } else {
-        (whole.design.clone(), Vec::new())
-    };
-    let reduced = whole.with(reduced);
-    let together = (!notes.is_empty()).then_some(&whole);
-    let mut report = explore(&reduced, together, &notes, options, &searches, progress)?;
-    // What one of several independent worlds cannot tell, all of them together must.
-    let untold = report.goals.iter().any(|goal| {
-        matches!((&goal.goal, &goal.verdict), (Goal::Recovery(_), Verdict::Unknown(_)))
-    });
-    if !notes.is_empty() && report.base.closed && untold {
-        report = explore(&whole, None, &[], options, &searches, progress)?;
+    let mut whole = Scaled::of(design, options.regions);
+    if let Some(faults) = &options.faults {
+        whole.design.world.faults.clone_from(faults);
     }
-    report.searches = searches.into_inner();
-    report.seconds = started.elapsed().as_secs_f64();
-    Ok(report)
-}
-
-/// `whole`: the design is one of several independent worlds; these are all of them together.
-fn explore(
-    scaled: &Scaled,
-    whole: Option<&Scaled>,
-    notes: &[String],
-    options: &Options,
-    searches: &RefCell<Vec<ArmResult>>,
-    progress: &mut dyn FnMut(&Progress),
-) -> Result<Report, WorldError> {
-    let design = &scaled.design;
-    let wanted = Wanted {
-        name: "as written".into(),
-        protections: &[],
-        invariants: (0..design.invariants.len() as u32).collect(),
-        witnesses: options.witnesses || options.failures,
-        one_is_enough: false,
-        symmetric: true,
-        announce: true,
-        whole,
-        searches,
-    };
-    let base = Run::new(scaled, &wanted, options, progress)?;
-    if base.explored.len() == 0 {
-        let cut = summary(&base.machine, &base.found.beyond, &base.barred).cut;
-        let what = cut.into_iter().next().unwrap_or_else(|| "the world".into());
-        return Err(WorldError::StartsOutside { what });
-    }
-    let mut goals = Vec::new();
-    for (at, goal) in design.invariants.iter().enumerate() {
-        let goal_id = Goal::Invariant(at as u32);
-        let verdict = verdict(base.outcome(goal_id));
-        goals.push(GoalVerdict { goal: goal_id, name: goal.name.clone(), verdict });
-    }
+    let options = &Options { faults: None, ..options.clone() };
+    let groups = Groups { whole: &whole, options, searches: &searches };
+    let base = groups.explore(progress)?;
+    let goals = base.goals(&whole.design);
     // What was explored stays in memory while other searches run.
-    let left = options.max_memory.saturating_sub(base.explored.bytes());
+    let left = options.max_memory.saturating_sub(base.bytes());
     let rest = Options { max_memory: left.max(options.max_memory / 16), ..options.clone() };
-    let stopped = base.explored.stop.is_some_and(Stop::is_budget);
-    if options.recovery && !design.recoveries.is_empty() {
-        // Fairness is owed to each thing by itself, not to whichever of several takes its place. Where
-        // the budget ended already, it would end again.
-        let apart = match base.machine.symmetry {
-            None => None,
-            Some(_) if stopped => None,
-            Some(_) => {
-                let wanted = Wanted {
-                    name: "recovery, without symmetry".into(),
-                    invariants: vec![],
-                    witnesses: false,
-                    symmetric: false,
-                    ..wanted
-                };
-                Some(Run::new(scaled, &wanted, &rest, progress)?)
-            }
-        };
-        let run = apart.as_ref().unwrap_or(&base);
-        for (at, goal) in design.recoveries.iter().enumerate() {
-            let goal_id = Goal::Recovery(at as u32);
-            let verdict = verdict(run.outcome(goal_id));
-            if let Verdict::Violated(trace) = &verdict {
-                let violated = Some((goal.name.clone(), trace.clone()));
-                progress(&Progress { arm: wanted.name.clone(), violated, ..Progress::default() });
-            }
-            goals.push(GoalVerdict { goal: goal_id, name: goal.name.clone(), verdict });
-        }
-    }
-    let judge = Judge { scaled, options: &rest, base: &base, goals: &goals, whole, searches };
+    let judge =
+        Judge { whole: &whole, options: &rest, base: &base, goals: &goals, searches: &searches };
     let mut failures = Vec::new();
     if options.failures {
-        for failure in &design.failures {
+        for failure in &whole.design.failures {
             judge.failure(failure, progress, &mut failures)?;
         }
     }
     let (witnesses, unwitnessed) =
-        if options.witnesses { witnesses(&base) } else { (vec![], vec![]) };
-    let wanted = options.free && options.failures && base.explored.stop.is_none();
-    let small = base.explored.len() <= free::STATES_MAX;
+        if options.witnesses { witnesses(&base, &whole.design) } else { (vec![], vec![]) };
+    let wanted = options.free && options.failures && base.closed();
+    let small = base.states() <= free::STATES_MAX;
     let free = if wanted && small { free::clauses(&judge, progress)? } else { Vec::new() };
-    let mut world = summary(&base.machine, &base.found.beyond, &base.barred);
+    let mut world = world(&whole, &base, options);
     if wanted && !small {
         let most = free::STATES_MAX;
         world.notes.push(format!("free clauses are not looked for beyond {most} states"));
     }
-    world.symmetry.extend_from_slice(notes);
+    let result = base.result();
     Ok(Report {
         design: design.name.clone(),
         world,
-        base: base.result(),
+        base: result,
         goals,
         failures,
         witnesses,
         unwitnessed,
         free,
-        searches: Vec::new(),
-        seconds: 0.0,
+        searches: searches.into_inner(),
+        seconds: started.elapsed().as_secs_f64(),
     })
 }
 
-fn verdict(outcome: Outcome) -> Verdict {
-    match outcome {
-        Outcome::Holds(bounds) if bounds.is_empty() => Verdict::Proved,
-        Outcome::Holds(bounds) => Verdict::Holds(bounds),
-        Outcome::Fails(trace) => Verdict::Violated(trace),
-        Outcome::Unknown(why) => Verdict::Unknown(why),
+/// The world of the whole design, with what its parts had no room for.
+fn world(whole: &Scaled, base: &Base, options: &Options) -> WorldSummary {
+    let first = &base.groups[0];
+    if let [Group { run, .. }] = &base.groups[..]
+        && run.machine.left.none
+    {
+        let mut world = summary(&run.machine, run.bounds_of_world(), &run.barred);
+        world.symmetry.extend_from_slice(&first.notes);
+        return world;
     }
-}
-
-fn witnesses(base: &Run) -> (Vec<Witness>, Vec<String>) {
-    let mut seen = Vec::new();
-    let mut unseen = Vec::new();
-    let Some(watch) = &base.watch else { return (seen, unseen) };
-    for ((kind, what), depth) in watch.list.iter().zip(&base.found.witnessed) {
-        if *depth != NEVER {
-            seen.push(Witness { kind: *kind, what: what.clone(), depth: *depth });
-        } else if !watch.defended.contains(what) {
-            unseen.push(what.clone());
+    let mut cut: Vec<String> = Vec::new();
+    for group in &base.groups {
+        for bound in group.run.bounds_of_world() {
+            if !cut.contains(&bound) {
+                cut.push(bound);
+            }
         }
     }
-    for route in protocols::routes(&base.machine.design) {
-        match protocols::shortest(&base.machine, &base.explored, &route) {
+    // Told of the whole design, which was never explored as one.
+    let machine = crate::machine::Machine::new(whole, &[], options, true, &[]);
+    let mut world = match &machine {
+        Ok(machine) => summary(machine, cut, &[]),
+        Err(_) => summary(&first.run.machine, cut, &[]),
+    };
+    world.symmetry.clear();
+    world.fairness.clear();
+    for group in &base.groups {
+        let told = group.run.machine.symmetry_notes.iter().chain(&group.notes);
+        for line in told {
+            if !world.symmetry.contains(line) {
+                world.symmetry.push(line.clone());
+            }
+        }
+        for line in fairness(&group.run.machine) {
+            if !world.fairness.contains(&line) {
+                world.fairness.push(line);
+            }
+        }
+    }
+    world
+}
+
+fn witnesses(base: &Base, design: &Design) -> (Vec<Witness>, Vec<String>) {
+    let mut seen: Vec<Witness> = Vec::new();
+    let mut unseen: Vec<String> = Vec::new();
+    for (kind, what, depth, defended) in base.watched() {
+        match depth {
+            Some(depth) => seen.push(Witness { kind, what, depth }),
+            None if !defended => unseen.push(what),
+            None => {}
+        }
+    }
+    for route in protocols::routes(design) {
+        let depth =
+            base.groups.iter().filter(|group| group.has_all(&route.operations())).find_map(
+                |group| protocols::shortest(&group.run.machine, &group.run.explored, &route),
+            );
+        match depth {
             Some(depth) => {
                 seen.push(Witness { kind: WitnessKind::Path, what: route.name, depth });
             }
@@ -179,4 +139,17 @@ pub(crate) fn operations(
     design: &Design,
 ) -> impl Iterator<Item = (OperationId, &design::model::Operation)> {
     design.operations.iter().enumerate().map(|(at, held)| (OperationId::of(at), held))
+}
+
+/// The goals of a design, in the order written.
+pub(crate) fn goals(design: &Design, recovery: bool) -> Vec<Goal> {
+    let recoveries = if recovery { design.recoveries.len() as u32 } else { 0 };
+    let invariants = (0..design.invariants.len() as u32).map(Goal::Invariant);
+    invariants.chain((0..recoveries).map(Goal::Recovery)).collect()
+}
+
+impl GoalVerdict {
+    pub(crate) fn is_unknown(&self) -> bool {
+        matches!(self.verdict, Verdict::Unknown(_))
+    }
 }

@@ -8,6 +8,7 @@ use design::Scale;
 use design::model::{Const, Design, ExprKind, Range, Type, Values, visit};
 use engine::Word;
 
+use crate::slice::{LeftOut, Slice, project};
 use crate::world::sizes::stored_times;
 
 /// Words of a unit where times are kept by region: room for this many times, half as much.
@@ -85,16 +86,20 @@ impl Clock {
 }
 
 /// A design with its durations in words.
+#[derive(Clone)]
 pub(crate) struct Scaled {
     pub(crate) design: Design,
     pub(crate) clock: Clock,
+    /// of a slice: the whole design, which says what values there are
+    pub(crate) whole: Option<Box<Design>>,
+    pub(crate) left: LeftOut,
 }
 
 impl Scaled {
     pub(crate) fn of(design: &Design, by_region: bool) -> Scaled {
         let clock = Clock::of(design, by_region);
         let design = in_words(design, &clock);
-        Scaled { design, clock }
+        Scaled { design, clock, whole: None, left: LeftOut::nothing() }
     }
 
     /// In fixed steps, each so many words long.
@@ -102,12 +107,25 @@ impl Scaled {
         let mut clock = Clock::of(design, false);
         clock.per_unit *= words;
         let design = in_words(design, &clock);
-        Scaled { design, clock }
+        Scaled { design, clock, whole: None, left: LeftOut::nothing() }
     }
 
     /// Another design on the same clock.
     pub(crate) fn with(&self, design: Design) -> Scaled {
-        Scaled { design, clock: self.clock.clone() }
+        let whole = self.whole.clone();
+        Scaled { design, clock: self.clock.clone(), whole, left: self.left.clone() }
+    }
+
+    /// A part of the design, on the same clock.
+    pub(crate) fn slice(&self, slice: &Slice) -> Scaled {
+        let (design, left) = project(&self.design, slice);
+        let whole = Some(Box::new(self.design.clone()));
+        Scaled { design, clock: self.clock.clone(), whole, left }
+    }
+
+    /// The design that says what values there are.
+    pub(crate) fn whole(&self) -> &Design {
+        self.whole.as_deref().unwrap_or(&self.design)
     }
 }
 

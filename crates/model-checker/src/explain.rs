@@ -13,7 +13,7 @@ use crate::world::plan::SlotName;
 use crate::{ChangeLine, MemoryLine, StateLine, StepKind, Trace, TraceStep};
 
 /// Which transition comes next in a history.
-enum Wanted<'a> {
+pub(crate) enum Wanted<'a> {
     /// the one that leads to this state, and breaks this goal about transitions
     To(&'a [u64], Option<u32>),
     /// one that the world has no room for, and that breaks this goal
@@ -68,7 +68,7 @@ impl<'a> Replay<'a> {
     }
 
     /// One step on, if there is one as wanted.
-    fn step(&mut self, wanted: Wanted<'_>, recovery: bool) -> Option<TraceStep> {
+    pub(crate) fn step(&mut self, wanted: Wanted<'_>, recovery: bool) -> Option<TraceStep> {
         let machine = self.machine;
         machine.load_words(&mut self.worker, &self.words).ok()?;
         let mut finder = Finder { wanted, scratch: Scratch::new(), found: None };
@@ -209,6 +209,15 @@ impl Machine {
             }
             _ => return None,
         })
+    }
+
+    /// Who does what with which arguments.
+    pub(crate) fn told(&self, what: Move, words: &[Word]) -> TraceStep {
+        let mut step = self.describe(what, words);
+        if let Some((operation, _, params, _)) = self.command_of(what, words) {
+            step.params = self.show_params(operation, &params);
+        }
+        step
     }
 
     /// Who does what, without what comes of it.

@@ -7,8 +7,8 @@ use design::model::{
     OperationKind, Protection, Type,
 };
 
-use crate::arm::NEVER;
 use crate::clock::Scaled;
+use crate::group::{Base, invariants, prepare, slice_of};
 use crate::recover::ever_fails;
 use crate::run::{Outcome, Run, Wanted};
 use crate::witness::clause_name;
@@ -18,13 +18,11 @@ use crate::{
 };
 
 pub(crate) struct Judge<'a> {
-    pub(crate) scaled: &'a Scaled,
+    pub(crate) whole: &'a Scaled,
     pub(crate) options: &'a Options,
-    pub(crate) base: &'a Run,
+    pub(crate) base: &'a Base,
     /// as written
     pub(crate) goals: &'a [GoalVerdict],
-    /// the design is one of several independent worlds; these are all of them together
-    pub(crate) whole: Option<&'a Scaled>,
     pub(crate) searches: &'a RefCell<Vec<ArmResult>>,
 }
 
@@ -77,11 +75,11 @@ impl Judge<'_> {
                 FailureProof::Without { protections, breaks, in_depth, .. } => {
                     let names: Vec<String> = protections
                         .iter()
-                        .map(|p| protection_name(&self.scaled.design, p))
+                        .map(|p| protection_name(&self.whole.design, p))
                         .collect();
                     let arm = format!("without {}", names.join(", "));
                     verdict.claim =
-                        format!("{arm} breaks {}", goal_name(&self.scaled.design, *breaks));
+                        format!("{arm} breaks {}", goal_name(&self.whole.design, *breaks));
                     verdict.in_depth = *in_depth;
                     if let Some(why) = self.not_held(*breaks) {
                         verdict.status = FailureStatus::Unknown { why };
@@ -94,7 +92,7 @@ impl Judge<'_> {
                     }
                     if let FailureStatus::LoadBearing(trace) = &verdict.status {
                         verdict.restates =
-                            restates::its_guard(&self.scaled.design, protections, *breaks, trace);
+                            restates::its_guard(&self.whole.design, protections, *breaks, trace);
                     }
                 }
             }
@@ -131,7 +129,7 @@ impl Judge<'_> {
             Outcome::Holds(bounds) => FailureStatus::Unknown {
                 why: format!(
                     "without it `{}` holds within {}",
-                    goal_name(&self.scaled.design, goal),
+                    goal_name(&self.whole.design, goal),
                     bounds.join(", ")
                 ),
             },
@@ -147,14 +145,10 @@ impl Judge<'_> {
         options: &Options,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Run, WorldError> {
-        let invariants: Vec<u32> = goals
-            .iter()
-            .filter_map(|goal| match goal {
-                Goal::Invariant(at) => Some(*at),
-                Goal::Recovery(_) => None,
-            })
-            .collect();
+        let invariants = invariants(goals);
         let symmetric = !invariants.is_empty();
+        let slice = slice_of(&self.whole.design, protections, goals, options);
+        let prepared = prepare(self.whole, slice, options, symmetric);
         let wanted = Wanted {
             name: name.into(),
             protections,
@@ -163,10 +157,11 @@ impl Judge<'_> {
             one_is_enough: true,
             symmetric,
             announce: false,
+            island: prepared.island,
             whole: self.whole,
             searches: self.searches,
         };
-        Run::new(self.scaled, &wanted, options, progress)
+        Run::new(&prepared.scaled, &wanted, options, progress)
     }
 
     /// The goal holds without the protection too.
@@ -184,13 +179,13 @@ impl Judge<'_> {
             return Ok(FailureStatus::Vacuous { why });
         }
         let mut covered_by = Vec::new();
-        for other in others(&self.scaled.design) {
+        for other in others(&self.whole.design) {
             if protections.contains(&other) {
                 continue;
             }
             let mut both = protections.to_vec();
             both.push(other.clone());
-            let name = protection_name(&self.scaled.design, &other);
+            let name = protection_name(&self.whole.design, &other);
             let arm = format!("without {name} as well");
             let run = self.without(&arm, &both, &[goal], self.options, progress)?;
             if let Outcome::Fails(_) = run.outcome(goal) {
@@ -202,25 +197,20 @@ impl Judge<'_> {
 
     /// As written, the protection never did anything.
     fn never_needed(&self, protections: &[Protection]) -> Option<String> {
-        let watch = self.base.watch.as_ref()?;
-        let seen = |wanted: &str| {
-            let at = watch.list.iter().position(|(_, what)| what == wanted)?;
-            Some(self.base.found.witnessed[at] != NEVER)
-        };
         let never = protections.iter().all(|protection| match protection {
             Protection::Clause { operation, clause } => {
-                let held = &self.scaled.design.operations[operation.index()];
+                let held = &self.whole.design.operations[operation.index()];
                 let what = format!("{}.{} refuses", held.name, clause_name(held, *clause));
-                seen(&what) == Some(false)
+                self.base.seen(&what) == Some(false)
             }
             Protection::Repair { operation } => {
-                let name = crate::witness::operation_name(&self.scaled.design, *operation);
-                seen(&format!("{name} runs")) == Some(false)
+                let name = crate::witness::operation_name(&self.whole.design, *operation);
+                self.base.seen(&format!("{name} runs")) == Some(false)
             }
             _ => false,
         });
         let names: Vec<String> =
-            protections.iter().map(|p| protection_name(&self.scaled.design, p)).collect();
+            protections.iter().map(|p| protection_name(&self.whole.design, p)).collect();
         never.then(|| format!("`{}` never made a difference in any state", names.join(", ")))
     }
 
@@ -232,20 +222,23 @@ impl Judge<'_> {
         goal: Goal,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Option<String>, WorldError> {
-        let name = goal_name(&self.scaled.design, goal);
+        let name = goal_name(&self.whole.design, goal);
         let Goal::Invariant(at) = goal else {
             let Goal::Recovery(at) = goal else { return Ok(None) };
             let fails = ever_fails(&run.machine, &run.explored, at);
             return Ok((!fails).then(|| format!("`{name}` holds in every state anyway")));
         };
-        let held = &self.scaled.design.invariants[at as usize];
+        let held = &self.whole.design.invariants[at as usize];
         let mut body = held.body.clone();
         if !hollow(&mut body) {
             return Ok(None);
         }
-        let mut design = self.scaled.design.clone();
+        let mut design = self.whole.design.clone();
         design.invariants.push(Invariant { body, ..held.clone() });
         let number = design.invariants.len() as u32 - 1;
+        let whole = self.whole.with(design);
+        let slice = slice_of(&whole.design, protections, &[Goal::Invariant(number)], self.options);
+        let prepared = prepare(&whole, slice, self.options, false);
         let wanted = Wanted {
             name: format!("is {name} empty"),
             protections,
@@ -254,10 +247,11 @@ impl Judge<'_> {
             one_is_enough: true,
             symmetric: true,
             announce: false,
-            whole: None,
+            island: false,
+            whole: &whole,
             searches: self.searches,
         };
-        let run = Run::new(&self.scaled.with(design), &wanted, self.options, progress)?;
+        let run = Run::new(&prepared.scaled, &wanted, self.options, progress)?;
         let empty = matches!(run.outcome(Goal::Invariant(number)), Outcome::Holds(_));
         Ok(empty.then(|| format!("what `{name}` speaks of never comes to be")))
     }

@@ -4,7 +4,6 @@ use design::model::{
     ClauseRef, Design, ExprKind, FailureProof, Goal, OperationKind, Protection, StmtKind, visit,
 };
 
-use crate::arm::NEVER;
 use crate::check::operations;
 use crate::failures::{Judge, protection_name};
 use crate::run::Outcome;
@@ -20,7 +19,7 @@ pub(crate) fn clauses(
     judge: &Judge<'_>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Vec<FreeClause>, WorldError> {
-    let design = &judge.scaled.design;
+    let design = &judge.whole.design;
     let holds = |verdict: &Verdict| matches!(verdict, Verdict::Proved | Verdict::Holds(_));
     let goals: Vec<Goal> =
         judge.goals.iter().filter(|goal| holds(&goal.verdict)).map(|goal| goal.goal).collect();
@@ -93,10 +92,7 @@ fn is_named(design: &Design, protection: &Protection) -> bool {
 
 /// Was the clause ever the first to refuse, as written?
 fn refuses(judge: &Judge<'_>, clause: &str) -> bool {
-    let Some(watch) = &judge.base.watch else { return true };
-    let wanted = format!("{clause} refuses");
-    let at = watch.list.iter().position(|(_, what)| *what == wanted);
-    at.is_none_or(|at| judge.base.found.witnessed[at] != NEVER)
+    judge.base.seen(&format!("{clause} refuses")).unwrap_or(true)
 }
 
 /// Within which bounds all goals hold without it, and whether that is known; none: some goal breaks.
@@ -106,12 +102,12 @@ fn not_needed(
     goals: &[Goal],
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Option<(Vec<String>, bool)>, WorldError> {
-    let states = judge.base.explored.len().max(STATES_MIN);
+    let states = judge.base.states().max(STATES_MIN);
     let options = crate::Options {
         max_states: states.min(judge.options.max_states),
         ..judge.options.clone()
     };
-    let name = format!("without {}", protection_name(&judge.scaled.design, protection));
+    let name = format!("without {}", protection_name(&judge.whole.design, protection));
     let protections = std::slice::from_ref(protection);
     let mut within = Vec::new();
     let mut known = true;

@@ -31,6 +31,8 @@ pub struct Options {
     pub regions: bool,
     /// also look for clauses that nothing needs
     pub free: bool,
+    /// goals are explored in what they read, not in the whole design
+    pub slices: bool,
 }
 
 impl Default for Options {
@@ -48,6 +50,7 @@ impl Default for Options {
             memo: true,
             regions: true,
             free: true,
+            slices: true,
         }
     }
 }

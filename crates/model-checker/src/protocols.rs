@@ -15,6 +15,13 @@ pub(crate) struct Route {
     spellings: Vec<Vec<PathStep>>,
 }
 
+impl Route {
+    /// Every operation on it.
+    pub(crate) fn operations(&self) -> Vec<OperationId> {
+        self.spellings.iter().flatten().map(|step| step.operation).collect()
+    }
+}
+
 pub(crate) fn routes(design: &Design) -> Vec<Route> {
     let mut routes = Vec::new();
     for protocol in &design.protocols {

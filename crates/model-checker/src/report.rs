@@ -85,6 +85,10 @@ pub struct GoalVerdict {
     pub goal: Goal,
     pub name: String,
     pub verdict: Verdict,
+    /// what was explored for it, in words; none: all of the design that anything reads
+    pub slice: Option<String>,
+    /// how many states that has
+    pub states: u64,
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -6,6 +6,7 @@ use design::model::{Goal, Protection};
 
 use crate::arm::{Arm, Findings, Look, Violation};
 use crate::clock::Scaled;
+use crate::guided::{self, End};
 use crate::machine::Machine;
 use crate::recover::{Recovery, recover, settles};
 use crate::search::{Explored, Limits, explore};
@@ -23,8 +24,12 @@ pub(crate) struct Run {
     pub(crate) barred: Vec<usize>,
     /// one of several independent worlds
     pub(crate) island: bool,
-    /// for goals that a step in another of these worlds breaks: all of them together
+    /// for goals that a step elsewhere breaks: the whole design
     together: Vec<(u32, Run)>,
+    /// of the goals that break: how, in the whole design; none if that cannot be shown
+    traces: Vec<(u32, Option<Trace>)>,
+    /// of a slice: the design to tell a history in
+    whole: Option<Box<Machine>>,
     /// of the memory budget
     bytes_max: usize,
 }
@@ -40,8 +45,10 @@ pub(crate) struct Wanted<'a> {
     pub(crate) symmetric: bool,
     /// tell of violations as soon as they are found
     pub(crate) announce: bool,
-    /// the design is one of several independent worlds; these are all of them together
-    pub(crate) whole: Option<&'a Scaled>,
+    /// one of several independent worlds
+    pub(crate) island: bool,
+    /// the design of which a part is explored
+    pub(crate) whole: &'a Scaled,
     /// every search of this check
     pub(crate) searches: &'a RefCell<Vec<ArmResult>>,
 }
@@ -85,7 +92,7 @@ impl Run {
                 looks,
                 transitions: wanted.invariants.iter().copied().filter(uses_old).collect(),
                 watch: watch.as_ref(),
-                island: wanted.whole.is_some(),
+                island: wanted.island || scaled.left.some_operation(),
                 one_is_enough: wanted.one_is_enough,
             };
             let limits = Limits {
@@ -103,6 +110,11 @@ impl Run {
                 for (goal, trace) in
                     if announce { news(&machine, known, workers, &mut told) } else { vec![] }
                 {
+                    let trace = match scaled.left.none {
+                        true => Some(trace),
+                        false => retold(&machine, wanted, options, goal, &trace),
+                    };
+                    let Some(trace) = trace else { continue };
                     let name = machine.design.invariants[goal as usize].name.clone();
                     let violated = Some((name, trace));
                     let arm = wanted.name.clone();
@@ -123,8 +135,10 @@ impl Run {
                 watch,
                 name: wanted.name.clone(),
                 barred: barred.clone(),
-                island: wanted.whole.is_some(),
+                island: wanted.island,
                 together: Vec::new(),
+                traces: Vec::new(),
+                whole: None,
                 bytes_max: options.max_memory,
             };
             wanted.searches.borrow_mut().push(run.result());
@@ -133,7 +147,31 @@ impl Run {
                 continue;
             }
             let together = together(&run.found, wanted, options, progress)?;
-            return Ok(Run { together, ..run });
+            let mut run = Run { together, ..run };
+            run.tell(scaled, wanted, options);
+            return Ok(run);
+        }
+    }
+
+    /// Tells how goals break, in the whole design.
+    fn tell(&mut self, scaled: &Scaled, wanted: &Wanted<'_>, options: &Options) {
+        let mut goals: Vec<u32> = self.found.violations.iter().map(|held| held.goal).collect();
+        goals.sort_unstable();
+        goals.dedup();
+        for goal in goals {
+            let violations: Vec<&Violation> =
+                self.found.violations.iter().filter(|held| held.goal == goal).collect();
+            let trace = best(&self.machine, &self.explored, &violations);
+            let trace = match scaled.left.none {
+                true => trace,
+                false => {
+                    trace.and_then(|trace| retold(&self.machine, wanted, options, goal, &trace))
+                }
+            };
+            self.traces.push((goal, trace));
+        }
+        if !scaled.left.none && !scaled.design.recoveries.is_empty() {
+            self.whole = whole(&self.machine, wanted, options);
         }
     }
 
@@ -148,6 +186,11 @@ impl Run {
             state_bits: self.machine.plan.slots.bits(),
             closed: self.explored.stop.is_none(),
         }
+    }
+
+    /// What the world had no room for, in words.
+    pub(crate) fn bounds_of_world(&self) -> Vec<String> {
+        bounds(&self.machine, &self.found.beyond)
     }
 
     /// What was left out of this search, in words.
@@ -179,12 +222,10 @@ impl Run {
         if let Some((_, whole)) = self.together.iter().find(|(goal, _)| *goal == at) {
             return whole.invariant(at);
         }
-        let violations: Vec<&Violation> =
-            self.found.violations.iter().filter(|held| held.goal == at).collect();
-        let trace = best(&self.machine, &self.explored, &violations);
-        match (trace, self.stopped()) {
-            (Some(trace), _) => Outcome::Fails(trace),
-            (None, _) if !violations.is_empty() => Outcome::Unknown(NOT_REPLAYED.into()),
+        let told = self.traces.iter().find(|(goal, _)| *goal == at);
+        match (told, self.stopped()) {
+            (Some((_, Some(trace))), _) => Outcome::Fails(trace.clone()),
+            (Some((_, None)), _) => Outcome::Unknown(NOT_REPLAYED.into()),
             (None, Some(why)) => Outcome::Unknown(why),
             (None, None) => Outcome::Holds(self.bounds()),
         }
@@ -216,7 +257,12 @@ impl Run {
             }
             Recovery::Holds { but: None } => return Outcome::Holds(self.bounds()),
             Recovery::Fails { cycle, dead_end: true } => {
-                let ending = format!("nothing more happens, and `{name}` does not hold");
+                let ending = match machine.left.some_operation() {
+                    true => {
+                        format!("nothing more happens to what `{name}` reads, and it does not hold")
+                    }
+                    false => format!("nothing more happens, and `{name}` does not hold"),
+                };
                 explain::dead_end(machine, explored, cycle[0], ending)
             }
             Recovery::Fails { cycle, dead_end: false } => {
@@ -224,8 +270,31 @@ impl Run {
                 explain::lasso(machine, explored, &cycle, ending)
             }
         };
+        let trace = match &self.whole {
+            Some(whole) => {
+                trace.and_then(|trace| guided::follow(whole, machine, &trace, End::Gone))
+            }
+            None => trace,
+        };
         trace.map_or_else(|| Outcome::Unknown(NOT_REPLAYED.into()), Outcome::Fails)
     }
+}
+
+/// The whole design, with the same protections gone, as histories are told in it.
+fn whole(slice: &Machine, wanted: &Wanted<'_>, options: &Options) -> Option<Box<Machine>> {
+    Machine::new(wanted.whole, &slice.protections, options, false, &[]).ok().map(Box::new)
+}
+
+/// A history of a slice, gone in the whole design.
+fn retold(
+    slice: &Machine,
+    wanted: &Wanted<'_>,
+    options: &Options,
+    goal: u32,
+    trace: &Trace,
+) -> Option<Trace> {
+    let whole = whole(slice, wanted, options)?;
+    guided::follow(&whole, slice, trace, End::Breaks(goal))
 }
 
 /// Of the shortest histories in which a goal breaks, one with as few faults as can be.
@@ -271,15 +340,14 @@ fn news(
     news
 }
 
-/// One world cannot tell what happens in another. A goal that a step there would break is looked
-/// at in all of them together, up to where it breaks.
+/// One world cannot tell what happens in another, nor a slice what happens elsewhere. A goal that a step
+/// there would break is looked at in all of the design, up to where it breaks.
 fn together(
     found: &Findings,
     wanted: &Wanted<'_>,
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Vec<(u32, Run)>, WorldError> {
-    let Some(whole) = wanted.whole else { return Ok(Vec::new()) };
     let mut goals: Vec<u32> =
         found.violations.iter().filter(|held| held.elsewhere).map(|held| held.goal).collect();
     goals.sort_unstable();
@@ -287,14 +355,14 @@ fn together(
     let mut runs = Vec::new();
     for goal in goals {
         let wanted = Wanted {
-            name: format!("{}, all keys together", wanted.name),
+            name: format!("{}, all together", wanted.name),
             invariants: vec![goal],
             witnesses: false,
             one_is_enough: true,
-            whole: None,
+            island: false,
             ..*wanted
         };
-        runs.push((goal, Run::new(whole, &wanted, options, progress)?));
+        runs.push((goal, Run::new(wanted.whole, &wanted, options, progress)?));
     }
     Ok(runs)
 }

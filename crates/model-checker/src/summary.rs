@@ -8,8 +8,8 @@ use crate::world::plan::SlotName;
 use crate::world::slots::Codec;
 use crate::world::sorts::{SortDomain, setting};
 
-/// `beyond`: what the world had no room for. `barred`: sorts that ranks did not do for.
-pub(crate) fn summary(machine: &Machine, beyond: &[Beyond], barred: &[usize]) -> WorldSummary {
+/// `cut`: what the world had no room for. `barred`: sorts that ranks did not do for.
+pub(crate) fn summary(machine: &Machine, cut: Vec<String>, barred: &[usize]) -> WorldSummary {
     let design = &machine.design;
     let mut summary = WorldSummary::default();
     for (index, subject) in design.subjects.iter().enumerate() {
@@ -116,7 +116,7 @@ pub(crate) fn summary(machine: &Machine, beyond: &[Beyond], barred: &[usize]) ->
             _ => {}
         }
     }
-    summary.cut = bounds(machine, beyond);
+    summary.cut = cut;
     summary.fairness = fairness(machine);
     summary
 }
@@ -228,7 +228,7 @@ fn bound_of_slot(machine: &Machine, slot: u32) -> String {
 }
 
 /// What `recovers` assumes.
-fn fairness(machine: &Machine) -> Vec<String> {
+pub(crate) fn fairness(machine: &Machine) -> Vec<String> {
     let mut list = vec!["every client is silent, and no more faults strike".to_string()];
     if machine.instances.iter().any(|i| i.kind == crate::machine::InstanceKind::Repair) {
         list.push("each repair that stays due on a record that was changed runs eventually".into());

@@ -8,7 +8,8 @@ use crate::report::WitnessKind;
 
 /// Numbers for everything that can be witnessed.
 pub(crate) struct Watch {
-    pub(crate) list: Vec<(WitnessKind, String)>,
+    /// with the number of the operation that it is of
+    pub(crate) list: Vec<(WitnessKind, String, u32)>,
     accepted: Vec<Option<u32>>,
     /// for each operation: `exists`, `fresh`, then its clauses
     refused: Vec<Vec<Option<u32>>>,
@@ -81,7 +82,13 @@ impl Watch {
         for (at, operation) in design.operations.iter().enumerate() {
             let id = OperationId::of(at);
             let name = operation_name(design, id);
+            let of = at as u32;
             watch.answers.push([None; 3]);
+            if machine.left.operation(id) {
+                watch.accepted.push(None);
+                watch.refused.push(Vec::new());
+                continue;
+            }
             let mut accepted = None;
             match &operation.kind {
                 OperationKind::Effect(effect) => {
@@ -96,17 +103,21 @@ impl Watch {
                     ];
                     for (number, (_, word, expected)) in kinds.into_iter().enumerate() {
                         if expected {
-                            let number_in_list =
-                                watch.add(WitnessKind::Answer, format!("{name} answers {word}"));
+                            let number_in_list = watch.add(
+                                WitnessKind::Answer,
+                                format!("{name} answers {word}"),
+                                of,
+                            );
                             watch.answers[at][number] = Some(number_in_list);
                         }
                     }
                 }
                 OperationKind::Repair { .. } => {
-                    accepted = Some(watch.add(WitnessKind::Repair, format!("{name} runs")));
+                    accepted = Some(watch.add(WitnessKind::Repair, format!("{name} runs"), of));
                 }
                 OperationKind::Step { .. } | OperationKind::Read { .. } => {
-                    accepted = Some(watch.add(WitnessKind::Accepted, format!("{name} accepted")));
+                    accepted =
+                        Some(watch.add(WitnessKind::Accepted, format!("{name} accepted"), of));
                 }
             }
             watch.accepted.push(accepted);
@@ -114,7 +125,8 @@ impl Watch {
             for clause in clauses(design, operation) {
                 refused.push(clause.map(|clause| {
                     let clause = clause_name(operation, clause);
-                    watch.add(WitnessKind::Refused, format!("{}.{clause} refuses", operation.name))
+                    let what = format!("{}.{clause} refuses", operation.name);
+                    watch.add(WitnessKind::Refused, what, of)
                 }));
             }
             watch.refused.push(refused);
@@ -126,15 +138,16 @@ impl Watch {
         }
         for (fault, budget) in &machine.settings.faults {
             if *budget != Some(0) {
-                let number = watch.add(WitnessKind::Fault, format!("{} strikes", fault.name()));
+                let what = format!("{} strikes", fault.name());
+                let number = watch.add(WitnessKind::Fault, what, u32::MAX);
                 watch.faults.push((*fault, number));
             }
         }
         watch
     }
 
-    fn add(&mut self, kind: WitnessKind, what: String) -> u32 {
-        self.list.push((kind, what));
+    fn add(&mut self, kind: WitnessKind, what: String, of: u32) -> u32 {
+        self.list.push((kind, what, of));
         self.list.len() as u32 - 1
     }
 

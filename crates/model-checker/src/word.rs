@@ -181,7 +181,13 @@ mod tests {
     }
 
     fn report() -> Report {
-        let goal = |verdict| GoalVerdict { goal: Goal::Invariant(0), name: "one".into(), verdict };
+        let goal = |verdict| GoalVerdict {
+            goal: Goal::Invariant(0),
+            name: "one".into(),
+            verdict,
+            slice: None,
+            states: 1,
+        };
         let failure = FailureVerdict {
             title: "oversell".into(),
             proof: FailureProof::Compiler { code: "E0001".into(), span: Span::default() },

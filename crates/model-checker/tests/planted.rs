@@ -28,7 +28,7 @@ use Shows::*;
 
 const PLANTED: &[(&str, &[Shows])] = &[
     ("recovery_loops", &[Loops("unstuck", 3, 1)]),
-    ("fair_repair", &[Holds, LoadBearing("nobody mends it", 3)]),
+    ("fair_repair", &[Holds, LoadBearing("nobody mends it", 1)]),
     ("no_repair", &[Stuck("unstuck", 1)]),
     ("undoing_repairs", &[Loops("good", 3, 1)]),
     ("starvation", &[Loops("served", 3, 1)]),

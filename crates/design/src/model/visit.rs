@@ -218,6 +218,16 @@ pub fn bodies(operation: &Operation) -> Vec<&[Stmt]> {
     bodies
 }
 
+/// The same, to be changed.
+pub fn bodies_mut(operation: &mut Operation) -> Vec<&mut Vec<Stmt>> {
+    let mut bodies = vec![&mut operation.body];
+    if let OperationKind::Effect(effect) = &mut operation.kind {
+        let answers = [&mut effect.on_ok, &mut effect.on_refused, &mut effect.on_unknown];
+        bodies.extend(answers.map(|answer| &mut answer.body));
+    }
+    bodies
+}
+
 /// Every expression of an operation, outermost ones only.
 pub fn operation_exprs<'o>(operation: &'o Operation, visit: &mut dyn FnMut(&'o Expr)) {
     operation.guard.iter().for_each(|clause| visit(&clause.body));
@@ -238,6 +248,26 @@ pub fn operation_exprs<'o>(operation: &'o Operation, visit: &mut dyn FnMut(&'o E
     }
 }
 
+/// The same, to be changed.
+pub fn operation_exprs_mut(operation: &mut Operation, visit: &mut dyn FnMut(&mut Expr)) {
+    operation.guard.iter_mut().for_each(|clause| visit(&mut clause.body));
+    for body in bodies_mut(operation) {
+        body.iter_mut().for_each(|statement| statement_exprs_mut(statement, visit));
+    }
+    match &mut operation.kind {
+        OperationKind::Effect(effect) => {
+            effect.key.iter_mut().for_each(&mut *visit);
+            effect.body.iter_mut().for_each(|(_, value)| visit(value));
+            effect.sign.iter_mut().for_each(|sign| {
+                visit(&mut sign.digest);
+                visit(&mut sign.key);
+            });
+        }
+        OperationKind::Read { result } => visit(result),
+        OperationKind::Step { .. } | OperationKind::Repair { .. } => {}
+    }
+}
+
 /// Every outermost expression of everything that is evaluated, to be changed.
 pub fn design_exprs_mut(design: &mut Design, visit: &mut dyn FnMut(&mut Expr)) {
     for counter in design.subjects.iter_mut().flat_map(|subject| &mut subject.counters) {
@@ -245,24 +275,7 @@ pub fn design_exprs_mut(design: &mut Design, visit: &mut dyn FnMut(&mut Expr)) {
         counter.value.iter_mut().for_each(&mut *visit);
     }
     for operation in &mut design.operations {
-        operation.guard.iter_mut().for_each(|clause| visit(&mut clause.body));
-        operation.body.iter_mut().for_each(|statement| statement_exprs_mut(statement, visit));
-        match &mut operation.kind {
-            OperationKind::Effect(effect) => {
-                effect.key.iter_mut().for_each(&mut *visit);
-                effect.body.iter_mut().for_each(|(_, value)| visit(value));
-                effect.sign.iter_mut().for_each(|sign| {
-                    visit(&mut sign.digest);
-                    visit(&mut sign.key);
-                });
-                for answer in [&mut effect.on_ok, &mut effect.on_refused, &mut effect.on_unknown] {
-                    let body = answer.body.iter_mut();
-                    body.for_each(|statement| statement_exprs_mut(statement, visit));
-                }
-            }
-            OperationKind::Read { result } => visit(result),
-            OperationKind::Step { .. } | OperationKind::Repair { .. } => {}
-        }
+        operation_exprs_mut(operation, visit);
     }
     for goal in design.invariants.iter_mut().chain(&mut design.recoveries) {
         visit(&mut goal.body);

@@ -1,6 +1,6 @@
 //! What a step that the engine accepted does to the state.
 
-use design::model::{AttrId, Counter, Expr, ExprKind, Goal, OperationKind, SubjectId};
+use design::model::{AttrId, Counter, CounterId, Expr, ExprKind, Goal, OperationKind, SubjectId};
 use engine::{Change, Word};
 
 use super::view::Extra;
@@ -131,11 +131,12 @@ impl Machine {
                     Goal::Invariant(goal - 1)
                 });
                 let child = &self.design.subjects[counter.child.index()];
-                if !child.implicit || !subject.implicit {
+                let left = self.left.counter(SubjectId::of(index), CounterId::of(at));
+                if !child.implicit || !subject.implicit || left {
                     continue;
                 }
                 let layout = self.program.layout(SubjectId::of(index));
-                let offset = layout.counter(design::model::CounterId::of(at)) as usize;
+                let offset = layout.counter(CounterId::of(at)) as usize;
                 for key in 0..self.universe.keys[counter.child.index()].len as Word {
                     let only = [key];
                     let view = Single { view: View::new(self, words, BASE), only: &only };

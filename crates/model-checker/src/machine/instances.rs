@@ -7,6 +7,7 @@ use design::model::{
 use engine::{Program, Word};
 
 use crate::WorldError;
+use crate::slice::LeftOut;
 use crate::world::flow::PlaceOf;
 use crate::world::plan::Plan;
 use crate::world::sorts::Sorts;
@@ -89,6 +90,7 @@ pub(crate) fn instances(
     program: &Program,
     universe: &Universe,
     targets: &[bool],
+    left: &LeftOut,
 ) -> Result<(Vec<Instance>, usize), WorldError> {
     let mut list = Vec::new();
     let mut callable = 0;
@@ -106,7 +108,10 @@ pub(crate) fn instances(
                 OperationKind::Repair { .. } => InstanceKind::Repair,
                 OperationKind::Effect(_) => continue,
             };
-            if kind != wanted || (kind == InstanceKind::Repair && program.repair_removed(id)) {
+            if kind != wanted
+                || left.operation(id)
+                || (kind == InstanceKind::Repair && program.repair_removed(id))
+            {
                 continue;
             }
             for params in arguments(design, universe, id)? {

@@ -37,6 +37,7 @@ use view::{Extra, OutsideKeys};
 pub(crate) use view::{Extras, View};
 
 use crate::clock::{Clock, Scaled};
+use crate::slice::LeftOut;
 use crate::world::plan::{Plan, Settings, plan};
 use crate::world::sorts::{Sorts, message_targets, setting};
 use crate::world::universe::{BASE, Universe};
@@ -73,6 +74,8 @@ pub(crate) struct Machine {
     forgetful: Vec<u32>,
     /// for each slot: do invariants see it?
     pub(crate) visible: Vec<bool>,
+    /// of a slice: what is not explored
+    pub(crate) left: LeftOut,
 }
 
 /// What one thread works with.
@@ -172,7 +175,10 @@ impl Machine {
         let design = &design;
         let program = Program::without(design, protections);
         let ranks = |sort: usize| options.normalise && !barred.contains(&sort);
-        let mut sorts = Sorts::of(design, &program, &ranks);
+        // Of a slice, values are those of the whole design.
+        let mut values = rooms::fit(scaled.whole()).0;
+        values.world.keys.clone_from(&design.world.keys);
+        let mut sorts = Sorts::of(&values, &program, &ranks);
         let targets = message_targets(design);
         for sort in barred {
             // Somewhere to stop, since ranks will not do.
@@ -187,13 +193,14 @@ impl Machine {
         let universe = Universe::of(design, sorts)?;
         let places = instances::places(design, &universe);
         let (mut instances, callable) =
-            instances::instances(design, &program, &universe, &targets)?;
-        let mut made = plan(design, &program, &universe, &settings, callable, places.len())?;
+            instances::instances(design, &program, &universe, &targets, &scaled.left)?;
+        let size = (callable, places.len());
+        let mut made = plan(design, &program, &universe, &settings, &scaled.left, size)?;
         settings.behind = durations::behind(design, &clock, &made);
         if clock.regions || settings.behind > 0 {
             // As many places between two units as there are times.
             settings.fractions = made.times.len() as u64;
-            made = plan(design, &program, &universe, &settings, callable, places.len())?;
+            made = plan(design, &program, &universe, &settings, &scaled.left, size)?;
             if made.times.len() >= crate::clock::REGION_UNIT as usize / 2 {
                 return Err(WorldError::TooMany { what: "stored times".into() });
             }
@@ -228,6 +235,7 @@ impl Machine {
             aging,
             forgetful,
             visible,
+            left: scaled.left.clone(),
         };
         if symmetric && options.symmetry && !design.world.symmetry_off {
             let (symmetry, notes) = Symmetry::of(&machine);
@@ -268,6 +276,9 @@ impl Machine {
         let mut words: Vec<Word> = (0..slots.list.len() as u32).map(|at| slots.blank(at)).collect();
         for (index, record) in self.plan.records.iter().enumerate() {
             let subject = design::model::SubjectId::of(index);
+            if self.left.subject(subject) {
+                continue;
+            }
             for key in 0..self.universe.keys[index].len {
                 if let Some(present) = record.present(key) {
                     words[present as usize] = 0;

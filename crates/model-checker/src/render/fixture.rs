@@ -153,11 +153,15 @@ pub(super) fn report() -> Report {
                 goal: Goal::Invariant(0),
                 name: "one_winner".into(),
                 verdict: Verdict::Violated(oversell()),
+                slice: None,
+                states: 12_480,
             },
             GoalVerdict {
                 goal: Goal::Recovery(0),
                 name: "released".into(),
                 verdict: Verdict::Proved,
+                slice: Some("Seat, buyer".into()),
+                states: 1_204,
             },
         ],
         failures: vec![

@@ -65,7 +65,8 @@ pub fn sample(design: &Design, draw: &Draw) -> Result<Sample, WorldError> {
         one_is_enough: false,
         symmetric: true,
         announce: false,
-        whole: None,
+        island: false,
+        whole: &reduced,
         searches: &searches,
     };
     let run = Run::new(&reduced, &wanted, &options, &mut |_| ())?;

@@ -2,10 +2,10 @@
 //! messages, caches, what is left of each fault.
 
 use design::model::{
-    ActorId, AssignOp, AttrId, Counter, Design, ExprKind, Fault, MemoryId, OperationId,
-    OperationKind, StateId, StateKind, StmtKind, SubjectId, Target, Type, visit,
+    ActorId, AssignOp, AttrId, BlobId, Counter, CounterId, Design, ExprKind, Fault, MemoryId,
+    OperationId, OperationKind, StateId, StateKind, StmtKind, SubjectId, Target, Type, visit,
 };
-use engine::{Program, Word};
+use engine::{Program, Word, width_of};
 use rustc_hash::FxHashSet;
 
 use super::effects;
@@ -18,6 +18,7 @@ use super::sorts::{SortDomain, message_targets, setting};
 use super::universe::Universe;
 use crate::WorldError;
 use crate::machine::{TERMS_MAX, list_room};
+use crate::slice::LeftOut;
 
 /// How to make slots for values of a type.
 pub(crate) struct Maker<'a> {
@@ -30,6 +31,8 @@ pub(crate) struct Maker<'a> {
     ranks: Vec<u64>,
     /// times that nothing reads
     unread: FxHashSet<(SubjectId, AttrId)>,
+    /// of a slice: what is not explored
+    left: &'a LeftOut,
 }
 
 impl Maker<'_> {
@@ -113,6 +116,19 @@ impl Maker<'_> {
         places: (PlaceOf, Option<PlaceOf>),
         what: &dyn Fn() -> String,
     ) -> Result<u32, WorldError> {
+        let left = match name {
+            SlotName::Attr { subject, attr, .. } | SlotName::CacheAttr { subject, attr, .. } => {
+                self.left.attr(subject, attr)
+            }
+            _ => false,
+        };
+        if left {
+            let first = self.plan.slots.list.len() as u32;
+            for _ in 0..width_of(ty) {
+                self.slot(name, Codec::Ignored, false, Kind::Plain);
+            }
+            return Ok(first);
+        }
         let nullable = ty.is_optional() || self.settings.all_nullable;
         let sort = self.universe.sorts.place(places.0);
         let (of, value, max) = match ty.required() {
@@ -163,6 +179,11 @@ impl Maker<'_> {
         let clock = self.settings.on(Fault::ClockStep);
         for index in 0..self.design.subjects.len() {
             let subject = SubjectId::of(index);
+            if self.left.subject(subject) {
+                let first = self.plan.slots.list.len() as u32;
+                self.plan.records.push(RecordPlan { first, ..RecordPlan::default() });
+                continue;
+            }
             let width = self.program.layout(subject).width;
             let held = &self.design.subjects[index];
             let present = u32::from(!held.implicit);
@@ -212,7 +233,10 @@ impl Maker<'_> {
             self.value(SlotName::Attr { subject, key, attr }, &attribute.ty, places, &what)?;
         }
         for (at, counter) in held.counters.iter().enumerate() {
-            let codec = self.counter(counter)?;
+            let codec = match self.left.counter(subject, CounterId::of(at)) {
+                true => Codec::Ignored,
+                false => self.counter(counter)?,
+            };
             let name = SlotName::Counter { subject, key, counter: at as u32 };
             self.slot(name, codec, false, Kind::Plain);
         }
@@ -221,7 +245,10 @@ impl Maker<'_> {
             if matches!(state.kind, StateKind::Log { .. }) {
                 for end in [false, true] {
                     let name = SlotName::Log { subject, key, log: StateId::of(at), end };
-                    let codec = Codec::Range { low: 0, count: log_max as u64 + 1 };
+                    let codec = match self.left.log(subject, StateId::of(at)) {
+                        true => Codec::Ignored,
+                        false => Codec::Range { low: 0, count: log_max as u64 + 1 },
+                    };
                     self.slot(name, codec, false, Kind::Plain);
                 }
             }
@@ -262,6 +289,11 @@ impl Maker<'_> {
                 let held = &self.design.actors[index].memory[at];
                 let field = MemoryId::of(at);
                 let records = held.of.map_or(1, |of| self.universe.keys[of.index()].len) as u32;
+                if self.left.memory(actor, field) {
+                    let first = self.plan.slots.list.len() as u32;
+                    fields.push(MemoryPlan { first, records, stale: None });
+                    continue;
+                }
                 let mut firsts = Vec::new();
                 for stale in [false, true] {
                     if stale && !pause {
@@ -365,6 +397,9 @@ impl Maker<'_> {
                     continue;
                 };
                 let state = StateId::of(at);
+                if self.left.cache(subject, state) {
+                    continue;
+                }
                 let principals = self.universe.acts[actor.index()].clone();
                 let first = self.plan.slots.list.len() as u32;
                 let keys = self.universe.keys[index].len as u32;
@@ -402,10 +437,12 @@ impl Maker<'_> {
 
     fn rest(&mut self, places: usize) {
         for index in 0..self.design.blobs.len() {
+            if self.left.blob(BlobId::of(index)) {
+                self.plan.blobs.push(None);
+                continue;
+            }
             let sort = self.universe.sorts.list.iter().position(|sort| {
-                sort.places
-                    .iter()
-                    .any(|place| is_digest(self.design, *place, design::model::BlobId::of(index)))
+                sort.places.iter().any(|place| is_digest(self.design, *place, BlobId::of(index)))
             });
             let first = self.plan.slots.list.len() as u32;
             let len = sort.map_or(0, |sort| match &self.universe.sorts.list[sort].domain {
@@ -468,7 +505,7 @@ impl Maker<'_> {
     }
 }
 
-fn is_digest(design: &Design, place: PlaceOf, blob: design::model::BlobId) -> bool {
+fn is_digest(design: &Design, place: PlaceOf, blob: BlobId) -> bool {
     let ty = match place {
         PlaceOf::Attr(subject, attr) => {
             &design.subjects[subject.index()].attributes[attr.index()].ty
@@ -533,14 +570,14 @@ pub(crate) fn finite(values: &[Word]) -> Codec {
     }
 }
 
-/// Lays out the state. `instances`: how many different calls there are.
+/// Lays out the state. `instances`, `places`: how many different calls and places there are.
 pub(crate) fn plan(
     design: &Design,
     program: &Program,
     universe: &Universe,
     settings: &Settings,
-    instances: usize,
-    places: usize,
+    left: &LeftOut,
+    (instances, places): (usize, usize),
 ) -> Result<Plan, WorldError> {
     let mut maker = Maker {
         design,
@@ -550,6 +587,7 @@ pub(crate) fn plan(
         plan: Plan::default(),
         ranks: Vec::new(),
         unread: unread_times(design),
+        left,
     };
     maker.count_ranks();
     maker.records()?;

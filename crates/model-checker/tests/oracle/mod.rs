@@ -92,6 +92,7 @@ pub fn by_checker(text: &str) -> Found {
         failures: false,
         recovery: false,
         witnesses: false,
+        slices: false,
         ..Options::default()
     };
     let report =

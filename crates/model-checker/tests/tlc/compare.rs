@@ -34,6 +34,7 @@ fn options() -> Options {
         witnesses: false,
         free: false,
         threads: 1,
+        slices: false,
         ..Options::default()
     }
 }

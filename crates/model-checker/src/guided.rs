@@ -1,0 +1,296 @@
+//! A history that was found in a slice, gone in the whole design.
+//!
+//! A slice leaves out what its goal does not read, so its history says nothing of the rest: which value an
+//! argument has that made no difference, how often the clock ticks for times that were left out, what must
+//! have happened elsewhere. A small search in the whole design fills this in. What it finds is a history
+//! of the whole design, and the goal breaks at its end; if it finds none, nothing was shown.
+
+use std::collections::VecDeque;
+
+use design::model::Goal;
+use engine::{Scratch, Word};
+use rustc_hash::FxHashSet;
+
+use crate::arm::breaks;
+use crate::explain::{Replay, Wanted};
+use crate::machine::{Beyond, Machine, Move, NOW, Sink, Step, View};
+use crate::slice::{LeftOut, Part};
+use crate::world::plan::SlotName;
+use crate::{StepKind, Trace, TraceStep};
+
+/// So many states of the whole design are looked at.
+const STATES_MAX: usize = 20_000;
+
+/// What a history must come to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// this goal, an invariant, breaks
+    Breaks(u32),
+    /// every step is gone
+    Gone,
+}
+
+/// One step of the slice's history, as far as it says anything of the whole design.
+struct Scripted<'a> {
+    step: &'a TraceStep,
+    params: Vec<&'a (String, String)>,
+    /// does it matter who acts?
+    personal: bool,
+}
+
+struct Node {
+    words: Vec<Word>,
+    packed: Vec<u64>,
+    /// how many steps of the script are gone
+    at: usize,
+    from: Option<usize>,
+}
+
+/// The same history in the whole design, if there is one.
+pub(crate) fn follow(machine: &Machine, slice: &Machine, trace: &Trace, end: End) -> Option<Trace> {
+    let script: Vec<Scripted<'_>> = trace
+        .steps
+        .iter()
+        .filter(|step| step.kind != StepKind::Tick)
+        .map(|step| scripted(slice, step))
+        .collect();
+    // First with the steps of the history alone, then with others between them.
+    [false, true].into_iter().find_map(|others| {
+        let path = search(machine, &slice.left, &script, end, others)?;
+        retell(machine, &script, trace, &path, end)
+    })
+}
+
+fn scripted<'a>(slice: &Machine, step: &'a TraceStep) -> Scripted<'a> {
+    let declared = step.operation.map(|id| (id, &slice.design.operations[id.index()]));
+    let params = step.params.iter().filter(|(name, _)| {
+        declared.is_none_or(|(id, operation)| {
+            let param = operation.params.iter().find(|param| param.name == *name);
+            param.is_none_or(|param| !slice.left.params.contains(&(id, param.local)))
+        })
+    });
+    let personal = step.operation.is_none_or(|id| {
+        let callers: FxHashSet<Word> = slice
+            .instances
+            .iter()
+            .filter(|held| held.operation == id)
+            .map(|held| held.me)
+            .collect();
+        callers.len() > 1
+    });
+    Scripted { step, params: params.collect(), personal }
+}
+
+/// A way through the whole design: the packed states, and whether the last step has no room there.
+struct Path {
+    states: Vec<Vec<u64>>,
+    beyond: bool,
+}
+
+fn search(
+    machine: &Machine,
+    left: &LeftOut,
+    script: &[Scripted<'_>],
+    end: End,
+    others: bool,
+) -> Option<Path> {
+    let mut worker = machine.worker();
+    let words = machine.initial();
+    let packed = machine.pack(&mut worker, &words).ok()?;
+    if let End::Breaks(goal) = end
+        && script.is_empty()
+        && breaks_at_first(machine, goal, &words)
+    {
+        return Some(Path { states: Vec::new(), beyond: false });
+    }
+    let explored = inside(machine, left);
+    let mut known: FxHashSet<(Vec<u64>, usize)> = FxHashSet::default();
+    let mut nodes = vec![Node { words, packed, at: 0, from: None }];
+    let mut queue = VecDeque::from([0]);
+    while let Some(number) = queue.pop_front() {
+        let node = &nodes[number];
+        if end == End::Gone && node.at == script.len() {
+            return Some(Path { states: way(&nodes, number), beyond: false });
+        }
+        if machine.load_words(&mut worker, &node.words).is_err() {
+            continue;
+        }
+        let mut guide = Guide {
+            machine,
+            explored: &explored,
+            script: script.get(node.at),
+            end,
+            others,
+            scratch: Scratch::new(),
+            next: Vec::new(),
+            broken: None,
+        };
+        machine.expand(&mut worker, &mut guide, false);
+        let (next, broken) = (guide.next, guide.broken);
+        if let Some(last) = broken {
+            let mut states = way(&nodes, number);
+            let beyond = last.is_none();
+            states.extend(last);
+            return Some(Path { states, beyond });
+        }
+        let at = nodes[number].at;
+        for (words, packed, on) in next {
+            let at = at + usize::from(on);
+            if known.len() < STATES_MAX && known.insert((packed.clone(), at)) {
+                nodes.push(Node { words, packed, at, from: Some(number) });
+                queue.push_back(nodes.len() - 1);
+            }
+        }
+    }
+    None
+}
+
+fn breaks_at_first(machine: &Machine, goal: u32, words: &[Word]) -> bool {
+    let view = View::new(machine, words, NOW);
+    let held = &machine.design.invariants[goal as usize];
+    let goal = Goal::Invariant(goal);
+    !held.uses_old
+        && engine::holds(&machine.program, goal, &view, None, &mut Scratch::new()) != Ok(true)
+}
+
+/// The states after the first one.
+fn way(nodes: &[Node], last: usize) -> Vec<Vec<u64>> {
+    let mut states = Vec::new();
+    let mut at = last;
+    while let Some(from) = nodes[at].from {
+        states.push(nodes[at].packed.clone());
+        at = from;
+    }
+    states.reverse();
+    states
+}
+
+/// For each slot of the whole design: is it explored in the slice?
+fn inside(machine: &Machine, left: &LeftOut) -> Vec<bool> {
+    let of_slot = |name: &SlotName| match name {
+        SlotName::Present { subject, .. } => left.has(Part::Present(*subject)),
+        SlotName::Attr { subject, attr, .. } | SlotName::CacheAttr { subject, attr, .. } => {
+            left.has(Part::Attr(*subject, *attr))
+        }
+        SlotName::Log { subject, log, .. } => left.has(Part::Log(*subject, *log)),
+        SlotName::Memory { actor, field, .. } => left.has(Part::Memory(*actor, *field)),
+        SlotName::Entry { effect, .. } | SlotName::World { effect, .. } => {
+            left.has(Part::Effect(*effect))
+        }
+        SlotName::Message { operation, .. } => left.has(Part::Messages(*operation)),
+        SlotName::CachePresent { subject, state, .. } => left.has(Part::Cache(*subject, *state)),
+        _ => false,
+    };
+    machine.plan.names.iter().map(of_slot).collect()
+}
+
+/// Chooses among what can happen in a state.
+struct Guide<'a> {
+    machine: &'a Machine,
+    explored: &'a [bool],
+    script: Option<&'a Scripted<'a>>,
+    end: End,
+    others: bool,
+    scratch: Scratch,
+    /// the state, and whether it was the step of the script
+    next: Vec<(Vec<Word>, Vec<u64>, bool)>,
+    /// the goal breaks: where that leads, if there is room for it
+    broken: Option<Option<Vec<u64>>>,
+}
+
+impl Guide<'_> {
+    /// Is this the step of the script? None: it may not happen here at all.
+    fn wanted(&self, step: &Step<'_>) -> Option<bool> {
+        if step.what == Move::Tick {
+            return Some(false);
+        }
+        if let Some(script) = self.script
+            && self.is(script, step)
+        {
+            return Some(true);
+        }
+        let changes = step.next_as_it_is().iter().zip(step.before).zip(self.explored);
+        let elsewhere =
+            || changes.into_iter().all(|((after, before), inside)| !inside || after == before);
+        (self.others && elsewhere()).then_some(false)
+    }
+
+    fn is(&self, script: &Scripted<'_>, step: &Step<'_>) -> bool {
+        let wanted = script.step;
+        let told = self.machine.told(step.what, step.before);
+        told.kind == wanted.kind
+            && told.operation == wanted.operation
+            && told.name == wanted.name
+            && told.fault == wanted.fault
+            && (!script.personal || told.principal == wanted.principal)
+            && script.params.iter().all(|param| told.params.contains(param))
+    }
+
+    fn breaks(&mut self, step: &Step<'_>) -> bool {
+        match self.end {
+            End::Breaks(goal) => breaks(self.machine, goal, step, &mut self.scratch),
+            End::Gone => false,
+        }
+    }
+}
+
+impl Sink for Guide<'_> {
+    fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
+        if self.broken.is_some() {
+            return;
+        }
+        let Some(on) = self.wanted(step) else { return };
+        if self.breaks(step) {
+            self.broken = Some(Some(step.packed.to_vec()));
+            return;
+        }
+        self.next.push((step.next(machine), step.packed.to_vec(), on));
+    }
+
+    fn beyond(&mut self, _machine: &Machine, step: &Step<'_>, _what: Beyond) {
+        if self.broken.is_none() && self.wanted(step).is_some() && self.breaks(step) {
+            self.broken = Some(None);
+        }
+    }
+}
+
+/// Tells the way that was found.
+fn retell(
+    machine: &Machine,
+    script: &[Scripted<'_>],
+    told: &Trace,
+    path: &Path,
+    end: End,
+) -> Option<Trace> {
+    let mut replay = Replay::new(machine);
+    let initial = machine.lines(&machine.initial());
+    let mut trace = Trace { initial, ending: told.ending.clone(), ..Trace::default() };
+    let last = path.states.len();
+    for (at, state) in path.states.iter().enumerate() {
+        let goal = match end {
+            End::Breaks(goal) if at + 1 == last && !path.beyond => Some(goal),
+            _ => None,
+        };
+        trace.steps.push(replay.step(Wanted::To(state, goal), false)?);
+    }
+    if let (true, End::Breaks(goal)) = (path.beyond, end) {
+        trace.steps.push(replay.step(Wanted::Beyond(goal), false)?);
+    }
+    trace.cycle_start = told.cycle_start.map(|start| cycle_start(script, told, &trace, start));
+    Some(trace)
+}
+
+/// Where the cycle begins: after as many steps of the script as in the slice.
+fn cycle_start(script: &[Scripted<'_>], told: &Trace, trace: &Trace, start: usize) -> usize {
+    let before = told.steps[..start].iter().filter(|step| step.kind != StepKind::Tick).count();
+    let mut left = before.min(script.len());
+    trace
+        .steps
+        .iter()
+        .position(|step| {
+            let here = left == 0;
+            left -= usize::from(!here && step.kind != StepKind::Tick);
+            here
+        })
+        .unwrap_or(trace.steps.len())
+}

@@ -1,0 +1,21 @@
+//! A goal costs what it reads: the part of a design that it needs, explored by itself.
+
+mod closure;
+mod groups;
+mod part;
+mod project;
+mod safe;
+
+use design::model::{Design, Goal, Invariant};
+
+pub(crate) use closure::{Seeds, Slice, close};
+pub(crate) use groups::groups;
+pub(crate) use part::Part;
+pub(crate) use project::{LeftOut, project};
+
+fn goal(design: &Design, goal: Goal) -> &Invariant {
+    match goal {
+        Goal::Invariant(at) => &design.invariants[at as usize],
+        Goal::Recovery(at) => &design.recoveries[at as usize],
+    }
+}

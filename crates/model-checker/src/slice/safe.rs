@@ -1,0 +1,116 @@
+//! Statements that can never refuse their step: leaving one out changes nothing but what it writes.
+
+use design::model::{
+    AssignOp, AttrId, Design, Expr, ExprKind, Operation, OperationKind, StateKind, Stmt, StmtKind,
+    Target, Type, visit,
+};
+
+/// Can this statement, by itself, never refuse? (Not the statements in it.)
+pub(crate) fn never_refuses(design: &Design, operation: &Operation, stmt: &Stmt) -> bool {
+    // What was deleted cannot be read or changed any more.
+    let mut deletes = false;
+    for body in visit::bodies(operation) {
+        visit::each_statement(body, &mut |stmt| {
+            deletes |= matches!(stmt.kind, StmtKind::Delete { .. });
+        });
+    }
+    if deletes {
+        return false;
+    }
+    match &stmt.kind {
+        StmtKind::Assign { target, op: AssignOp::Set, value } => match target {
+            Target::Attr { base, attr } => {
+                let Some(subject) = base.ty.subject() else { return false };
+                let attribute = &design.subjects[subject.index()].attributes[attr.index()];
+                let fits = attribute.ty.is_optional() || !may_be_null(value);
+                is_there(operation, base)
+                    && is_truth(design, base, *attr)
+                    && is_plain(design, operation, value)
+                    && fits
+                    && attribute.range.is_none()
+                    && is_scalar(&attribute.ty)
+            }
+            Target::Memory(_) => is_plain(design, operation, value) && is_scalar(&value.ty),
+            Target::Element { .. } => false,
+        },
+        StmtKind::Let { value, .. } => is_plain(design, operation, value),
+        StmtKind::Emit { fields, .. } => {
+            fields.iter().all(|(_, value)| is_plain(design, operation, value))
+        }
+        StmtKind::Append { base, fields, .. } => {
+            is_there(operation, base)
+                && fields
+                    .iter()
+                    .all(|(_, value)| is_plain(design, operation, value) && !may_be_null(value))
+        }
+        StmtKind::If { condition, .. } => is_plain(design, operation, condition),
+        StmtKind::Assign { .. }
+        | StmtKind::New { .. }
+        | StmtKind::Delete { .. }
+        | StmtKind::Send { .. }
+        | StmtKind::For { .. } => false,
+    }
+}
+
+/// Is the value of a field of a new record plain, so that it can be left out?
+pub(crate) fn is_plain_value(design: &Design, operation: &Operation, value: &Expr) -> bool {
+    is_plain(design, operation, value) && !may_be_null(value)
+}
+
+fn is_scalar(ty: &Type) -> bool {
+    !matches!(ty.required(), Type::List { .. } | Type::Set { .. } | Type::Map { .. })
+}
+
+/// A record that a parameter names is there, or the step is refused by its guard.
+fn is_there(operation: &Operation, base: &Expr) -> bool {
+    let ExprKind::Local(local) = base.kind else { return false };
+    // An effect names records that may be gone by the time it is answered.
+    !matches!(operation.kind, OperationKind::Effect(_))
+        && operation.params.iter().any(|param| {
+            param.local == local
+                && !param.new
+                && param.ty.subject().is_some()
+                && !param.ty.is_optional()
+        })
+}
+
+fn is_truth(design: &Design, base: &Expr, attr: AttrId) -> bool {
+    base.ty.subject().is_some_and(|subject| {
+        let held = &design.subjects[subject.index()];
+        held.states[held.attributes[attr.index()].state.index()].kind == StateKind::Truth
+    })
+}
+
+/// No arithmetic, nothing followed but what a parameter names.
+fn is_plain(design: &Design, operation: &Operation, expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Literal(_)
+        | ExprKind::Local(_)
+        | ExprKind::Me
+        | ExprKind::Now
+        | ExprKind::Memory(_) => true,
+        // There may be no copy in a cache.
+        ExprKind::Attr { base, attr } => is_there(operation, base) && is_truth(design, base, *attr),
+        ExprKind::KeyPart { base, .. }
+        | ExprKind::LogEnd { base, .. }
+        | ExprKind::LogStart { base, .. } => is_there(operation, base),
+        ExprKind::IsNull(_)
+        | ExprKind::Not(_)
+        | ExprKind::And(_)
+        | ExprKind::Or(_)
+        | ExprKind::Implies(..)
+        | ExprKind::Compare { .. }
+        | ExprKind::If { .. }
+        | ExprKind::Let { .. } => {
+            let mut plain = true;
+            visit::children(expr, &mut |child| plain &= is_plain(design, operation, child));
+            plain
+        }
+        _ => false,
+    }
+}
+
+fn may_be_null(value: &Expr) -> bool {
+    value.ty.is_optional()
+        || matches!(value.kind, ExprKind::Memory(_) | ExprKind::If { .. } | ExprKind::Let { .. })
+}
