@@ -7,10 +7,11 @@ use design::model::{
     OperationKind, Protection, Type,
 };
 
+use crate::alone::Alone;
 use crate::clock::Scaled;
-use crate::group::{Base, invariants, prepare, slice_of};
+use crate::group::Base;
 use crate::recover::ever_fails;
-use crate::run::{Outcome, Run, Wanted};
+use crate::run::{Outcome, Run};
 use crate::witness::clause_name;
 use crate::{
     ArmResult, FailureStatus, FailureVerdict, GoalVerdict, Options, Progress, Verdict, WorldError,
@@ -145,23 +146,8 @@ impl Judge<'_> {
         options: &Options,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Run, WorldError> {
-        let invariants = invariants(goals);
-        let symmetric = !invariants.is_empty();
-        let slice = slice_of(&self.whole.design, protections, goals, options);
-        let prepared = prepare(self.whole, slice, options, symmetric);
-        let wanted = Wanted {
-            name: name.into(),
-            protections,
-            invariants,
-            witnesses: false,
-            one_is_enough: true,
-            symmetric,
-            announce: false,
-            island: prepared.island,
-            whole: self.whole,
-            searches: self.searches,
-        };
-        Run::new(&prepared.scaled, &wanted, options, progress)
+        let alone = Alone { whole: self.whole, protections, name, goals, searches: self.searches };
+        Ok(alone.answer(options, progress)?.run)
     }
 
     /// The goal holds without the protection too.
@@ -237,21 +223,11 @@ impl Judge<'_> {
         design.invariants.push(Invariant { body, ..held.clone() });
         let number = design.invariants.len() as u32 - 1;
         let whole = self.whole.with(design);
-        let slice = slice_of(&whole.design, protections, &[Goal::Invariant(number)], self.options);
-        let prepared = prepare(&whole, slice, self.options, false);
-        let wanted = Wanted {
-            name: format!("is {name} empty"),
-            protections,
-            invariants: vec![number],
-            witnesses: false,
-            one_is_enough: true,
-            symmetric: true,
-            announce: false,
-            island: false,
-            whole: &whole,
-            searches: self.searches,
-        };
-        let run = Run::new(&prepared.scaled, &wanted, self.options, progress)?;
+        let goals = [Goal::Invariant(number)];
+        let arm = format!("is {name} empty");
+        let searches = self.searches;
+        let alone = Alone { whole: &whole, protections, name: &arm, goals: &goals, searches };
+        let run = alone.answer(self.options, progress)?.run;
         let empty = matches!(run.outcome(Goal::Invariant(number)), Outcome::Holds(_));
         Ok(empty.then(|| format!("what `{name}` speaks of never comes to be")))
     }

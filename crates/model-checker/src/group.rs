@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use design::model::{Design, Goal, OperationId, Protection};
+use design::model::{Design, Goal, OperationId};
 
+use crate::alone::{Alone, FIRST};
 use crate::arm::NEVER;
 use crate::check::{goals, operations};
 use crate::clock::Scaled;
@@ -12,7 +13,7 @@ use crate::islands::reduce;
 use crate::protocols;
 use crate::report::WitnessKind;
 use crate::run::{Outcome, Run, Wanted};
-use crate::slice::{Seeds, Slice, close, groups, project};
+use crate::slice::{Slice, groups, project};
 use crate::summary::summary;
 use crate::{ArmResult, GoalVerdict, Options, Progress, Stop, Verdict, WorldError};
 
@@ -54,19 +55,6 @@ fn is_whole(design: &Design, slice: &Slice) -> bool {
     made == *design && !left.some_operation()
 }
 
-/// The slice of a goal without some of the design's protections; none: it is explored whole.
-pub(crate) fn slice_of(
-    design: &Design,
-    protections: &[Protection],
-    goals: &[Goal],
-    options: &Options,
-) -> Option<Slice> {
-    // An older state is kept whole.
-    let older = protections.iter().any(|held| matches!(held, Protection::AtLeast { .. }));
-    let seeds = Seeds { goals: goals.to_vec(), ..Seeds::default() };
-    (options.slices && !older).then(|| close(design, protections, &seeds))
-}
-
 /// What was explored of one part, and what its goals have become.
 pub(crate) struct Group {
     pub(crate) run: Run,
@@ -74,9 +62,20 @@ pub(crate) struct Group {
     pub(crate) notes: Vec<String>,
     /// none: the whole design
     slice: Option<Slice>,
+    /// the same, in words
+    told: Option<String>,
 }
 
 impl Group {
+    /// Was something not seen that should be?
+    fn misses_something(&self) -> bool {
+        let defended = |at: usize| {
+            self.run.watch.as_ref().is_none_or(|watch| watch.defended.contains(&watch.list[at].1))
+        };
+        let witnessed = self.run.found.witnessed.iter().enumerate();
+        witnessed.into_iter().any(|(at, depth)| *depth == NEVER && !defended(at))
+    }
+
     pub(crate) fn has_all(&self, operations: &[OperationId]) -> bool {
         let has = |id: &OperationId| match &self.slice {
             Some(slice) => slice.operations[id.index()].operation,
@@ -127,6 +126,7 @@ impl Groups<'_> {
         Ok(base)
     }
 
+    /// Explores a part. Where some goal could do with less than that, first only as far as a small budget goes.
     fn group(
         &self,
         slice: Option<Slice>,
@@ -137,33 +137,133 @@ impl Groups<'_> {
             Some(slice) => slice.goals.clone(),
             None => goals(&self.whole.design, options.recovery),
         };
-        let prepared = prepare(self.whole, slice.clone(), options, true);
-        let island = prepared.island;
-        let group = self.search(prepared, &wanted, options, progress)?;
-        // What one of several independent worlds cannot tell, all of them together must.
-        let untold = group
-            .goals
-            .iter()
-            .any(|goal| matches!(goal.goal, Goal::Recovery(_)) && goal.is_unknown());
-        if island && group.run.explored.stop.is_none() && untold {
-            let prepared = prepare(self.whole, slice, options, false);
-            return self.search(prepared, &wanted, options, progress);
+        let numbers = invariants(&wanted);
+        let smaller = |goal: &u32| {
+            let goals = [Goal::Invariant(*goal)];
+            slice.as_ref().is_some_and(|all| self.alone(&goals).has_smaller_than(all, options))
+        };
+        let first = Options { max_states: options.max_states.min(FIRST), ..options.clone() };
+        let budget = if numbers.iter().any(smaller) { &first } else { options };
+        let mut group = self.search(slice.clone(), &numbers, budget, progress)?;
+        let stopped = group.run.explored.stop.is_some_and(Stop::is_budget);
+        if stopped && budget.max_states < options.max_states {
+            let mut verdicts = Vec::new();
+            for goal in &numbers {
+                verdicts.push(self.by_itself(&[Goal::Invariant(*goal)], options, progress)?);
+            }
+            let untold = verdicts.iter().flatten().any(GoalVerdict::is_unknown);
+            if untold || group.misses_something() {
+                drop(group);
+                group = self.search(slice.clone(), &numbers, options, progress)?;
+            }
+            for verdict in verdicts.into_iter().flatten().filter(|verdict| !verdict.is_unknown()) {
+                group.goals.retain(|held| held.goal != verdict.goal);
+                group.goals.push(verdict);
+            }
         }
+        self.recoveries(&mut group, &wanted, options, progress)?;
         Ok(group)
     }
 
-    fn search(
+    fn alone<'g>(&'g self, goals: &'g [Goal]) -> Alone<'g> {
+        let (whole, searches) = (self.whole, self.searches);
+        let recovers = goals.iter().any(|goal| matches!(goal, Goal::Recovery(_)));
+        let name = if recovers { "recovery, without symmetry" } else { "as written" };
+        Alone { whole, protections: &[], name, goals, searches }
+    }
+
+    /// These goals, each with what it reads.
+    fn by_itself(
         &self,
-        prepared: Prepared,
         goals: &[Goal],
         options: &Options,
         progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Vec<GoalVerdict>, WorldError> {
+        let answer = self.alone(goals).answer(options, progress)?;
+        let told = answer.slice.as_ref().and_then(|slice| slice.told(&self.whole.design));
+        let mut verdicts = Vec::new();
+        for goal in goals {
+            let verdict = self.verdict(*goal, answer.run.outcome(*goal), &answer.run, told.clone());
+            if let Verdict::Violated(trace) = &verdict.verdict {
+                let violated = Some((verdict.name.clone(), trace.clone()));
+                let arm = "as written".into();
+                progress(&Progress { arm, violated, ..Progress::default() });
+            }
+            verdicts.push(verdict);
+        }
+        Ok(verdicts)
+    }
+
+    /// `recovers` is looked at without symmetry: fairness is owed to each thing by itself, not to whichever of
+    /// several takes its place.
+    fn recoveries(
+        &self,
+        group: &mut Group,
+        wanted: &[Goal],
+        options: &Options,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<(), WorldError> {
+        let recoveries: Vec<Goal> =
+            wanted.iter().copied().filter(|goal| matches!(goal, Goal::Recovery(_))).collect();
+        let own = match &group.slice {
+            _ if recoveries.is_empty() => return Ok(()),
+            _ if !options.slices => Vec::new(),
+            _ => groups(&self.whole.design, &recoveries, &[], &[]),
+        };
+        // What was explored stays in memory while other searches run.
+        let left = options.max_memory.saturating_sub(group.run.explored.bytes());
+        let rest = Options { max_memory: left.max(options.max_memory / 16), ..options.clone() };
+        let stopped = group.run.explored.stop.is_some_and(Stop::is_budget);
+        let all: Vec<(Vec<Goal>, Option<Slice>)> = match own.is_empty() {
+            true => vec![(recoveries, None)],
+            false => own.into_iter().map(|slice| (slice.goals.clone(), Some(slice))).collect(),
+        };
+        for (goals, slice) in all {
+            let same = match (&slice, &group.slice) {
+                (Some(own), Some(all)) => {
+                    own.parts == all.parts && own.operations == all.operations
+                }
+                (None, None) => true,
+                _ => false,
+            };
+            let smaller = match (&slice, &group.slice) {
+                (Some(own), Some(all)) => own.parts.len() < all.parts.len(),
+                (Some(_), None) => options.slices,
+                _ => false,
+            };
+            let plain = group.run.machine.symmetry.is_none() && !group.run.island;
+            // Where the budget ended already, it would end again.
+            if (same && plain) || (stopped && !smaller) {
+                for goal in goals {
+                    let told = group.told.clone();
+                    let verdict = self.verdict(goal, group.run.outcome(goal), &group.run, told);
+                    if let Verdict::Violated(trace) = &verdict.verdict {
+                        let violated = Some((verdict.name.clone(), trace.clone()));
+                        let arm = "as written".into();
+                        progress(&Progress { arm, violated, ..Progress::default() });
+                    }
+                    group.goals.push(verdict);
+                }
+                continue;
+            }
+            group.goals.extend(self.by_itself(&goals, &rest, progress)?);
+        }
+        Ok(())
+    }
+
+    /// Everything of a part but `recovers`.
+    fn search(
+        &self,
+        slice: Option<Slice>,
+        invariants: &[u32],
+        options: &Options,
+        progress: &mut dyn FnMut(&Progress),
     ) -> Result<Group, WorldError> {
-        let Prepared { scaled, island, notes, slice } = prepared;
+        let Prepared { scaled, island, notes, slice } = prepare(self.whole, slice, options, true);
         let wanted = Wanted {
             name: "as written".into(),
             protections: &[],
-            invariants: invariants(goals),
+            invariants: invariants.to_vec(),
             witnesses: options.witnesses || options.failures,
             one_is_enough: false,
             symmetric: true,
@@ -178,55 +278,25 @@ impl Groups<'_> {
             let what = cut.into_iter().next().unwrap_or_else(|| "the world".into());
             return Err(WorldError::StartsOutside { what });
         }
-        let mut verdicts = Vec::new();
-        for goal in goals.iter().filter(|goal| matches!(goal, Goal::Invariant(_))) {
-            verdicts.push(self.verdict(*goal, run.outcome(*goal), &run));
-        }
-        let recoveries: Vec<Goal> =
-            goals.iter().copied().filter(|goal| matches!(goal, Goal::Recovery(_))).collect();
-        if !recoveries.is_empty() {
-            // What was explored stays in memory while other searches run.
-            let left = options.max_memory.saturating_sub(run.explored.bytes());
-            let rest = Options { max_memory: left.max(options.max_memory / 16), ..options.clone() };
-            let stopped = run.explored.stop.is_some_and(Stop::is_budget);
-            // Fairness is owed to each thing by itself, not to whichever of several takes its place. Where
-            // the budget ended already, it would end again.
-            let apart = match run.machine.symmetry {
-                None => None,
-                Some(_) if stopped => None,
-                Some(_) => {
-                    let wanted = Wanted {
-                        name: "recovery, without symmetry".into(),
-                        invariants: vec![],
-                        witnesses: false,
-                        symmetric: false,
-                        ..wanted
-                    };
-                    Some(Run::new(&scaled, &wanted, &rest, progress)?)
-                }
-            };
-            let of = apart.as_ref().unwrap_or(&run);
-            for goal in recoveries {
-                let verdict = self.verdict(goal, of.outcome(goal), of);
-                if let Verdict::Violated(trace) = &verdict.verdict {
-                    let violated = Some((verdict.name.clone(), trace.clone()));
-                    let arm = "as written".into();
-                    progress(&Progress { arm, violated, ..Progress::default() });
-                }
-                verdicts.push(verdict);
-            }
-        }
-        Ok(Group { run, goals: verdicts, notes, slice })
+        let told = slice.as_ref().and_then(|slice| slice.told(&self.whole.design));
+        let verdict = |goal: &u32| {
+            let goal = Goal::Invariant(*goal);
+            self.verdict(goal, run.outcome(goal), &run, told.clone())
+        };
+        let goals = invariants.iter().map(verdict).collect();
+        Ok(Group { run, goals, notes, slice, told })
     }
 
-    fn verdict(&self, goal: Goal, outcome: Outcome, run: &Run) -> GoalVerdict {
-        let design = &self.whole.design;
-        let name = match goal {
-            Goal::Invariant(at) => design.invariants[at as usize].name.clone(),
-            Goal::Recovery(at) => design.recoveries[at as usize].name.clone(),
-        };
+    fn verdict(
+        &self,
+        goal: Goal,
+        outcome: Outcome,
+        run: &Run,
+        slice: Option<String>,
+    ) -> GoalVerdict {
+        let name = crate::slice::goal(&self.whole.design, goal).name.clone();
         let states = run.explored.len() as u64;
-        GoalVerdict { goal, name, verdict: verdict(outcome), slice: None, states }
+        GoalVerdict { goal, name, verdict: verdict(outcome), slice, states }
     }
 }
 

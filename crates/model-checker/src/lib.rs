@@ -4,6 +4,7 @@
 //! What each fault means, what a state is made of and what a verdict promises is written in
 //! `docs/checker.md`.
 
+mod alone;
 mod arm;
 mod check;
 mod clock;

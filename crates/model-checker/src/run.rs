@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use design::model::{Goal, Protection};
+use design::model::{Goal, OperationId, Protection};
 
 use crate::arm::{Arm, Findings, Look, Violation};
 use crate::clock::Scaled;
@@ -28,6 +28,8 @@ pub(crate) struct Run {
     together: Vec<(u32, Run)>,
     /// of the goals that break: how, in the whole design; none if that cannot be shown
     traces: Vec<(u32, Option<Trace>)>,
+    /// the steps of histories of a slice that could not be gone in the whole design
+    pub(crate) unshown: Vec<OperationId>,
     /// of a slice: the design to tell a history in
     whole: Option<Box<Machine>>,
     /// of the memory budget
@@ -138,6 +140,7 @@ impl Run {
                 island: wanted.island,
                 together: Vec::new(),
                 traces: Vec::new(),
+                unshown: Vec::new(),
                 whole: None,
                 bytes_max: options.max_memory,
             };
@@ -162,13 +165,15 @@ impl Run {
             let violations: Vec<&Violation> =
                 self.found.violations.iter().filter(|held| held.goal == goal).collect();
             let trace = best(&self.machine, &self.explored, &violations);
-            let trace = match scaled.left.none {
-                true => trace,
-                false => {
-                    trace.and_then(|trace| retold(&self.machine, wanted, options, goal, &trace))
-                }
+            let told = match (&trace, scaled.left.none) {
+                (Some(trace), false) => retold(&self.machine, wanted, options, goal, trace),
+                _ => trace.clone(),
             };
-            self.traces.push((goal, trace));
+            if told.is_none() {
+                let steps = trace.iter().flat_map(|trace| &trace.steps);
+                self.unshown.extend(steps.filter_map(|step| step.operation));
+            }
+            self.traces.push((goal, told));
         }
         if !scaled.left.none && !scaled.design.recoveries.is_empty() {
             self.whole = whole(&self.machine, wanted, options);

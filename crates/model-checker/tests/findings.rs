@@ -36,17 +36,33 @@ fn proved(report: &Report) -> bool {
 
 // ---- called proved, and broken
 
+/// The repair changes nothing of what the goal reads.
+const FOR_EVER: &str = "design D
+     actor a
+     actor r
+     subject A(a: text) { truth S { on: bool = false } log L { k: int } }
+     step a[go(a: A)] { S.on := true }
+     repair r[note(a: A) { w: S.on }] { append L { k: 1 } }
+     recovers ok: all a in A: not a.on
+     check { a: 1 }";
+
 #[test]
 fn u1_a_repair_that_writes_for_ever_is_not_known() {
+    let whole = Options { slices: false, threads: 1, ..Options::default() };
+    let verdict = &checked_with(FOR_EVER, &whole).goals[0].verdict;
+    assert!(matches!(verdict, Verdict::Unknown(_)), "{verdict:?}");
+    // What it writes is no part of the slice, so there is nothing that is cut.
+    assert_eq!(violated(FOR_EVER), 1);
+    // Here it is.
     assert!(is_not_known(
         "design D
          actor a
          actor r
-         subject A(a: text) { truth S { on: bool = false } log L { k: int } }
+         subject A(a: text) { truth S { on: bool = false, x: int = 0 } }
          step a[go(a: A)] { S.on := true }
-         repair r[note(a: A) { w: S.on }] { append L { k: 1 } }
-         recovers ok: all a in A: not a.on
-         check { a: 1 }"
+         repair r[note(a: A) { w: S.on }] { S.x += 1 }
+         recovers ok: all a in A: not a.on or a.x > 100
+         check { a: 1  S.x: 0..3 }"
     ));
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::words::{clean, free, said, status, verdict};
+use super::words::{clean, free, said, slice, status, verdict};
 use crate::{FailureStatus, Report};
 
 /// No timings, and no sizes of explorations that end at the first find: those may differ from run
@@ -33,7 +33,8 @@ pub fn golden(report: &Report) -> String {
     for goal in &report.goals {
         let (word, more) = said(&goal.verdict);
         let line = format!("goal {}: {word} {}", clean(&goal.name), clean(&more));
-        let _ = writeln!(out, "{}", line.trim_end());
+        let explored = slice(goal).map_or_else(String::new, |told| format!("; {}", clean(&told)));
+        let _ = writeln!(out, "{}{explored}", line.trim_end());
     }
     for failure in &report.failures {
         let (word, more) = status(failure);
@@ -77,7 +78,7 @@ states 1234
 transitions 5678
 depth 9
 goal one_winner: violated in 4 steps
-goal released: proved
+goal released: proved; 1,204 states of Seat, buyer
 failure \"oversell\": without hold.free breaks one_winner: load-bearing in 4 steps
 failure \"confirm twice\": without confirm.open breaks one_winner: redundant, covered by confirm.open
 failure \"lag\": measured by lag above 3: measured, a quantity, watched at run time

@@ -75,6 +75,8 @@ fn goal(goal: &GoalVerdict) -> Value {
     json!({
         "kind": kind,
         "name": goal.name,
+        "slice": goal.slice,
+        "states": goal.states,
         "verdict": verdict,
         "bounds": bounds,
         "why": why,

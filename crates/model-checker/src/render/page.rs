@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::page_trace::trace;
 use super::traces;
 use super::words::{
-    all_searches, assumed, bytes, clean, free, reasons, said, seconds, size, status, unseen,
+    all_searches, assumed, bytes, clean, free, reasons, said, seconds, size, slice, status, unseen,
     verdict,
 };
 use crate::{FailureStatus, Report, Verdict};
@@ -180,11 +180,12 @@ fn goals(out: &mut String, report: &Report) {
             Verdict::Unknown(_) => "odd",
         };
         let (word, more) = said(&goal.verdict);
+        let more: Vec<String> = [Some(more), slice(goal)].into_iter().flatten().collect();
         let _ = writeln!(
             out,
             "<tr><td class=\"name\">{}</td><td class=\"word {class}\">{word}</td><td>{}</td></tr>",
             escape(&goal.name),
-            escape(&more)
+            escape(more.join(" ").trim())
         );
     }
     out.push_str("</tbody>\n</table>\n");

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::paint::Paint;
 use super::text_trace::trace;
 use super::words::{
-    all_searches, assumed, bytes, clean, free, length, reasons, said, seconds, size, status,
+    all_searches, assumed, bytes, clean, free, length, reasons, said, seconds, size, slice, status,
     unseen, verdict,
 };
 use super::{Shown, traces};
@@ -133,7 +133,9 @@ fn goals(out: &mut String, report: &Report, paint: Paint) {
             Verdict::Violated(_) => paint.bad(word),
             Verdict::Unknown(_) => format!("{}:", paint.odd(word)),
         };
-        let line = format!("    {:<width$}  {word} {}", clean(&goal.name), clean(&more));
+        let explored = slice(goal).map_or_else(String::new, |told| paint.faint(&clean(&told)));
+        let more = [clean(&more), explored].join("  ");
+        let line = format!("    {:<width$}  {word} {}", clean(&goal.name), more.trim());
         let _ = writeln!(out, "{}", line.trim_end());
     }
 }
@@ -200,6 +202,7 @@ mod tests {
             "world     seat: 1, booking: 2",
             "faults    crash, lost_reply",
             "one_winner  violated in 4 steps",
+            "released    proved 1,204 states of Seat, buyer",
             "\"oversell\"       load-bearing  4 steps",
             "without hold.free breaks one_winner",
             "covered by confirm.open",

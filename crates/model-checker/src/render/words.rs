@@ -62,6 +62,16 @@ pub(super) fn size(arm: &ArmResult) -> String {
     )
 }
 
+/// What was explored for a goal that holds: `1,204 states`, `1,204 states of Seat, memory of buyer`.
+pub(super) fn slice(goal: &GoalVerdict) -> Option<String> {
+    let held = matches!(goal.verdict, Verdict::Proved | Verdict::Holds(_));
+    let states = counted(goal.states, "state");
+    held.then(|| match &goal.slice {
+        Some(slice) => format!("{states} of {slice}"),
+        None => states,
+    })
+}
+
 /// Every search of a check, added up: `12 searches, 345,678 states`.
 pub(super) fn all_searches(report: &Report) -> String {
     let states = report.searches.iter().map(|search| search.states).sum();

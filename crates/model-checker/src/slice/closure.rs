@@ -37,8 +37,8 @@ pub(crate) struct Seeds {
     pub(crate) goals: Vec<Goal>,
     /// operations that are to be seen accepted, and refused by each clause
     pub(crate) operations: Vec<OperationId>,
-    /// Clauses of other operations that are left out at first may hold or not: only these, and those that
-    /// read nothing but what is explored anyway, are kept. None: a guard is kept whole.
+    /// A clause that reads records of other subjects is left open, it may hold or not, unless it is one of
+    /// these. None: a guard is kept whole.
     pub(crate) clauses: Option<BTreeSet<(OperationId, u32)>>,
 }
 
@@ -192,9 +192,8 @@ impl Closing<'_> {
             }
             let mut asked = Parts::new();
             part::reads(self.design, Some(operation), &clause.body, &mut asked);
-            let keeps = loose.is_none_or(|clauses| {
-                clauses.contains(&(id, at as u32)) || asked.is_subset(&self.slice.parts)
-            });
+            let keeps = loose
+                .is_none_or(|clauses| clauses.contains(&(id, at as u32)) || self.is_near(&asked));
             if keeps {
                 kept.clauses[at] = true;
                 self.slice.parts.append(&mut asked);
@@ -240,6 +239,13 @@ impl Closing<'_> {
         }
     }
 
+    /// Does this read no other records than what is explored anyway?
+    fn is_near(&self, asked: &Parts) -> bool {
+        let known: BTreeSet<_> =
+            self.slice.parts.iter().filter_map(|held| held.subject()).collect();
+        asked.iter().all(|held| held.subject().is_none_or(|subject| known.contains(&subject)))
+    }
+
     /// A clock that is behind is never behind the records that are read: these are kept with all that is
     /// written to them.
     fn clock(&mut self, operation: &Operation, kept: &mut Kept) {
@@ -255,17 +261,8 @@ impl Closing<'_> {
             });
         }
         let named = operation.params.iter().filter_map(|param| param.ty.subject());
-        let subjects: BTreeSet<_> = read
-            .iter()
-            .filter_map(|held| match held {
-                Part::Present(subject)
-                | Part::Attr(subject, _)
-                | Part::Counter(subject, _)
-                | Part::Log(subject, _) => Some(*subject),
-                _ => None,
-            })
-            .chain(named)
-            .collect();
+        let subjects: BTreeSet<_> =
+            read.iter().filter_map(|held| held.subject()).chain(named).collect();
         for subject in subjects {
             part::whole(self.design, subject, &mut self.slice.parts);
         }

@@ -5,6 +5,7 @@ mod groups;
 mod part;
 mod project;
 mod safe;
+mod told;
 
 use design::model::{Design, Goal, Invariant};
 
@@ -13,7 +14,7 @@ pub(crate) use groups::groups;
 pub(crate) use part::Part;
 pub(crate) use project::{LeftOut, project};
 
-fn goal(design: &Design, goal: Goal) -> &Invariant {
+pub(crate) fn goal(design: &Design, goal: Goal) -> &Invariant {
     match goal {
         Goal::Invariant(at) => &design.invariants[at as usize],
         Goal::Recovery(at) => &design.recoveries[at as usize],

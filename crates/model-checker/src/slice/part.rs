@@ -29,6 +29,24 @@ pub(crate) enum Part {
     Signatures,
 }
 
+impl Part {
+    /// Whose records it is of.
+    pub(crate) fn subject(self) -> Option<SubjectId> {
+        match self {
+            Part::Present(subject)
+            | Part::Attr(subject, _)
+            | Part::Counter(subject, _)
+            | Part::Log(subject, _)
+            | Part::Cache(subject, _) => Some(subject),
+            Part::Memory(..)
+            | Part::Effect(_)
+            | Part::Messages(_)
+            | Part::Blob(_)
+            | Part::Signatures => None,
+        }
+    }
+}
+
 pub(crate) type Parts = BTreeSet<Part>;
 
 /// What an expression reads. Locals are not followed.

@@ -95,7 +95,7 @@ pub(crate) fn project(design: &Design, slice: &Slice) -> (Design, LeftOut) {
                 counter.value = None;
             }
         }
-        left.subjects.push(!parts.iter().any(|part| of_subject(*part) == Some(id)));
+        left.subjects.push(!parts.iter().any(|part| part.subject() == Some(id)));
     }
     let targets = visit::message_targets(design);
     for (index, operation) in made.operations.iter_mut().enumerate() {
@@ -143,17 +143,6 @@ pub(crate) fn project(design: &Design, slice: &Slice) -> (Design, LeftOut) {
         made.world.faults.retain(|setting| setting.fault != Fault::Partition);
     }
     (made, left)
-}
-
-fn of_subject(part: Part) -> Option<SubjectId> {
-    match part {
-        Part::Present(subject)
-        | Part::Attr(subject, _)
-        | Part::Counter(subject, _)
-        | Part::Log(subject, _)
-        | Part::Cache(subject, _) => Some(subject),
-        _ => None,
-    }
 }
 
 /// An operation that does not happen.

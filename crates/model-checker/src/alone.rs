@@ -1,0 +1,182 @@
+//! One goal by itself, in as little of the design as will do.
+//!
+//! First in its slice, with every guard whole, as far as a small budget goes. Where that is not enough,
+//! clauses that read other records than the goal's own are left open: they may hold or not. What
+//! holds then, holds; a history that breaks the goal and cannot be gone in the whole design shows
+//! which clauses are needed after all, and they join the slice.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use design::model::{ClauseRef, Design, Goal, OperationId, Protection};
+
+use crate::clock::Scaled;
+use crate::group::{invariants, prepare};
+use crate::run::{Outcome, Run, Wanted};
+use crate::slice::{Seeds, Slice, close};
+use crate::{ArmResult, Options, Progress, Stop, WorldError};
+
+/// So many states are looked at before clauses are left open.
+pub(crate) const FIRST: usize = 300_000;
+
+/// What is asked.
+pub(crate) struct Alone<'a> {
+    pub(crate) whole: &'a Scaled,
+    pub(crate) protections: &'a [Protection],
+    pub(crate) name: &'a str,
+    /// of one kind
+    pub(crate) goals: &'a [Goal],
+    pub(crate) searches: &'a RefCell<Vec<ArmResult>>,
+}
+
+/// What was explored for it.
+pub(crate) struct Answer {
+    pub(crate) run: Run,
+    /// none: the whole design
+    pub(crate) slice: Option<Slice>,
+}
+
+impl Alone<'_> {
+    fn design(&self) -> &Design {
+        &self.whole.design
+    }
+
+    /// With whole guards; none: what is asked for is explored whole.
+    fn strict(&self, options: &Options) -> Option<Slice> {
+        // An older state is kept whole.
+        let older = self.protections.iter().any(|held| matches!(held, Protection::AtLeast { .. }));
+        (options.slices && !older)
+            .then(|| close(self.design(), self.protections, &self.seeds(None)))
+    }
+
+    fn seeds(&self, clauses: Option<BTreeSet<(OperationId, u32)>>) -> Seeds {
+        Seeds { goals: self.goals.to_vec(), operations: Vec::new(), clauses }
+    }
+
+    /// The smallest slice that could do, if it is smaller than the other.
+    fn loose(&self, strict: &Slice, kept: &BTreeSet<(OperationId, u32)>) -> Option<Slice> {
+        let invariants = invariants(self.goals).len() == self.goals.len();
+        if !invariants {
+            return None;
+        }
+        let loose = close(self.design(), self.protections, &self.seeds(Some(kept.clone())));
+        (loose.parts.len() < strict.parts.len()).then_some(loose)
+    }
+
+    /// Is there a smaller slice than this one to look at?
+    pub(crate) fn has_smaller_than(&self, slice: &Slice, options: &Options) -> bool {
+        self.strict(options).is_some_and(|strict| {
+            strict.parts.len() < slice.parts.len()
+                || self.loose(&strict, &BTreeSet::new()).is_some()
+        })
+    }
+
+    fn search(
+        &self,
+        slice: Option<Slice>,
+        options: &Options,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Answer, WorldError> {
+        let answer = self.search_in(slice.clone(), options, true, progress)?;
+        // What one of several independent worlds cannot tell, all of them together must.
+        let recovers = |goal: &Goal| matches!(goal, Goal::Recovery(_));
+        let untold = |goal: &Goal| {
+            recovers(goal) && matches!(answer.run.outcome(*goal), Outcome::Unknown(_))
+        };
+        if answer.run.island && answer.run.explored.stop.is_none() && self.goals.iter().any(untold)
+        {
+            return self.search_in(slice, options, false, progress);
+        }
+        Ok(answer)
+    }
+
+    fn search_in(
+        &self,
+        slice: Option<Slice>,
+        options: &Options,
+        reduces: bool,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Answer, WorldError> {
+        let invariants = invariants(self.goals);
+        let symmetric = !invariants.is_empty();
+        let prepared = prepare(self.whole, slice, options, reduces);
+        let wanted = Wanted {
+            name: self.name.into(),
+            protections: self.protections,
+            invariants,
+            witnesses: false,
+            one_is_enough: true,
+            symmetric,
+            announce: false,
+            island: prepared.island,
+            whole: self.whole,
+            searches: self.searches,
+        };
+        let run = Run::new(&prepared.scaled, &wanted, options, progress)?;
+        Ok(Answer { run, slice: prepared.slice })
+    }
+
+    pub(crate) fn answer(
+        &self,
+        options: &Options,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Answer, WorldError> {
+        let strict = self.strict(options);
+        let Some(slice) = &strict else { return self.search(None, options, progress) };
+        let may_loosen = self.loose(slice, &BTreeSet::new()).is_some();
+        let budget = match may_loosen {
+            true => Options { max_states: options.max_states.min(FIRST), ..options.clone() },
+            false => options.clone(),
+        };
+        let first = self.search(strict.clone(), &budget, progress)?;
+        let stopped = first.run.explored.stop.is_some_and(Stop::is_budget);
+        let told =
+            self.goals.iter().any(|goal| matches!(first.run.outcome(*goal), Outcome::Fails(_)));
+        if !stopped || told || !may_loosen {
+            return Ok(first);
+        }
+        drop(first);
+        match self.loosened(slice, options, progress)? {
+            Some(answer) => Ok(answer),
+            None => self.search(strict, options, progress),
+        }
+    }
+
+    /// With clauses left open, as few as will do.
+    fn loosened(
+        &self,
+        strict: &Slice,
+        options: &Options,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Option<Answer>, WorldError> {
+        let mut kept = BTreeSet::new();
+        while let Some(slice) = self.loose(strict, &kept) {
+            let answer = self.search(Some(slice.clone()), options, progress)?;
+            let known = |goal: &Goal| !matches!(answer.run.outcome(*goal), Outcome::Unknown(_));
+            if self.goals.iter().all(known) {
+                return Ok(Some(answer));
+            }
+            let needed = self.left_open(&slice, &answer.run);
+            if needed.is_empty() {
+                return Ok(None);
+            }
+            kept.extend(needed);
+        }
+        Ok(None)
+    }
+
+    /// The clauses that were left open in steps of a history that is none of the whole design.
+    fn left_open(&self, slice: &Slice, run: &Run) -> Vec<(OperationId, u32)> {
+        let mut open = Vec::new();
+        for id in &run.unshown {
+            for (at, kept) in slice.operations[id.index()].clauses.iter().enumerate() {
+                let clause = ClauseRef::Named(at as u32);
+                let gone = Protection::Clause { operation: *id, clause };
+                if !kept && !self.protections.contains(&gone) {
+                    open.push((*id, at as u32));
+                }
+            }
+        }
+        open
+    }
+}
