@@ -15,10 +15,23 @@ use crate::summary::summary;
 use crate::{
     ArmResult, GoalVerdict, Options, Progress, Report, Stop, Verdict, Witness, WorldError,
 };
-use crate::{free, protocols};
+use crate::{free, protocols, several};
 
-/// Explores the small world of a design, as written and without each of its protections.
+/// Explores the small worlds of a design, as written and without each of its protections.
 pub fn check(
+    design: &Design,
+    options: &Options,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Report, WorldError> {
+    if design.worlds.is_empty() {
+        check_world(design, options, progress)
+    } else {
+        several::check_worlds(design, options, progress)
+    }
+}
+
+/// Explores the default world alone.
+pub(crate) fn check_world(
     design: &Design,
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
@@ -139,6 +152,7 @@ fn explore(
         unwitnessed,
         free,
         searches: Vec::new(),
+        worlds: Vec::new(),
         seconds: 0.0,
     })
 }

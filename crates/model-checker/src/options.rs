@@ -101,6 +101,8 @@ pub enum WorldError {
     TooMany { what: String },
     /// what it starts with is outside of its bounds: there is nothing to explore
     StartsOutside { what: String },
+    /// not the default world, but this one
+    Within { world: String, why: Box<WorldError> },
 }
 
 impl fmt::Display for WorldError {
@@ -112,6 +114,7 @@ impl fmt::Display for WorldError {
             WorldError::NoValues { what } => {
                 write!(f, "`check` does not say which values `{what}` takes")
             }
+            WorldError::Within { world, why } => write!(f, "in the world `{world}`: {why}"),
             WorldError::TooMany { what } => write!(f, "too many combinations of {what}"),
             WorldError::StartsOutside { what } => write!(
                 f,
