@@ -3,8 +3,8 @@
 use design::model::{Fault, Goal, OperationId};
 use engine::{Reason, Scratch};
 
-use crate::machine::{Beyond, Gather, Leaps, Machine, Move, NOW, Sink, Step, View, Worker};
-use crate::search::{Mark, Out, Place, Space};
+use crate::machine::{Beyond, Machine, Move, NOW, Sink, Step, View, Worker};
+use crate::search::{Out, Place, Space};
 use crate::witness::Watch;
 
 /// Which invariants are looked at, and when to stop.
@@ -19,32 +19,6 @@ pub(crate) struct Arm<'a> {
     pub(crate) island: bool,
     /// stop as soon as something is violated
     pub(crate) one_is_enough: bool,
-    /// goals about states that look at the same few bits
-    pub(crate) looks: Vec<Look>,
-}
-
-pub(crate) struct Look {
-    bits: Gather,
-    goals: Vec<u32>,
-}
-
-impl Look {
-    /// Parts these goals into those that look at few bits, and the others.
-    pub(crate) fn of(machine: &Machine, goals: Vec<u32>) -> (Vec<Look>, Vec<u32>) {
-        let mut looks: Vec<Look> = Vec::new();
-        let mut others = Vec::new();
-        for goal in goals {
-            let Some(bits) = machine.goal_slots(goal) else {
-                others.push(goal);
-                continue;
-            };
-            match looks.iter_mut().find(|look| look.bits == bits) {
-                Some(look) => look.goals.push(goal),
-                None => looks.push(Look { bits, goals: vec![goal] }),
-            }
-        }
-        (looks, others)
-    }
 }
 
 /// A goal does not hold: in a state, or of the transition that leads from it.
@@ -163,8 +137,6 @@ pub(crate) struct ArmWorker {
     pub(crate) found: Findings,
     /// for each goal about transitions: does it hold of one that changes nothing it sees?
     still: Vec<Option<bool>>,
-    /// for each look, for each value of its bits: do all its goals hold?
-    judged: Vec<Vec<bool>>,
 }
 
 struct Listener<'a, 'b> {
@@ -174,23 +146,6 @@ struct Listener<'a, 'b> {
     scratch: &'a mut Scratch,
     still: &'a mut [Option<bool>],
     out: &'a mut Out,
-}
-
-impl Leaps for Listener<'_, '_> {
-    fn happened(&mut self, machine: &Machine, what: Move) {
-        self.witness(machine, what);
-    }
-
-    #[inline]
-    fn counted(&mut self, transitions: u32) {
-        self.out.transitions += u64::from(transitions);
-    }
-
-    #[inline]
-    fn leapt(&mut self, state: &[u64], change: &[u64], mark: Mark) {
-        self.out.states.extend(state.iter().zip(change).map(|(held, change)| held ^ change));
-        self.out.marks.push(mark);
-    }
 }
 
 impl Listener<'_, '_> {
@@ -244,8 +199,7 @@ impl Sink for Listener<'_, '_> {
             self.found.beyond.push(what);
         }
         let arm = self.arm;
-        let looked_at = arm.looks.iter().flat_map(|look| &look.goals);
-        for goal in arm.transitions.iter().chain(&arm.states).chain(looked_at) {
+        for goal in arm.transitions.iter().chain(&arm.states) {
             if breaks(machine, *goal, step, self.scratch) {
                 self.violated(*goal, Next::Beyond);
             }
@@ -271,26 +225,13 @@ impl Sink for Listener<'_, '_> {
 }
 
 impl Arm<'_> {
-    /// Do all these goals hold in a state?
-    fn judge(
-        &self,
-        worker: &mut ArmWorker,
-        goals: &[u32],
-        state: &[u64],
-        at: Place,
-        loaded: &mut bool,
-    ) -> bool {
-        if !*loaded {
-            self.machine.load(&mut worker.worker, state);
-            *loaded = true;
-        }
-        let mut all = true;
-        for goal in goals {
+    /// Notes which of the goals do not hold in the loaded state.
+    fn judge(&self, worker: &mut ArmWorker, at: Place) {
+        for goal in &self.states {
             let view = View::new(self.machine, &worker.worker.before, NOW);
             let asked = Goal::Invariant(*goal);
             let program = &self.machine.program;
             if engine::holds(program, asked, &view, None, &mut worker.scratch) != Ok(true) {
-                all = false;
                 worker.found.violated(Violation {
                     goal: *goal,
                     depth: at.depth,
@@ -301,7 +242,6 @@ impl Arm<'_> {
                 });
             }
         }
-        all
     }
 }
 
@@ -319,7 +259,6 @@ impl Space for Arm<'_> {
             scratch: Scratch::new(),
             found: Findings { witnessed: vec![NEVER; watched], ..Findings::default() },
             still: vec![None; self.transitions.len()],
-            judged: self.looks.iter().map(|look| vec![false; 1 << look.bits.bits]).collect(),
         }
     }
 
@@ -333,21 +272,8 @@ impl Space for Arm<'_> {
 
     fn expand(&self, worker: &mut ArmWorker, state: &[u64], at: Place, out: &mut Out) {
         let machine = self.machine;
-        let packed = self.transitions.is_empty() && machine.memo.is_some();
-        let mut loaded = false;
-        for (number, look) in self.looks.iter().enumerate() {
-            let bits = look.bits.number(state);
-            if !worker.judged[number][bits] {
-                worker.judged[number][bits] =
-                    self.judge(worker, &look.goals, state, at, &mut loaded);
-            }
-        }
-        if !self.states.is_empty() {
-            self.judge(worker, &self.states, state, at, &mut loaded);
-        }
-        if !packed && !loaded {
-            machine.load(&mut worker.worker, state);
-        }
+        machine.load(&mut worker.worker, state);
+        self.judge(worker, at);
         worker.still.fill(None);
         for goal in if self.island { &self.transitions[..] } else { &[] } {
             let view = View::new(machine, &worker.worker.before, NOW);
@@ -373,12 +299,7 @@ impl Space for Arm<'_> {
             still: &mut worker.still,
             out,
         };
-        match &machine.memo {
-            Some(memo) if packed => {
-                machine.expand_packed(memo, &mut worker.worker, state, at.mark, &mut listener);
-            }
-            _ => machine.expand(&mut worker.worker, &mut listener, false),
-        }
+        machine.expand(&mut worker.worker, &mut listener, false);
     }
 
     fn enough(&self, workers: &mut [ArmWorker], _depth: u32) -> bool {

@@ -10,13 +10,27 @@ use crate::failures::Judge;
 use crate::group::{Base, Group, Groups};
 use crate::protocols;
 use crate::report::WitnessKind;
+use crate::several;
 use crate::summary::{fairness, summary};
 use crate::{
     GoalVerdict, Options, Progress, Report, Verdict, Witness, WorldError, WorldSummary, free,
 };
 
-/// Explores the small world of a design, as written and without each of its protections.
+/// Explores the small worlds of a design, as written and without each of its protections.
 pub fn check(
+    design: &Design,
+    options: &Options,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Report, WorldError> {
+    if design.worlds.is_empty() {
+        check_world(design, options, progress)
+    } else {
+        several::check_worlds(design, options, progress)
+    }
+}
+
+/// Explores the default world alone.
+pub(crate) fn check_world(
     design: &Design,
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
@@ -63,6 +77,7 @@ pub fn check(
         unwitnessed,
         free,
         searches: searches.into_inner(),
+        worlds: Vec::new(),
         seconds: started.elapsed().as_secs_f64(),
     })
 }

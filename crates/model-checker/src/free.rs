@@ -90,6 +90,20 @@ fn is_named(design: &Design, protection: &Protection) -> bool {
     })
 }
 
+/// Does a failure or a `defence` speak of this clause, whichever world it is judged in?
+pub(crate) fn is_named_anywhere(design: &Design, clause: &str) -> bool {
+    let defended = design
+        .defences
+        .iter()
+        .map(|held| Protection::Clause { operation: held.operation, clause: held.clause });
+    let without =
+        design.failures.iter().flat_map(|failure| &failure.proofs).flat_map(|proof| match proof {
+            FailureProof::Without { protections, .. } => protections.clone(),
+            FailureProof::Compiler { .. } | FailureProof::Measured { .. } => Vec::new(),
+        });
+    defended.chain(without).any(|held| protection_name(design, &held) == clause)
+}
+
 /// Was the clause ever the first to refuse, as written?
 fn refuses(judge: &Judge<'_>, clause: &str) -> bool {
     judge.base.seen(&format!("{clause} refuses")).unwrap_or(true)

@@ -25,6 +25,7 @@ mod restates;
 mod run;
 pub mod sample;
 mod search;
+mod several;
 mod slice;
 mod summary;
 mod trace;
@@ -37,7 +38,7 @@ pub use check::check;
 pub use options::{Options, Progress, Stop, WorldError};
 pub use report::{
     ArmResult, FailureStatus, FailureVerdict, FreeClause, GoalVerdict, Report, Verdict, Witness,
-    WitnessKind, WorldSummary,
+    WitnessKind, WorldReport, WorldSummary,
 };
 pub use trace::{ChangeLine, MemoryLine, StateLine, StepKind, Trace, TraceStep};
 pub use word::{VERSION, Word};

@@ -25,8 +25,6 @@ pub struct Options {
     pub recovery: bool,
     /// also look for every step, refusal, fault and protocol path
     pub witnesses: bool,
-    /// outcomes of steps that read few bits are remembered
-    pub memo: bool,
     /// times are kept by region, not in steps of a part of a unit
     pub regions: bool,
     /// also look for clauses that nothing needs
@@ -47,7 +45,6 @@ impl Default for Options {
             failures: true,
             recovery: true,
             witnesses: true,
-            memo: true,
             regions: true,
             free: true,
             slices: true,
@@ -104,6 +101,8 @@ pub enum WorldError {
     TooMany { what: String },
     /// what it starts with is outside of its bounds: there is nothing to explore
     StartsOutside { what: String },
+    /// not the default world, but this one
+    Within { world: String, why: Box<WorldError> },
 }
 
 impl fmt::Display for WorldError {
@@ -115,6 +114,7 @@ impl fmt::Display for WorldError {
             WorldError::NoValues { what } => {
                 write!(f, "`check` does not say which values `{what}` takes")
             }
+            WorldError::Within { world, why } => write!(f, "in the world `{world}`: {why}"),
             WorldError::TooMany { what } => write!(f, "too many combinations of {what}"),
             WorldError::StartsOutside { what } => write!(
                 f,

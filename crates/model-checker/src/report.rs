@@ -5,12 +5,13 @@ use design::model::{FailureProof, Goal};
 use crate::Trace;
 
 /// Everything that one check found.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
     /// the design's name
     pub design: String,
+    /// the default world
     pub world: WorldSummary,
-    /// the design as written
+    /// the design as written, in the default world
     pub base: ArmResult,
     /// invariants, then recoveries, in the order written
     pub goals: Vec<GoalVerdict>,
@@ -23,8 +24,21 @@ pub struct Report {
     pub free: Vec<FreeClause>,
     /// every search, in the order made
     pub searches: Vec<ArmResult>,
+    /// the worlds that some goals have of their own
+    pub worlds: Vec<WorldReport>,
     /// how long it took, all in all
     pub seconds: f64,
+}
+
+/// `check NAME for GOAL, GOAL { … }`: what was explored for these goals.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WorldReport {
+    pub name: String,
+    /// the names of the goals that were judged here
+    pub goals: Vec<String>,
+    pub world: WorldSummary,
+    /// the design as written
+    pub base: ArmResult,
 }
 
 /// A clause that no failure names, and that no goal needs.
@@ -209,6 +223,18 @@ impl Report {
             );
         }
         bounds
+    }
+
+    /// Every reachable state of every world was seen.
+    pub fn closed(&self) -> bool {
+        self.base.closed && self.worlds.iter().all(|world| world.base.closed)
+    }
+
+    /// The world in which a goal was judged; none: the default one.
+    pub fn world_of(&self, goal: Goal) -> Option<&str> {
+        let goal = self.goals.iter().find(|held| held.goal == goal)?;
+        let world = self.worlds.iter().find(|world| world.goals.contains(&goal.name))?;
+        Some(&world.name)
     }
 
     pub fn goal(&self, name: &str) -> Option<&GoalVerdict> {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use design::model::{Goal, OperationId, Protection};
 
-use crate::arm::{Arm, Findings, Look, Violation};
+use crate::arm::{Arm, Findings, Violation};
 use crate::clock::Scaled;
 use crate::guided::{self, End};
 use crate::machine::Machine;
@@ -86,12 +86,9 @@ impl Run {
             let uses_old = |at: &u32| scaled.design.invariants[*at as usize].uses_old;
             let states: Vec<u32> =
                 wanted.invariants.iter().copied().filter(|at| !uses_old(at)).collect();
-            let (looks, states) =
-                if options.memo { Look::of(&machine, states) } else { (Vec::new(), states) };
             let arm = Arm {
                 machine: &machine,
                 states,
-                looks,
                 transitions: wanted.invariants.iter().copied().filter(uses_old).collect(),
                 watch: watch.as_ref(),
                 island: wanted.island || scaled.left.some_operation(),

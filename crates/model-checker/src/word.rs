@@ -210,6 +210,7 @@ mod tests {
             unwitnessed: ["a", "b", "c", "d"].map(String::from).to_vec(),
             free: Vec::new(),
             searches: Vec::new(),
+            worlds: Vec::new(),
             seconds: 0.0,
         }
     }

@@ -60,15 +60,25 @@ pub fn larger(
 ) -> Vec<Larger> {
     let options = goals_alone(options);
     let mut all = Vec::new();
-    for number in numbers(design) {
-        let Some((world, larger)) = changed(design, &number, 1) else { continue };
-        let outcome = match check(&larger, &options, &mut |at| {
-            progress(&Progress { arm: world.clone(), violated: None, ..at.clone() });
-        }) {
-            Ok(found) => compared(report, &found),
-            Err(why) => LargerOutcome::Cannot(why.to_string()),
-        };
-        all.push(Larger { world, outcome });
+    for one in design.each_world() {
+        // The default world may be there for its witnesses alone.
+        if one.design.invariants.is_empty() && one.design.recoveries.is_empty() {
+            continue;
+        }
+        for number in numbers(&one.design) {
+            let Some((number, larger)) = changed(&one.design, &number, 1) else { continue };
+            let world = match &one.name {
+                Some(name) => format!("{name}: {number}"),
+                None => number,
+            };
+            let outcome = match check(&larger, &options, &mut |at| {
+                progress(&Progress { arm: world.clone(), violated: None, ..at.clone() });
+            }) {
+                Ok(found) => compared(report, &found),
+                Err(why) => LargerOutcome::Cannot(why.to_string()),
+            };
+            all.push(Larger { world, outcome });
+        }
     }
     all
 }
@@ -97,8 +107,22 @@ fn compared(before: &Report, after: &Report) -> LargerOutcome {
     outcome
 }
 
-/// Which number multiplies the states most, by short runs with one less of each.
+/// Which number multiplies the states most, by short runs with one less of each: of the first world that
+/// such a run does not see all of.
 pub fn hint(design: &Design, options: &Options) -> Result<Option<Hint>, WorldError> {
+    for one in design.each_world() {
+        if let Some(found) = hint_in(&one.design, options)? {
+            let number = match &one.name {
+                Some(name) => format!("{name}: {}", found.number),
+                None => found.number,
+            };
+            return Ok(Some(Hint { number, ..found }));
+        }
+    }
+    Ok(None)
+}
+
+fn hint_in(design: &Design, options: &Options) -> Result<Option<Hint>, WorldError> {
     let options = Options {
         max_states: SHORT,
         recovery: false,

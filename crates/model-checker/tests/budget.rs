@@ -21,12 +21,3 @@ fn memory_stays_within_its_budget() {
     assert!(report.base.bytes <= 4 << 20, "{} bytes", report.base.bytes);
     assert!(report.base.states > 10_000, "{} states", report.base.states);
 }
-
-#[test]
-fn what_is_remembered_changes_nothing() {
-    let with = checked(&two_phase_commit(5), &plain());
-    let without = checked(&two_phase_commit(5), &Options { memo: false, ..plain() });
-    assert_eq!(with.base.states, without.base.states);
-    assert_eq!(with.base.transitions, without.base.transitions);
-    assert_eq!(with.witnesses, without.witnesses);
-}

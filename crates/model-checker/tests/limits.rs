@@ -78,13 +78,14 @@ fn recovery_beyond_the_memory_budget_is_unknown() {
          check { s: 1  T.n: 0..60  T.m: 0..60 }",
     );
     let verdict = |max_memory| {
-        let options = Options { max_memory, ..Options::default() };
+        let options = Options { max_memory, slices: false, ..Options::default() };
         let report = check(&design, &options, &mut |_| {}).unwrap();
         report.goals[0].verdict.clone()
     };
     assert!(matches!(verdict(1 << 30), Verdict::Proved));
+    let whole = Options { slices: false, ..Options::default() };
     // between too little for the states and enough for all lies what is too little for the graph
-    let base = check(&design, &Options::default(), &mut |_| {}).unwrap().base.bytes as usize;
+    let base = check(&design, &whole, &mut |_| {}).unwrap().base.bytes as usize;
     let said: Vec<String> = (0..40)
         .map(|more| match verdict(base + more * 16_384) {
             Verdict::Unknown(why) => why,

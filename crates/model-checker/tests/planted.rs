@@ -27,7 +27,7 @@ enum Shows {
 use Shows::*;
 
 const PLANTED: &[(&str, &[Shows])] = &[
-    ("recovery_loops", &[Loops("unstuck", 3, 1)]),
+    ("recovery_loops", &[Stuck("unstuck", 1)]),
     ("fair_repair", &[Holds, LoadBearing("nobody mends it", 1)]),
     ("no_repair", &[Stuck("unstuck", 1)]),
     ("undoing_repairs", &[Loops("good", 3, 1)]),

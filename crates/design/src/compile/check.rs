@@ -1,7 +1,7 @@
 //! The small world of `check { … }`: everything that the checker must enumerate is finite in it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use syntax::tree::{self, CheckKey, CheckValue, Item, ItemKind};
+use syntax::tree::{self, CheckItem, CheckKey, CheckName, CheckValue, Item, ItemKind};
 use syntax::{Diagnostic, Span};
 
 use super::Compiler;
@@ -30,8 +30,108 @@ const SETTINGS: [&str; 8] =
 
 impl Compiler {
     pub(super) fn check_world(&mut self, items: &[Item]) {
-        let mut entries = Entries::default();
-        let mut world = World {
+        let mut written: Option<Span> = None;
+        let mut named: Vec<(&Item, &CheckName, &CheckItem)> = Vec::new();
+        for item in items {
+            let ItemKind::Check(check) = &item.kind else {
+                continue;
+            };
+            if let Some(name) = &check.named {
+                named.push((item, name, check));
+                continue;
+            }
+            if let Some(first) = written {
+                self.report(
+                    Diagnostic::error("E0202", item.span, "a design has one default world")
+                        .also(first, "the first `check`")
+                        .help(
+                            "put everything into one of them, or make this one a world for some \
+                             goals: `check NAME for GOAL { … }`",
+                        ),
+                );
+                continue;
+            }
+            written = Some(item.span);
+            self.design.world = self.small_world(item.span, &check.entries);
+        }
+        if written.is_none() {
+            self.design.world = self.empty_world();
+            self.no_default_world(named.first().map(|(item, ..)| item.span));
+        }
+        for (item, name, check) in named {
+            self.named_world(item, name, check);
+        }
+    }
+
+    fn no_default_world(&mut self, named: Option<Span>) {
+        if let Some(span) = named {
+            self.report(
+                Diagnostic::error("E0708", span, "there is no default world beside this one")
+                    .help("add `check { … }`: everything but these goals is looked at there"),
+            );
+        } else if !self.diagnostics.iter().any(Diagnostic::is_error) {
+            let span = self.design.span;
+            self.report(
+                Diagnostic::warning(
+                    "W0701",
+                    span,
+                    "there is no `check`, so nothing can be explored",
+                )
+                .help("say how small a world is enough: `check { seat: 1  buyer: 2 }`"),
+            );
+        }
+    }
+
+    /// `check races for one_winner, in_time { … }`
+    fn named_world(&mut self, item: &Item, named: &CheckName, check: &CheckItem) {
+        let name = &named.name;
+        let earlier = self.design.worlds.iter().find(|world| world.name == name.text);
+        let earlier = earlier.map(|world| world.world.span);
+        if !name.text.is_empty() && !self.free("world", name, earlier) {
+            return;
+        }
+        if named.goals.is_empty() {
+            self.report(
+                Diagnostic::error(
+                    "E0706",
+                    name.span,
+                    format!("the world `{}` is for no goal", name.text),
+                )
+                .help(format!(
+                    "say for which: `check {} for GOAL, GOAL {{ … }}`; the default world has no name",
+                    name.text
+                )),
+            );
+        }
+        let mut goals = Vec::new();
+        for written in &named.goals {
+            if written.text.is_empty() {
+                continue; // it could not be read
+            }
+            let Some(goal) = self.goal_named(written) else { continue };
+            let elsewhere = self.design.worlds.iter().find(|world| world.goals.contains(&goal));
+            let place = match elsewhere {
+                Some(world) => Some((world.world.span, format!("in `{}`", world.name))),
+                None if goals.contains(&goal) => Some((item.span, "in this very world".into())),
+                None => None,
+            };
+            if let Some((span, place)) = place {
+                let message = format!("`{}` is judged {place} already", written.text);
+                self.report(
+                    Diagnostic::error("E0707", written.span, message)
+                        .also(span, "here")
+                        .help("a goal is judged in one world; leave it out of the other"),
+                );
+                continue;
+            }
+            goals.push(goal);
+        }
+        let world = self.small_world(item.span, &check.entries);
+        self.design.worlds.push(NamedWorld { name: name.text.clone(), goals, world });
+    }
+
+    fn empty_world(&self) -> World {
+        World {
             keys: self
                 .design
                 .subjects
@@ -47,40 +147,15 @@ impl Compiler {
                 .collect(),
             answers: vec![None; self.design.operations.len()],
             ..World::default()
-        };
-        for item in items {
-            let ItemKind::Check(check) = &item.kind else {
-                continue;
-            };
-            if world.written {
-                let first = world.span;
-                self.report(
-                    Diagnostic::error("E0202", item.span, "a design has one small world")
-                        .also(first, "the first `check`")
-                        .help("put everything into one of them"),
-                );
-                continue;
-            }
-            world.written = true;
-            world.span = item.span;
-            for entry in &check.entries {
-                self.check_entry(entry, &mut entries);
-            }
         }
-        if !world.written {
-            if !self.diagnostics.iter().any(Diagnostic::is_error) {
-                let span = self.design.span;
-                self.report(
-                    Diagnostic::warning(
-                        "W0701",
-                        span,
-                        "there is no `check`, so nothing can be explored",
-                    )
-                    .help("say how small a world is enough: `check { seat: 1  buyer: 2 }`"),
-                );
-            }
-            self.design.world = world;
-            return;
+    }
+
+    /// One world, as it is written.
+    fn small_world(&mut self, span: Span, written: &[tree::CheckEntry]) -> World {
+        let mut entries = Entries::default();
+        let mut world = World { written: true, span, ..self.empty_world() };
+        for entry in written {
+            self.check_entry(entry, &mut entries);
         }
         self.settings(&mut world, &mut entries);
         let looked = looked_at(&self.design);
@@ -89,8 +164,8 @@ impl Compiler {
         self.param_domains(&mut world, &mut entries, &looked);
         self.answer_domains(&mut world, &mut entries, &looked);
         self.attribute_bounds(&mut world, &mut entries);
-        self.unused_entries(&entries);
-        self.design.world = world;
+        self.unused_entries(span, &entries);
+        world
     }
 
     fn check_entry(&mut self, entry: &tree::CheckEntry, entries: &mut Entries) {
@@ -405,7 +480,7 @@ impl Compiler {
         }
     }
 
-    fn unused_entries(&mut self, entries: &Entries) {
+    fn unused_entries(&mut self, world: Span, entries: &Entries) {
         if self.something_is_missing() {
             return; // perhaps what it gives a size to
         }
@@ -425,7 +500,9 @@ impl Compiler {
             if let Some(meant) = suggest::nearest(&word, words.iter().map(String::as_str)) {
                 // one slip of the pen, one message
                 let sizeless = format!("how many values `{meant}` has");
-                self.diagnostics.retain(|d| d.code != "E0701" || !d.message.ends_with(&sizeless));
+                self.diagnostics.retain(|d| {
+                    d.code != "E0701" || d.primary.span != world || !d.message.ends_with(&sizeless)
+                });
             }
             let problem = Diagnostic::error(
                 "E0702",

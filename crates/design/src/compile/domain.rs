@@ -224,10 +224,9 @@ impl Compiler {
     }
 
     pub(super) fn no_domain(&mut self, check: Span, name: &str, declared: Span, example: &str) {
-        let already = self
-            .diagnostics
-            .iter()
-            .any(|d| d.code == "E0701" && d.message.contains(&format!("`{name}`")));
+        let already = self.diagnostics.iter().any(|d| {
+            d.code == "E0701" && d.primary.span == check && d.message.contains(&format!("`{name}`"))
+        });
         if already {
             return;
         }

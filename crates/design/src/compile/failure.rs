@@ -99,7 +99,7 @@ impl Compiler {
         }
     }
 
-    fn goal_named(&mut self, name: &tree::Name) -> Option<Goal> {
+    pub(super) fn goal_named(&mut self, name: &tree::Name) -> Option<Goal> {
         let at = |goals: &[Invariant]| goals.iter().position(|goal| goal.name == name.text);
         if let Some(at) = at(&self.design.invariants) {
             return Some(Goal::Invariant(at as u32));

@@ -184,6 +184,7 @@ fn empty_design() -> Design {
         defences: Vec::new(),
         hotspots: Vec::new(),
         world: World::default(),
+        worlds: Vec::new(),
         span: Span::default(),
     }
 }

@@ -16,6 +16,7 @@ mod ty;
 mod view;
 pub mod visit;
 mod world;
+mod worlds;
 
 pub use expr::*;
 pub use ids::*;
@@ -27,6 +28,7 @@ pub use subject::*;
 pub use ty::*;
 pub use view::*;
 pub use world::*;
+pub use worlds::*;
 
 use serde::{Deserialize, Serialize};
 pub use syntax::Span;
@@ -55,7 +57,11 @@ pub struct Design {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub defences: Vec<Defence>,
     pub hotspots: Vec<Hotspot>,
+    /// the default world
     pub world: World,
+    /// worlds of their own for some goals
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub worlds: Vec<NamedWorld>,
     pub span: Span,
 }
 

@@ -28,6 +28,7 @@ pub fn design() -> Design {
         defences: vec![],
         hotspots: vec![],
         world: World::default(),
+        worlds: vec![],
         span: span(),
     }
 }

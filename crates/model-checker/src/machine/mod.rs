@@ -9,7 +9,6 @@ mod faults;
 mod forgetting;
 mod glance;
 mod instances;
-mod memo;
 mod messages;
 mod moves;
 mod older;
@@ -21,12 +20,10 @@ mod terms;
 mod time;
 mod view;
 
-use design::model::{Design, ExprKind, Fault, OperationId, OperationKind, Protection, visit};
+use design::model::{Design, Fault, OperationId, OperationKind, Protection};
 use engine::{Program, Scratch, Word};
 
 pub(crate) use instances::{Instance, InstanceKind};
-use memo::Recall;
-pub(crate) use memo::{Gather, Leaps, Memo};
 pub(crate) use moves::{Beyond, How, Move};
 use ranks::{Ranks, Touched};
 pub(crate) use rooms::list_room;
@@ -59,8 +56,6 @@ pub(crate) struct Machine {
     pub(crate) ranks: Ranks,
     pub(crate) symmetry: Option<Symmetry>,
     pub(crate) symmetry_notes: Vec<String>,
-    /// for machines whose steps can be looked up
-    pub(crate) memo: Option<Memo>,
     pub(crate) terms: Terms,
     pub(crate) clock: Clock,
     pub(crate) times: Times,
@@ -102,7 +97,6 @@ pub(crate) struct Worker {
     /// of permuted states, reused
     least: Vec<u64>,
     codes: Vec<u64>,
-    recall: Recall,
     /// what is kept by rank stands as its rank in `before`, not as it was counted
     ranked: bool,
 }
@@ -226,7 +220,6 @@ impl Machine {
             ranks,
             symmetry: None,
             symmetry_notes: Vec::new(),
-            memo: None,
             terms: Terms::new(),
             clock,
             times,
@@ -241,9 +234,6 @@ impl Machine {
             let (symmetry, notes) = Symmetry::of(&machine);
             machine.symmetry = symmetry;
             machine.symmetry_notes = notes;
-        }
-        if options.memo && !uses_evidence(design) {
-            machine.memo = Memo::of(&machine);
         }
         Ok(machine)
     }
@@ -265,7 +255,6 @@ impl Machine {
             words: Vec::new(),
             least: Vec::new(),
             codes: Vec::new(),
-            recall: Recall::default(),
             ranked: false,
         }
     }
@@ -480,22 +469,6 @@ impl Machine {
     pub(crate) fn has_time(&self) -> bool {
         !self.plan.times.is_empty()
     }
-}
-
-/// Does any step ask for a digest? Then it reads and makes more than the records it names.
-fn uses_evidence(design: &Design) -> bool {
-    let mut uses = false;
-    for operation in &design.operations {
-        visit::operation_exprs(operation, &mut |expr| {
-            visit::each(expr, &mut |expr| {
-                uses |= matches!(
-                    expr.kind,
-                    ExprKind::Hash(_) | ExprKind::Verified { .. } | ExprKind::Included { .. }
-                );
-            });
-        });
-    }
-    uses
 }
 
 fn settings(

@@ -181,6 +181,7 @@ pub(super) fn report() -> Report {
         unwitnessed: words(&["confirm.yours refuses"]),
         free: Vec::new(),
         searches: vec![ArmResult { states: 1234, ..ArmResult::default() }],
+        worlds: Vec::new(),
         seconds: 0.7,
     }
 }

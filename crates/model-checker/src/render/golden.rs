@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::words::{clean, free, said, slice, status, verdict};
+use super::words::{clean, free, place, said, slice, status, verdict, worlds};
 use crate::{FailureStatus, Report};
 
 /// No timings, and no sizes of explorations that end at the first find: those may differ from run
@@ -10,29 +10,38 @@ use crate::{FailureStatus, Report};
 pub fn golden(report: &Report) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "design {}: {}", clean(&report.design), verdict(report));
-    let world = &report.world;
-    for (name, list) in [
-        ("world", &world.bounds),
-        ("faults", &world.faults),
-        ("time", &world.time),
-        ("with", &world.settings),
-        ("symmetry", &world.symmetry),
-        ("ranked", &world.normalised),
-        ("cut", &world.cut),
-        ("note", &world.notes),
-    ] {
-        if !list.is_empty() {
-            let list: Vec<String> = list.iter().map(|text| clean(text)).collect();
-            let _ = writeln!(out, "{name} {}", list.join("; "));
+    for told in worlds(report) {
+        if let Some(name) = told.name {
+            let _ = writeln!(out, "in {} for {}", clean(name), clean(&told.goals.join(", ")));
         }
+        let world = told.world;
+        for (name, list) in [
+            ("world", &world.bounds),
+            ("faults", &world.faults),
+            ("time", &world.time),
+            ("with", &world.settings),
+            ("symmetry", &world.symmetry),
+            ("ranked", &world.normalised),
+            ("cut", &world.cut),
+            ("note", &world.notes),
+        ] {
+            if !list.is_empty() {
+                let list: Vec<String> = list.iter().map(|text| clean(text)).collect();
+                let _ = writeln!(out, "{name} {}", list.join("; "));
+            }
+        }
+        let base = told.base;
+        let _ = writeln!(out, "states {}", base.states);
+        let _ = writeln!(out, "transitions {}", base.transitions);
+        let _ = writeln!(out, "depth {}", base.depth);
     }
-    let base = &report.base;
-    let _ = writeln!(out, "states {}", base.states);
-    let _ = writeln!(out, "transitions {}", base.transitions);
-    let _ = writeln!(out, "depth {}", base.depth);
     for goal in &report.goals {
         let (word, more) = said(&goal.verdict);
-        let line = format!("goal {}: {word} {}", clean(&goal.name), clean(&more));
+        let name = match place(report, goal.goal) {
+            Some(place) => format!("{} {place}", goal.name),
+            None => goal.name.clone(),
+        };
+        let line = format!("goal {}: {word} {}", clean(&name), clean(&more));
         let explored = slice(goal).map_or_else(String::new, |told| format!("; {}", clean(&told)));
         let _ = writeln!(out, "{}{explored}", line.trim_end());
     }

@@ -3,32 +3,33 @@
 use serde_json::{Value, json};
 
 use super::sentence::sentence;
-use super::words::{said, status, verdict};
+use super::words::{said, status, verdict, world_of};
 use crate::{
     ArmResult, FailureStatus, FailureVerdict, GoalVerdict, Report, StepKind, Trace, TraceStep,
-    Verdict, WitnessKind,
+    Verdict, WitnessKind, WorldSummary,
 };
 
 pub fn json(report: &Report) -> Value {
-    let world = &report.world;
     json!({
         "design": report.design,
         "verdict": verdict(report),
         "bounds": report.bounds(),
-        "world": {
-            "bounds": world.bounds,
-            "faults": world.faults,
-            "settings": world.settings,
-            "time": world.time,
-            "symmetry": world.symmetry,
-            "ranked": world.normalised,
-            "fairness": world.fairness,
-            "cut": world.cut,
-            "notes": world.notes,
-        },
+        "world": world(&report.world),
         "explored": arm(&report.base),
-        "goals": report.goals.iter().map(goal).collect::<Vec<_>>(),
-        "failures": report.failures.iter().map(failure).collect::<Vec<_>>(),
+        "worlds": report
+            .worlds
+            .iter()
+            .map(|held| {
+                json!({
+                    "name": held.name,
+                    "goals": held.goals,
+                    "world": world(&held.world),
+                    "explored": arm(&held.base),
+                })
+            })
+            .collect::<Vec<_>>(),
+        "goals": report.goals.iter().map(|held| goal(report, held)).collect::<Vec<_>>(),
+        "failures": report.failures.iter().map(|held| failure(report, held)).collect::<Vec<_>>(),
         "witnesses": report
             .witnesses
             .iter()
@@ -47,6 +48,20 @@ pub fn json(report: &Report) -> Value {
     })
 }
 
+fn world(world: &WorldSummary) -> Value {
+    json!({
+        "bounds": world.bounds,
+        "faults": world.faults,
+        "settings": world.settings,
+        "time": world.time,
+        "symmetry": world.symmetry,
+        "ranked": world.normalised,
+        "fairness": world.fairness,
+        "cut": world.cut,
+        "notes": world.notes,
+    })
+}
+
 fn arm(arm: &ArmResult) -> Value {
     json!({
         "arm": arm.name,
@@ -60,7 +75,7 @@ fn arm(arm: &ArmResult) -> Value {
     })
 }
 
-fn goal(goal: &GoalVerdict) -> Value {
+fn goal(report: &Report, goal: &GoalVerdict) -> Value {
     let kind = match goal.goal {
         design::model::Goal::Invariant(_) => "invariant",
         design::model::Goal::Recovery(_) => "recovers",
@@ -75,6 +90,7 @@ fn goal(goal: &GoalVerdict) -> Value {
     json!({
         "kind": kind,
         "name": goal.name,
+        "world": report.world_of(goal.goal),
         "slice": goal.slice,
         "states": goal.states,
         "verdict": verdict,
@@ -84,7 +100,7 @@ fn goal(goal: &GoalVerdict) -> Value {
     })
 }
 
-fn failure(failure: &FailureVerdict) -> Value {
+fn failure(report: &Report, failure: &FailureVerdict) -> Value {
     let (word, _) = status(failure);
     let (covered_by, why, held) = match &failure.status {
         FailureStatus::LoadBearing(held) => (None, None, Some(trace(held))),
@@ -96,6 +112,7 @@ fn failure(failure: &FailureVerdict) -> Value {
     json!({
         "title": failure.title,
         "claim": failure.claim,
+        "world": world_of(report, failure),
         "in_depth": failure.in_depth,
         "status": word,
         "expected": failure.expected(),

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::page_trace::trace;
 use super::traces;
 use super::words::{
-    all_searches, assumed, bytes, clean, free, reasons, said, seconds, size, slice, status, unseen,
-    verdict,
+    Told, all_searches, bytes, clean, free, place, place_of, reasons, said, seconds, size, slice,
+    status, unseen, verdict, worlds,
 };
 use crate::{FailureStatus, Report, Verdict};
 
@@ -94,12 +94,14 @@ fn section(out: &mut String, one: &Checked<'_>) {
         escape(one.title),
         escape(&reasons(report))
     );
-    world(out, report);
+    for told in worlds(report) {
+        world(out, report, &told);
+    }
     goals(out, report);
     failures(out, report);
     if !report.unwitnessed.is_empty() {
         let (class, said) = match unseen(report) {
-            "never seen" => ("bad", "Never seen in this world"),
+            "never seen" => ("bad", "Never seen"),
             _ => ("odd", "Not seen so far"),
         };
         let _ = writeln!(out, "<h2 class=\"{class}\">{said}</h2>\n<ul class=\"mono\">");
@@ -125,19 +127,26 @@ fn section(out: &mut String, one: &Checked<'_>) {
     }
 }
 
-fn world(out: &mut String, report: &Report) {
-    let (world, base) = (&report.world, &report.base);
+fn world(out: &mut String, report: &Report, told: &Told<'_>) {
+    let (world, base) = (told.world, told.base);
+    if let Some(name) = told.name {
+        let goals = escape(&told.goals.join(", "));
+        let _ = writeln!(out, "<h2>{}</h2>\n<p>A world for {goals}.</p>", escape(name));
+    }
     let none = ["none".to_string()];
     let faults = if world.faults.is_empty() { &none[..] } else { &world.faults };
-    let explored = [format!(
-        "{}, {} bits a state, {}{}; all in all {} in {}",
+    let mut explored = format!(
+        "{}, {} bits a state, {}{}",
         size(base),
         base.state_bits,
         bytes(base.bytes),
         if base.closed { "" } else { ", not all of them" },
-        all_searches(report),
-        seconds(report.seconds)
-    )];
+    );
+    if told.name.is_none() {
+        let (searches, seconds) = (all_searches(report), seconds(report.seconds));
+        let _ = write!(explored, "; all in all {searches} in {seconds}");
+    }
+    let explored = [explored];
     out.push_str("<dl>\n");
     for (name, list, divided) in [
         ("world", &world.bounds[..], false),
@@ -147,7 +156,7 @@ fn world(out: &mut String, report: &Report) {
         ("symmetry", &world.symmetry, true),
         ("ranked", &world.normalised, true),
         ("cut", &world.cut, true),
-        ("assumed", assumed(report), true),
+        ("assumed", told.assumed, true),
         ("note", &world.notes, true),
         ("explored", &explored, false),
     ] {
@@ -180,12 +189,13 @@ fn goals(out: &mut String, report: &Report) {
             Verdict::Unknown(_) => "odd",
         };
         let (word, more) = said(&goal.verdict);
-        let more: Vec<String> = [Some(more), slice(goal)].into_iter().flatten().collect();
+        let more = [Some(more), place(report, goal.goal), slice(goal)].into_iter().flatten();
+        let more = more.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
         let _ = writeln!(
             out,
             "<tr><td class=\"name\">{}</td><td class=\"word {class}\">{word}</td><td>{}</td></tr>",
             escape(&goal.name),
-            escape(more.join(" ").trim())
+            escape(&more)
         );
     }
     out.push_str("</tbody>\n</table>\n");
@@ -211,7 +221,10 @@ fn failures(out: &mut String, report: &Report) {
             "<tr><td>{}</td><td class=\"name\">{}</td><td class=\"word {class}\">{word}</td>\
              <td>{}</td></tr>",
             escape(&failure.title),
-            escape(&failure.claim),
+            escape(&match place_of(report, failure) {
+                Some(place) => format!("{}, {place}", failure.claim),
+                None => failure.claim.clone(),
+            }),
             escape(&more)
         );
     }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::paint::Paint;
 use super::text_trace::trace;
 use super::words::{
-    all_searches, assumed, bytes, clean, free, length, reasons, said, seconds, size, slice, status,
-    unseen, verdict,
+    Told, all_searches, bytes, clean, free, length, place, place_of, reasons, said, seconds, size,
+    slice, status, unseen, verdict, worlds,
 };
 use super::{Shown, traces};
 use crate::{FailureStatus, FailureVerdict, Report, Verdict};
@@ -37,22 +37,28 @@ pub fn text(name: &str, report: &Report, which: Traces, paint: Paint) -> String 
         _ => paint.bad(word),
     };
     let _ = writeln!(out, "{}: {word} ({})", paint.strong(&clean(name)), reasons(report));
-    world(&mut out, report, paint);
+    for told in worlds(report) {
+        world(&mut out, &told, paint);
+    }
     goals(&mut out, report, paint);
     failures(&mut out, report, paint);
     unwitnessed(&mut out, report, paint);
     free_clauses(&mut out, report, paint);
-    let base = &report.base;
-    let _ = writeln!(
-        out,
-        "\n  as written {}, {} bits a state, {}{}\n  all in all {} in {}",
-        size(base),
-        base.state_bits,
-        bytes(base.bytes),
-        if base.closed { "" } else { ", not all of them" },
-        all_searches(report),
-        seconds(report.seconds)
-    );
+    out.push('\n');
+    for told in worlds(report) {
+        let base = told.base;
+        let _ = writeln!(
+            out,
+            "  as written{} {}, {} bits a state, {}{}",
+            told.name.map_or_else(String::new, |name| format!(" in {},", clean(name))),
+            size(base),
+            base.state_bits,
+            bytes(base.bytes),
+            if base.closed { "" } else { ", not all of them" },
+        );
+    }
+    let (searches, seconds) = (all_searches(report), seconds(report.seconds));
+    let _ = writeln!(out, "  all in all {searches} in {seconds}");
     for shown in traces(report) {
         let wanted = match which {
             Traces::None => false,
@@ -95,8 +101,12 @@ fn heading(shown: &Shown<'_>, paint: Paint) -> String {
     }
 }
 
-fn world(out: &mut String, report: &Report, paint: Paint) {
-    let world = &report.world;
+fn world(out: &mut String, told: &Told<'_>, paint: Paint) {
+    let world = told.world;
+    if let Some(name) = told.name {
+        let name = paint.strong(&clean(name));
+        let _ = writeln!(out, "\n  {name}, for {}", clean(&told.goals.join(", ")));
+    }
     let mut row = |name: &str, list: &[String], divider: &str| {
         if !list.is_empty() {
             let list: Vec<String> = list.iter().map(|text| clean(text)).collect();
@@ -116,7 +126,7 @@ fn world(out: &mut String, report: &Report, paint: Paint) {
     row("symmetry", &world.symmetry, "; ");
     row("ranked", &world.normalised, "; ");
     row("cut", &world.cut, &below);
-    row("assumed", assumed(report), &below);
+    row("assumed", told.assumed, &below);
     row("note", &world.notes, &below);
 }
 
@@ -133,6 +143,8 @@ fn goals(out: &mut String, report: &Report, paint: Paint) {
             Verdict::Violated(_) => paint.bad(word),
             Verdict::Unknown(_) => format!("{}:", paint.odd(word)),
         };
+        let more = [Some(more), place(report, goal.goal)].into_iter().flatten();
+        let more = more.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
         let explored = slice(goal).map_or_else(String::new, |told| paint.faint(&clean(&told)));
         let more = [clean(&more), explored].join("  ");
         let line = format!("    {:<width$}  {word} {}", clean(&goal.name), more.trim());
@@ -156,7 +168,11 @@ fn failures(out: &mut String, report: &Report, paint: Paint) {
             _ => paint.bad(&padded),
         };
         let _ = writeln!(out, "    {:<width$}  {word}  {}", quoted(failure), clean(&more));
-        let _ = writeln!(out, "    {:<width$}  {}", "", paint.faint(&clean(&failure.claim)));
+        let claim = match place_of(report, failure) {
+            Some(place) => format!("{}, {place}", failure.claim),
+            None => failure.claim.clone(),
+        };
+        let _ = writeln!(out, "    {:<width$}  {}", "", paint.faint(&clean(&claim)));
     }
 }
 
@@ -164,8 +180,9 @@ fn unwitnessed(out: &mut String, report: &Report, paint: Paint) {
     if report.unwitnessed.is_empty() {
         return;
     }
-    let heading = format!("{} in this world", unseen(report));
-    let heading = if report.base.closed { paint.bad(&heading) } else { paint.odd(&heading) };
+    let these = if report.worlds.is_empty() { "this world" } else { "these worlds" };
+    let heading = format!("{} in {these}", unseen(report));
+    let heading = if report.closed() { paint.bad(&heading) } else { paint.odd(&heading) };
     let _ = writeln!(out, "\n  {heading}");
     for what in &report.unwitnessed {
         let _ = writeln!(out, "    {}", clean(what));

@@ -1,9 +1,10 @@
 //! Small words that every form of a report uses.
 
-use design::model::Goal;
+use design::model::{FailureProof, Goal};
 
 use crate::{
     ArmResult, FailureStatus, FailureVerdict, FreeClause, GoalVerdict, Report, Trace, Verdict,
+    WorldSummary,
 };
 
 /// A text of the design without what would move a cursor or change a colour.
@@ -128,15 +129,57 @@ pub(super) fn free(clause: &FreeClause) -> String {
     }
 }
 
-/// What `recovers` assumes; of no interest where nothing is to recover.
-pub(super) fn assumed(report: &Report) -> &[String] {
-    let recovers = |goal: &GoalVerdict| matches!(goal.goal, Goal::Recovery(_));
-    if report.goals.iter().any(recovers) { &report.world.fairness } else { &[] }
+/// One world, as it is told of.
+pub(super) struct Told<'a> {
+    /// none: the default one
+    pub(super) name: Option<&'a str>,
+    /// the goals that have this world of their own
+    pub(super) goals: &'a [String],
+    pub(super) world: &'a WorldSummary,
+    pub(super) base: &'a ArmResult,
+    /// What `recovers` assumes; of no interest where nothing is to recover.
+    pub(super) assumed: &'a [String],
+}
+
+/// Every world of a report, the default one first.
+pub(super) fn worlds(report: &Report) -> Vec<Told<'_>> {
+    let recovers = |name: Option<&str>| {
+        report.goals.iter().any(|goal| {
+            matches!(goal.goal, Goal::Recovery(_)) && report.world_of(goal.goal) == name
+        })
+    };
+    let (world, base) = (&report.world, &report.base);
+    let assumed: &[String] = if recovers(None) { &world.fairness } else { &[] };
+    let mut all = vec![Told { name: None, goals: &[], world, base, assumed }];
+    for named in &report.worlds {
+        let (world, base) = (&named.world, &named.base);
+        let name = Some(named.name.as_str());
+        let assumed: &[String] = if recovers(name) { &world.fairness } else { &[] };
+        all.push(Told { name, goals: &named.goals, world, base, assumed });
+    }
+    all
+}
+
+/// `in races`, of a goal that is not judged in the default world.
+pub(super) fn place(report: &Report, goal: Goal) -> Option<String> {
+    report.world_of(goal).map(|world| format!("in {world}"))
+}
+
+/// The same of the goal that a failure breaks.
+pub(super) fn place_of(report: &Report, failure: &FailureVerdict) -> Option<String> {
+    world_of(report, failure).map(|world| format!("in {world}"))
+}
+
+pub(super) fn world_of<'a>(report: &'a Report, failure: &FailureVerdict) -> Option<&'a str> {
+    match &failure.proof {
+        FailureProof::Without { breaks, .. } => report.world_of(*breaks),
+        FailureProof::Compiler { .. } | FailureProof::Measured { .. } => None,
+    }
 }
 
 /// How it is said that something was not witnessed: before every state was seen, it may still come.
 pub(super) fn unseen(report: &Report) -> &'static str {
-    if report.base.closed { "never seen" } else { "not seen so far" }
+    if report.closed() { "never seen" } else { "not seen so far" }
 }
 
 /// What is behind that word, in a few more.

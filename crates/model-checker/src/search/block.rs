@@ -8,9 +8,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::recent::Recent;
-use super::{Explored, Mark, Out, Place, SHARDS, Shard, Space, hash, shard_of};
+use super::{Explored, Out, Place, SHARDS, Shard, Space, hash, shard_of};
 
-/// How many states a thread takes at once. A place in a chunk and a mark share a word.
+/// How many states a thread takes at once.
 const CHUNK: usize = 512;
 /// Below this, starting threads costs more than they bring.
 const ALONE: usize = 1024;
@@ -21,7 +21,7 @@ const BATCH: usize = 64;
 struct Chunk {
     /// in the order of the shards
     states: Vec<u64>,
-    /// for each: the place of its parent in the chunk, and its mark
+    /// for each: the place of its parent in the chunk
     origins: Vec<u32>,
     /// where each shard's begin
     starts: Box<[u32]>,
@@ -73,17 +73,17 @@ impl Hand {
     fn bytes(&self) -> usize {
         let words = self.states.capacity() + self.out.states.capacity();
         let rest = self.origins.capacity() * 4 + self.shards.capacity() * 2;
-        words * 8 + rest + self.out.marks.capacity() + self.recent.bytes()
+        words * 8 + rest + self.recent.bytes()
     }
 
     /// Keeps of what follows one state what was not seen a moment ago.
     #[inline]
     fn keep(&mut self, width: usize, parent: usize) {
-        for (state, mark) in self.out.states.chunks_exact(width).zip(&self.out.marks) {
+        for state in self.out.states.chunks_exact(width) {
             let hash = hash(state);
             if !self.recent.seen(state, hash) {
                 self.states.extend_from_slice(state);
-                self.origins.push((parent as u32) << 8 | u32::from(*mark));
+                self.origins.push(parent as u32);
                 self.shards.push(shard_of(hash) as u16);
             }
         }
@@ -148,7 +148,6 @@ impl Block {
         workers: &mut [S::Worker],
         known: &Explored,
         ids: &[u32],
-        marks: &[Mark],
         turn: u64,
     ) -> Expanded {
         self.used = ids.len().div_ceil(CHUNK);
@@ -167,16 +166,12 @@ impl Block {
                 (chunk.transitions, chunk.emitted) = (0, 0);
                 let start = at * CHUNK;
                 for index in start..ids.len().min(start + CHUNK) {
-                    let place = Place {
-                        id: ids[index],
-                        turn: turn + index as u64,
-                        depth: known.depth,
-                        mark: marks[index],
-                    };
+                    let place =
+                        Place { id: ids[index], turn: turn + index as u64, depth: known.depth };
                     hand.out.clear();
                     space.expand(worker, known.state(place.id), place, &mut hand.out);
                     chunk.transitions += hand.out.transitions;
-                    chunk.emitted += hand.out.marks.len() as u64;
+                    chunk.emitted += hand.out.transitions;
                     hand.keep(width, index - start);
                 }
                 hand.sort(width, &mut chunk);
@@ -296,8 +291,7 @@ impl Shard {
         }
         std::hint::black_box(touched);
         for ((state, origin), hash) in states.chunks_exact(width).zip(origins).zip(&hashes) {
-            let parent = (origin >> 8) as usize;
-            self.take(state, *hash, ids[parent], *origin as Mark);
+            self.take(state, *hash, ids[*origin as usize]);
         }
     }
 }

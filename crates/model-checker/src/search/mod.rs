@@ -30,31 +30,23 @@ const BLOCK_BYTES: usize = 8 << 20;
 /// The parent of an initial state.
 pub(crate) const NO_PARENT: u32 = u32::MAX;
 
-/// How a state came to be, for the space that made it. 0 says nothing.
-pub(crate) type Mark = u8;
-
 /// What follows a state.
 #[derive(Default)]
 pub(crate) struct Out {
     /// one after the other
     pub(crate) states: Vec<u64>,
-    /// one for each
-    pub(crate) marks: Vec<Mark>,
-    /// how many there are, those that need not be handed out among them
     pub(crate) transitions: u64,
 }
 
 impl Out {
     fn clear(&mut self) {
         self.states.clear();
-        self.marks.clear();
         self.transitions = 0;
     }
 
     #[inline]
     pub(crate) fn push(&mut self, state: &[u64]) {
         self.states.extend_from_slice(state);
-        self.marks.push(0);
         self.transitions += 1;
     }
 }
@@ -85,8 +77,6 @@ pub(crate) struct Place {
     /// its turn in the level: the order in which one thread would come to it
     pub(crate) turn: u64,
     pub(crate) depth: u32,
-    /// of the transition that led to it first
-    pub(crate) mark: Mark,
 }
 
 pub(crate) struct Limits {
@@ -100,8 +90,8 @@ pub(crate) struct Limits {
 struct Shard {
     arena: Arena,
     table: Table,
-    /// of the states that were found in this level
-    marks: Vec<Mark>,
+    /// how many states were found in this level
+    found: usize,
 }
 
 /// What was reached.
@@ -124,7 +114,7 @@ fn shard_of(hash: u64) -> usize {
 
 impl Explored {
     fn new(width: usize) -> Explored {
-        let shard = || Shard { arena: Arena::new(width), table: Table::new(), marks: Vec::new() };
+        let shard = || Shard { arena: Arena::new(width), table: Table::new(), found: 0 };
         Explored {
             width,
             shards: (0..SHARDS).map(|_| shard()).collect(),
@@ -141,8 +131,7 @@ impl Explored {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        let shard =
-            |shard: &Shard| shard.arena.bytes() + shard.table.bytes() + shard.marks.capacity();
+        let shard = |shard: &Shard| shard.arena.bytes() + shard.table.bytes();
         self.shards.iter().map(shard).sum()
     }
 
@@ -199,7 +188,7 @@ impl Explored {
         for (shard, new) in self.shards.iter().zip(newcomers) {
             let len = shard.arena.len() + new;
             let table = shard.table.bytes_for(len);
-            bytes += Arena::bytes_for(self.width, len) + table + shard.marks.len() + new;
+            bytes += Arena::bytes_for(self.width, len) + table;
             growing = growing.max(table);
         }
         bytes + growing
@@ -209,23 +198,22 @@ impl Explored {
 impl Shard {
     /// Takes a state in, if it is new.
     #[inline]
-    fn take(&mut self, state: &[u64], hash: u64, parent: u32, mark: Mark) {
+    fn take(&mut self, state: &[u64], hash: u64, parent: u32) {
         if !self.table.has_room(self.arena.len() + 1) {
             self.table.grow(&self.arena);
         }
         if self.table.add(&self.arena, state, hash) {
             self.arena.push(state, parent);
-            self.marks.push(mark);
+            self.found += 1;
         }
     }
 }
 
-/// A level: its states, those that were found together close to each other (what follows them is
-/// often the same), and how each was found.
+/// A level: its states, those that were found together close to each other, since what follows them is
+/// often the same.
 #[derive(Default)]
 struct Level {
     ids: Vec<u32>,
-    marks: Vec<Mark>,
 }
 
 impl Level {
@@ -233,22 +221,20 @@ impl Level {
     fn gather(&mut self, shards: &mut [Shard], from: &[usize; SHARDS]) {
         const RUN: usize = 8;
         self.ids.clear();
-        self.marks.clear();
-        let longest = shards.iter().map(|shard| shard.marks.len()).max().unwrap_or(0);
+        let longest = shards.iter().map(|shard| shard.found).max().unwrap_or(0);
         for start in (0..longest).step_by(RUN) {
             for (number, shard) in shards.iter().enumerate() {
-                let end = shard.marks.len().min(start + RUN);
+                let end = shard.found.min(start + RUN);
                 for at in start..end {
                     self.ids.push(((from[number] + at) * SHARDS + number) as u32);
-                    self.marks.push(shard.marks[at]);
                 }
             }
         }
-        shards.iter_mut().for_each(|shard| shard.marks.clear());
+        shards.iter_mut().for_each(|shard| shard.found = 0);
     }
 
     fn bytes(&self) -> usize {
-        self.ids.capacity() * 4 + self.marks.capacity()
+        self.ids.capacity() * 4
     }
 }
 
@@ -280,7 +266,7 @@ pub(crate) fn explore<S: Space>(
     space.initial(&mut workers[0], &mut first);
     for state in first.chunks_exact(width) {
         let hash = hash(state);
-        known.shards[shard_of(hash)].take(state, hash, NO_PARENT, 0);
+        known.shards[shard_of(hash)].take(state, hash, NO_PARENT);
     }
     let mut block = Block::new(width, threads);
     let mut level = Level::default();
@@ -293,8 +279,7 @@ pub(crate) fn explore<S: Space>(
         while turn < level.ids.len() && known.stop.is_none() {
             let range = turn..level.ids.len().min(turn + states);
             let ids = &level.ids[range.clone()];
-            let marks = &level.marks[range.clone()];
-            let expanded = block.expand(space, workers, &known, ids, marks, turn as u64);
+            let expanded = block.expand(space, workers, &known, ids, turn as u64);
             turn = range.end;
             states = block_states(width, expanded.emitted, range.len() as u64, limits.bytes);
             known.transitions += expanded.transitions;

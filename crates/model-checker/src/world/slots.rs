@@ -202,13 +202,6 @@ impl Slots {
         Ok(())
     }
 
-    /// The bits of a slot: which word, and a mask.
-    pub(crate) fn mask(&self, at: u32) -> (usize, u64) {
-        let slot = &self.list[at as usize];
-        let mask = ((1_u128 << slot.bits) - 1) as u64;
-        (slot.word as usize, mask << (slot.shift & 63))
-    }
-
     /// What a slot holds where there is nothing: the word of code 0.
     pub(crate) fn blank(&self, at: u32) -> Word {
         let slot = &self.list[at as usize];

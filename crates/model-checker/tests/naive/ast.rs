@@ -327,9 +327,36 @@ pub struct Design {
     pub goals: Vec<Goal>,
     pub failures: Vec<Failure>,
     pub check: Check,
+    /// a world of their own for some goals
+    pub other: Option<Box<Other>>,
+}
+
+/// `check other for GOALS { … }`
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Other {
+    /// the goals that it is for
+    pub goals: BTreeSet<usize>,
+    pub check: Check,
+    /// of each subject, of each actor
+    pub subjects: Vec<usize>,
+    pub actors: Vec<usize>,
 }
 
 impl Design {
+    /// The design with the sizes of its other world.
+    pub fn in_other(&self, other: &Other) -> Design {
+        let mut design = self.clone();
+        design.check = other.check.clone();
+        for (subject, count) in design.subjects.iter_mut().zip(&other.subjects) {
+            subject.count = *count;
+        }
+        for (actor, count) in design.actors.iter_mut().zip(&other.actors) {
+            actor.count = *count;
+        }
+        design.other = None;
+        design
+    }
+
     pub fn fault(&self, fault: Fault) -> Option<Option<u32>> {
         self.check.faults.iter().find(|held| held.0 == fault).map(|held| held.1)
     }

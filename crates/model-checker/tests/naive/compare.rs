@@ -23,13 +23,51 @@ pub enum Compared {
     Differs(String),
 }
 
-/// What the interpreter found: as written, and without each failure's protection.
+/// What the interpreter found in one world: as written, and without each failure's protection.
 struct Expected {
+    /// with the goals and failures of this world alone
+    part: Part,
     found: Found,
     arms: Vec<Option<Found>>,
     /// times are kept in the same steps on both sides, so states and lengths are the same
     exact: bool,
     has_time: bool,
+}
+
+/// A design as it is in one of its worlds.
+#[derive(Clone)]
+struct Part {
+    design: Design,
+    /// the number of each failure in the whole design
+    failures: Vec<usize>,
+}
+
+/// Each goal, and each failure that breaks it, belongs to one world.
+fn parts(design: &Design) -> Vec<Part> {
+    let part = |whole: Design, here: &dyn Fn(usize) -> bool| {
+        let numbers: Vec<usize> = (0..whole.goals.len()).filter(|goal| here(*goal)).collect();
+        let failures: Vec<usize> =
+            (0..whole.failures.len()).filter(|at| here(whole.failures[*at].breaks)).collect();
+        let mut own = whole.clone();
+        own.other = None;
+        own.goals = numbers.iter().map(|goal| whole.goals[*goal].clone()).collect();
+        own.failures = failures
+            .iter()
+            .map(|at| {
+                let held = &whole.failures[*at];
+                let breaks = numbers.iter().position(|goal| *goal == held.breaks);
+                Failure { without: held.without.clone(), breaks: breaks.expect("it is here") }
+            })
+            .collect();
+        Part { design: own, failures }
+    };
+    match &design.other {
+        None => vec![part(design.clone(), &|_| true)],
+        Some(other) => vec![
+            part(design.clone(), &|goal| !other.goals.contains(&goal)),
+            part(design.in_other(other), &|goal| other.goals.contains(&goal)),
+        ],
+    }
 }
 
 pub fn compare(design: &Design) -> Compared {
@@ -44,29 +82,52 @@ pub fn compare(design: &Design) -> Compared {
     let Some(lowered) = compiled.design.filter(|_| errors.is_empty()) else {
         return Compared::Rejected(errors.join("; "));
     };
-    let by_steps = design.check.time;
-    let mut fine =
-        by_steps.unwrap_or_else(|| World::new(design, 1, None).stored_times() as i64 + 1);
+    let mut finer = 1;
     let mut last = String::new();
     // By regions the checker sees more than any number of steps does: finer ones must see it too.
     for _ in 0..2 {
-        let Some(expected) = expect(design, fine) else {
+        let all: Option<Vec<Expected>> =
+            parts(design).into_iter().map(|part| expect(part, finer)).collect();
+        let Some(all) = all else {
             return if last.is_empty() { Compared::TooLarge } else { Compared::Differs(last) };
         };
-        match agree(design, &lowered, &expected) {
-            Ok(()) => return Compared::Same(Box::new(expected.found)),
+        match agree(design, &lowered, &all) {
+            Ok(()) => return Compared::Same(Box::new(joined(design, &all))),
             Err(difference) if difference.starts_with("no world") => return Compared::NoWorld,
             Err(difference) => last = difference,
         }
-        if by_steps.is_some() || !expected.has_time {
+        let by_steps = |one: &Expected| one.part.design.check.time.is_some() || !one.has_time;
+        if all.iter().all(by_steps) {
             break;
         }
-        fine *= 2;
+        finer *= 2;
     }
     Compared::Differs(last)
 }
 
-fn expect(design: &Design, fine: i64) -> Option<Expected> {
+/// What was found in all worlds together. What is seen in any world is seen.
+fn joined(design: &Design, all: &[Expected]) -> Found {
+    let mut found = all[0].found.clone();
+    for one in &all[1..] {
+        found.seen.add(&one.found.seen);
+    }
+    let word = |goal: &Goal| {
+        let of = |one: &Expected| {
+            let at = one.part.design.goals.iter().position(|held| held.name == goal.name)?;
+            Some(one.found.words[at])
+        };
+        all.iter().find_map(of).expect("each goal has a world")
+    };
+    found.words = design.goals.iter().map(word).collect();
+    found
+}
+
+fn expect(part: Part, finer: i64) -> Option<Expected> {
+    let design = &part.design;
+    let fine = match design.check.time {
+        Some(steps) => steps,
+        None => (World::new(design, 1, None).stored_times() as i64 + 1) * finer,
+    };
     let world = World::new(design, fine, None);
     let found = explore(&world, STATES_MAX)?;
     let arms = design.failures.iter().map(|failure| {
@@ -74,7 +135,8 @@ fn expect(design: &Design, fine: i64) -> Option<Expected> {
     });
     let arms = arms.collect();
     let exact = !world.has_time || design.check.time.is_some() && !world.times_meet;
-    Some(Expected { found, arms, exact, has_time: world.has_time })
+    let has_time = world.has_time;
+    Some(Expected { found, arms, exact, has_time, part })
 }
 
 fn plain() -> Options {
@@ -101,40 +163,47 @@ fn said(report: &Report) -> Vec<(String, String, usize)> {
     report.goals.iter().map(word).collect()
 }
 
-fn agree(
-    design: &Design,
-    lowered: &design::model::Design,
-    expected: &Expected,
-) -> Result<(), String> {
-    let found = &expected.found;
+fn agree(design: &Design, lowered: &design::model::Design, all: &[Expected]) -> Result<(), String> {
     let check = |options: &Options| {
-        model_checker::check(lowered, options, &mut |_| ())
-            .map_err(|problem| format!("no world: {problem}"))
+        let report = model_checker::check(lowered, options, &mut |_| ())
+            .map_err(|problem| format!("no world: {problem}"))?;
+        match report.goals.len() {
+            goals if goals == design.goals.len() => Ok(report),
+            goals => Err(format!("{goals} goals, not {}", design.goals.len())),
+        }
     };
     let report = check(&plain())?;
-    if expected.exact && report.base.states != found.states {
-        return Err(format!("{} states, not {}", report.base.states, found.states));
+    for (number, expected) in all.iter().enumerate() {
+        if expected.exact && states(&report, number) != expected.found.states {
+            let states = states(&report, number);
+            return Err(format!("{states} states, not {}", expected.found.states));
+        }
+        words(&report, expected, true)?;
+        failures(&report, expected, true)?;
     }
-    words(design, &report, expected, true)?;
-    witnesses(design, &report, found)?;
-    failures(design, &report, expected, true)?;
+    witnesses(design, &report, &joined(design, all))?;
     let sliced = check(&Options { slices: true, ..plain() })?;
-    in_slices(design, &sliced, expected).map_err(|why| format!("in slices: {why}"))?;
+    in_slices(design, &sliced, all).map_err(|why| format!("in slices: {why}"))?;
     let light = |options: Options| Options { failures: false, witnesses: false, ..options };
-    let asked = check(&light(Options { memo: false, ..plain() }))?;
-    if asked.base.states != report.base.states {
-        let states = asked.base.states;
-        return Err(format!("with the engine asked for every step: {states} states"));
-    }
-    words(design, &asked, expected, true).map_err(|why| format!("without memo: {why}"))?;
     let symmetric = check(&light(Options { symmetry: true, threads: 2, ..plain() }))?;
-    if expected.exact && symmetric.base.states > found.states {
-        return Err(format!("with symmetry: {} states", symmetric.base.states));
-    }
-    words(design, &symmetric, expected, true).map_err(|why| format!("with symmetry: {why}"))?;
     let ranked = check(&light(Options { symmetry: true, normalise: true, ..plain() }))?;
-    words(design, &ranked, expected, false).map_err(|why| format!("by rank: {why}"))?;
-    wider(design, &ranked, expected).map_err(|why| format!("by rank: {why}"))
+    for (number, expected) in all.iter().enumerate() {
+        if expected.exact && states(&symmetric, number) > expected.found.states {
+            return Err(format!("with symmetry: {} states", states(&symmetric, number)));
+        }
+        words(&symmetric, expected, true).map_err(|why| format!("with symmetry: {why}"))?;
+        words(&ranked, expected, false).map_err(|why| format!("by rank: {why}"))?;
+        wider(&ranked, expected).map_err(|why| format!("by rank: {why}"))?;
+    }
+    Ok(())
+}
+
+/// How many states the checker saw in a world, the default one first.
+fn states(report: &Report, world: usize) -> u64 {
+    match world {
+        0 => report.base.states,
+        _ => report.worlds[world - 1].base.states,
+    }
 }
 
 /// How far numbers are followed where the checker knows no bound.
@@ -142,7 +211,8 @@ const WIDE: i64 = 4;
 
 /// By rank there is no bound: what breaks within a wider one is not proved, and what breaks in a few
 /// steps breaks there too.
-fn wider(design: &Design, ranked: &Report, expected: &Expected) -> Result<(), String> {
+fn wider(ranked: &Report, expected: &Expected) -> Result<(), String> {
+    let design = &expected.part.design;
     if !expected.exact || !expected.found.seen.cuts.contains("a number") {
         return Ok(());
     }
@@ -150,9 +220,11 @@ fn wider(design: &Design, ranked: &Report, expected: &Expected) -> Result<(), St
     wide.check.bound.1 = WIDE;
     let fine = design.check.time.unwrap_or(1);
     let Some(found) = explore(&World::new(&wide, fine, None), STATES_MAX) else { return Ok(()) };
-    for ((name, shown, length), (goal, word)) in
-        said(ranked).iter().zip(design.goals.iter().zip(&found.words))
-    {
+    let said = said(ranked);
+    for (goal, word) in design.goals.iter().zip(&found.words) {
+        let Some((name, shown, length)) = said.iter().find(|held| held.0 == goal.name) else {
+            continue;
+        };
         let broken = matches!(word, Word::Violated(_));
         let soon = shown.starts_with("Violated") && *length < WIDE as usize && !goal.recovers;
         let other = Word::Violated(*length);
@@ -165,16 +237,9 @@ fn wider(design: &Design, ranked: &Report, expected: &Expected) -> Result<(), St
 
 /// Every goal has the same word on both sides. By rank there are fewer cuts, so what holds within
 /// bounds may be known.
-fn words(
-    design: &Design,
-    report: &Report,
-    expected: &Expected,
-    bounded: bool,
-) -> Result<(), String> {
+fn words(report: &Report, expected: &Expected, bounded: bool) -> Result<(), String> {
     let all = said(report);
-    if all.len() != design.goals.len() {
-        return Err(format!("{} goals, not {}", all.len(), design.goals.len()));
-    }
+    let design = &expected.part.design;
     for (number, goal) in design.goals.iter().enumerate() {
         let Some((_, shown, length)) = all.iter().find(|held| held.0 == goal.name) else {
             return Err(format!("no goal `{}`", goal.name));
@@ -235,39 +300,40 @@ fn witnesses(design: &Design, report: &Report, found: &Found) -> Result<(), Stri
 
 /// In its slice a goal has the word that it has in the whole design, unless that is bounded by something
 /// which the goal does not read.
-fn in_slices(design: &Design, sliced: &Report, expected: &Expected) -> Result<(), String> {
-    for (goal, (wanted, (_, shown, length))) in
-        design.goals.iter().zip(expected.found.words.iter().zip(said(sliced)))
-    {
-        let is = |word: &str| shown.starts_with(word);
-        let only_time = expected.has_time && is("Holds") && only_time(&shown);
-        let same = match *wanted {
-            Word::Proved => is("Proved") || only_time,
-            Word::HoldsWithin => is("Holds") || is("Proved"),
-            Word::Violated(steps) => {
-                is("Violated") && (goal.recovers || !expected.exact || length == steps)
+fn in_slices(design: &Design, sliced: &Report, all: &[Expected]) -> Result<(), String> {
+    let told = said(sliced);
+    for expected in all {
+        for (goal, wanted) in expected.part.design.goals.iter().zip(&expected.found.words) {
+            let Some((_, shown, length)) = told.iter().find(|held| held.0 == goal.name) else {
+                return Err(format!("no goal `{}`", goal.name));
+            };
+            let is = |word: &str| shown.starts_with(word);
+            let only_time = expected.has_time && is("Holds") && only_time(shown);
+            let same = match *wanted {
+                Word::Proved => is("Proved") || only_time,
+                Word::HoldsWithin => is("Holds") || is("Proved"),
+                Word::Violated(steps) => {
+                    is("Violated") && (goal.recovers || !expected.exact || *length == steps)
+                }
+                // What is cut may be no part of the slice.
+                Word::NotKnown => true,
+            };
+            if !same {
+                let shown: String = shown.chars().take(100).collect();
+                return Err(format!("{} is {shown} ({length} steps), not {wanted:?}", goal.name));
             }
-            Word::NotKnown => !is("Violated"),
-        };
-        if !same {
-            let shown: String = shown.chars().take(100).collect();
-            return Err(format!("{} is {shown} ({length} steps), not {wanted:?}", goal.name));
         }
+        failures(sliced, expected, false)?;
     }
-    witnesses(design, sliced, &expected.found)?;
-    failures(design, sliced, expected, false)
+    witnesses(design, sliced, &joined(design, all))
 }
 
 /// `whole`: also as many states.
-fn failures(
-    design: &Design,
-    report: &Report,
-    expected: &Expected,
-    whole: bool,
-) -> Result<(), String> {
+fn failures(report: &Report, expected: &Expected, whole: bool) -> Result<(), String> {
+    let design = &expected.part.design;
     for (number, failure) in design.failures.iter().enumerate() {
         let Some(arm) = &expected.arms[number] else { continue };
-        let title = format!("f{number}");
+        let title = format!("f{}", expected.part.failures[number]);
         let Some(verdict) = report.failure(&title) else {
             return Err(format!("no failure `{title}`"));
         };

@@ -1,5 +1,7 @@
 //! Small random designs. The same seed gives the same design.
 
+use std::collections::BTreeSet;
+
 use super::ast::*;
 use super::dice::Dice;
 use super::phrases::Phrases;
@@ -52,7 +54,37 @@ pub fn design(seed: u64) -> Design {
     maker.once = theme == Theme::Network && maker.dice.chance(45);
     maker.ranked = matches!(theme, Theme::Memory | Theme::Truth) && maker.dice.chance(45);
     maker.make();
+    // other dice, so that the designs stay what they were
+    other_world(&mut maker.design, &mut Dice::new(seed ^ 0x0770));
     maker.design
+}
+
+/// Some designs have a second world for some of their goals.
+fn other_world(design: &mut Design, dice: &mut Dice) {
+    if !dice.chance(20) {
+        return;
+    }
+    let mut goals: BTreeSet<usize> = (0..design.goals.len()).filter(|_| dice.chance(50)).collect();
+    if goals.is_empty() {
+        goals.insert(dice.below(design.goals.len()));
+    }
+    let mut other = Other {
+        goals,
+        check: design.check.clone(),
+        subjects: design.subjects.iter().map(|subject| subject.count).collect(),
+        actors: design.actors.iter().map(|actor| actor.count).collect(),
+    };
+    other.check.bound.1 = 1 + dice.below(2) as i64;
+    other.check.faults.retain(|_| dice.chance(60));
+    for (at, subject) in design.subjects.iter().enumerate() {
+        if !subject.place && dice.chance(50) {
+            other.subjects[at] = 1;
+        }
+    }
+    if other.actors[USER] > 0 {
+        other.actors[USER] = 1 + dice.below(2);
+    }
+    design.other = Some(Box::new(other));
 }
 
 impl Maker {

@@ -28,8 +28,13 @@ fn smaller(design: &Design) -> Vec<Design> {
             next.failures.remove(at);
         });
     }
+    if design.other.is_some() {
+        with(&|next| next.other = None);
+    }
     for at in 0..design.goals.len() {
-        if design.goals.len() > 1 && !design.failures.iter().any(|held| held.breaks == at) {
+        let alone = design.other.is_none();
+        if alone && design.goals.len() > 1 && !design.failures.iter().any(|held| held.breaks == at)
+        {
             with(&|next| {
                 next.goals.remove(at);
                 for failure in &mut next.failures {

@@ -58,7 +58,14 @@ pub fn text(design: &Design) -> String {
         };
         let _ = writeln!(out, "failure \"f{number}\" {{ without {without} breaks {goal} }}");
     }
-    out.push_str(&check_text(design, &out.clone()));
+    let so_far = out.clone();
+    let _ = writeln!(out, "\ncheck {}", check_text(design, &so_far));
+    if let Some(other) = &design.other {
+        let goals = other.goals.iter().map(|goal| design.goals[*goal].name.as_str());
+        let goals = goals.collect::<Vec<_>>().join(", ");
+        let entries = check_text(&design.in_other(other), &so_far);
+        let _ = writeln!(out, "\ncheck other for {goals} {entries}");
+    }
     out
 }
 
@@ -444,5 +451,5 @@ fn check_text(design: &Design, so_far: &str) -> String {
     if !faults.is_empty() {
         entries.push(format!("faults: {}", faults.join(", ")));
     }
-    format!("\ncheck {{\n    {}\n}}\n", entries.join("\n    "))
+    format!("{{\n    {}\n}}", entries.join("\n    "))
 }

@@ -47,6 +47,15 @@ pub struct Seen {
     pub cuts: BTreeSet<&'static str>,
 }
 
+impl Seen {
+    pub fn add(&mut self, other: &Seen) {
+        self.accepted.extend(&other.accepted);
+        self.refused.extend(other.refused.iter().cloned());
+        self.struck.extend(&other.struck);
+        self.cuts.extend(&other.cuts);
+    }
+}
+
 impl<'d> World<'d> {
     pub fn new(design: &'d Design, fine: i64, without: Option<Without>) -> World<'d> {
         let flow = flow::Flow::of(design);

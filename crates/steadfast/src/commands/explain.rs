@@ -47,6 +47,9 @@ pub struct Explain {
     /// With `--format tla`: take this away first, as a failure would write it (`take.free`)
     #[arg(long, value_name = "PROTECTION", conflicts_with_all = ["against", "engine"])]
     without: Vec<String>,
+    /// With `--format tla`: the module of this world alone
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["against", "engine"])]
+    world: Option<String>,
     /// With `--format tla`: write the module and its configuration into this folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["against", "engine"])]
     write: Option<PathBuf>,
@@ -74,10 +77,13 @@ impl Explain {
         let format = if self.json { Format::Json } else { self.format };
         let Some(design) = compile(&self.design, output)? else { return Ok(Exit::Wrong) };
         if format == Format::Tla && self.against.is_none() && self.engine.is_none() {
-            return super::tla::run(&design, &self.without, self.write.as_deref(), output);
+            let (world, write) = (self.world.as_deref(), self.write.as_deref());
+            return super::tla::run(&design, &self.without, world, write, output);
         }
-        if !self.without.is_empty() || self.write.is_some() {
-            return Err(Problem::new("`--without` and `--write` go with `--format tla`"));
+        if !self.without.is_empty() || self.write.is_some() || self.world.is_some() {
+            return Err(Problem::new(
+                "`--without`, `--world` and `--write` go with `--format tla`",
+            ));
         }
         let (text, exit) = match (&self.against, self.engine) {
             (Some(other), _) => {

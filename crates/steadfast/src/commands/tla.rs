@@ -11,9 +11,11 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::problem::{Problem, reason};
 
+/// One module for each world, or for the one that `world` names.
 pub fn run(
     design: &Design,
     without: &[String],
+    world: Option<&str>,
     into: Option<&Path>,
     output: &mut Output,
 ) -> Answer {
@@ -21,7 +23,44 @@ pub fn run(
     for word in without {
         gone.push(protection(design, word)?);
     }
-    let module = explain::tla(design, &gone).map_err(|found| {
+    let mut worlds = design.each_world();
+    if let Some(wanted) = world {
+        worlds.retain(|one| one.name.as_deref() == Some(wanted));
+        if worlds.is_empty() {
+            let names: Vec<&str> = design.worlds.iter().map(|world| &world.name[..]).collect();
+            let help = match names.as_slice() {
+                [] => "the design has its default world alone: leave `--world` out".to_string(),
+                names => format!("there are {}", names.join(", ")),
+            };
+            return Err(Problem::new(format!("there is no world `{wanted}`")).help(help));
+        }
+    }
+    for one in worlds {
+        let mut design = one.design;
+        if let Some(name) = &one.name {
+            design.name = format!("{}{}", design.name, capital(name));
+        }
+        module(&design, &gone, into, output)?;
+    }
+    Ok(Exit::Yes)
+}
+
+/// `two_hands` as a part of a module's name: `TwoHands`
+fn capital(name: &str) -> String {
+    let word = |word: &str| {
+        let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
+        format!("{}{rest}", first.to_uppercase())
+    };
+    name.split('_').map(word).collect()
+}
+
+fn module(
+    design: &Design,
+    gone: &[Protection],
+    into: Option<&Path>,
+    output: &mut Output,
+) -> Answer {
+    let module = explain::tla(design, gone).map_err(|found| {
         let what = found.join("; ");
         Problem::new(format!("this design has no translation to TLA+: {what}"))
             .help("what is covered is listed in docs/explain.md")

@@ -6,9 +6,26 @@ use crate::TokenKind;
 use crate::tree::{CheckEntry, CheckItem, CheckKey, CheckValue, Expr, Name};
 
 impl Builder<'_, '_> {
-    /// `check { a: 1  b: 2 }`
+    /// `check { a: 1  b: 2 }`, `check races for one_winner { a: 1 }`
     pub fn check(&mut self, check: &CheckItem) {
         self.lead("check");
+        if let Some(named) = &check.named {
+            self.solid(named.name.span);
+            self.space();
+            if !named.goals.is_empty() {
+                self.lead("for");
+            }
+            for (index, goal) in named.goals.iter().enumerate() {
+                if index > 0 {
+                    self.expect(TokenKind::Comma);
+                    self.space();
+                }
+                self.solid(goal.span);
+            }
+            if !named.goals.is_empty() {
+                self.space();
+            }
+        }
         self.list(List::BLOCK, &check.entries, Self::check_entry);
     }
 

@@ -1,20 +1,51 @@
 //! The small world to explore.
 
 use super::Parser;
-use crate::tree::{CheckEntry, CheckItem, CheckKey, CheckValue, Expr, ExprKind, ItemKind, Name};
+use crate::tree::{
+    CheckEntry, CheckItem, CheckKey, CheckName, CheckValue, Expr, ExprKind, ItemKind, Name,
+};
 use crate::{Diagnostic, TokenKind};
 
 impl Parser<'_> {
-    /// `check { … }`
+    /// `check { … }`, `check NAME for GOAL, GOAL { … }`
     pub(super) fn check(&mut self) -> ItemKind {
         self.bump();
+        let named = self.check_name();
         let open = self.at;
         let mut entries = Vec::new();
         if self.open_body("the small world to explore", Self::at_check_key) {
             self.check_entries(open, &mut entries);
             self.close_body(open);
         }
-        ItemKind::Check(CheckItem { entries })
+        ItemKind::Check(CheckItem { named, entries })
+    }
+
+    /// `races for one_winner, in_time`
+    fn check_name(&mut self) -> Option<CheckName> {
+        if !self.at(TokenKind::Word) || self.at_check_key() || self.at_item_start() {
+            return None;
+        }
+        // `check for one_winner { … }`: the name is missing, not `for`
+        let nameless =
+            self.at_word("for") && self.nth(1) == TokenKind::Word && self.word(1) != "for";
+        let name = if nameless {
+            let message = "expected the name of this world, found `for`";
+            let help = "name it: `check races for one_winner { … }`";
+            self.report(Diagnostic::error("E0106", self.here(), message).help(help));
+            self.missing_name()
+        } else {
+            self.name("`{` or the name of a world")
+        };
+        let mut goals = Vec::new();
+        if self.eat_word("for") {
+            loop {
+                goals.push(self.name("the name of a goal"));
+                if self.lost || !self.eat(TokenKind::Comma) {
+                    break;
+                }
+            }
+        }
+        Some(CheckName { name, goals })
     }
 
     fn check_entries(&mut self, open: usize, entries: &mut Vec<CheckEntry>) {

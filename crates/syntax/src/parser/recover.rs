@@ -207,7 +207,10 @@ impl Parser<'_> {
             }
             "failure" | "hotspot" => kind(1) == TokenKind::Text,
             "defence" => name_next && kind(2) == TokenKind::Dot,
-            "check" => kind(1) == TokenKind::OpenBrace,
+            "check" => {
+                kind(1) == TokenKind::OpenBrace
+                    || name_next && (word(2) == "for" || kind(2) == TokenKind::OpenBrace)
+            }
             _ => false,
         }
     }

@@ -103,10 +103,19 @@ pub struct HotspotItem {
     pub mitigate: Vec<HeaderValue>,
 }
 
-/// `check { … }`
+/// `check { … }`, or `check NAME for GOAL, GOAL { … }`
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CheckItem {
+    /// none: the default world
+    pub named: Option<CheckName>,
     pub entries: Vec<CheckEntry>,
+}
+
+/// `races for one_winner, in_time`: a world of its own for some goals
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CheckName {
+    pub name: Name,
+    pub goals: Vec<Name>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -145,6 +145,17 @@ fn a_defence_names_a_clause_and_a_reason() {
 }
 
 #[test]
+fn a_check_may_be_for_some_goals() {
+    let ItemKind::Check(check) = item("check races for one_winner, in_time { seat: 2 }") else {
+        panic!("not a check");
+    };
+    let named = check.named.expect("it has a name");
+    let goals: Vec<&str> = named.goals.iter().map(|goal| goal.text.as_str()).collect();
+    assert_eq!((named.name.text.as_str(), goals), ("races", vec!["one_winner", "in_time"]));
+    assert_eq!(check.entries.len(), 1);
+}
+
+#[test]
 fn a_check_describes_the_small_world() {
     let ItemKind::Check(check) = item(
         "check { seat: 2, 10m: 2  OwnerEpoch.current: 0..3, price: {1.50, -2}

@@ -124,7 +124,7 @@ impl Outcome {
                 if several {
                     output.print("\n");
                 }
-                if let (true, Some(design)) = (!report.base.closed, &read.compiled.design) {
+                if let (true, Some(design)) = (!report.closed(), &read.compiled.design) {
                     self.budget_ended(design, output);
                 }
             }

@@ -1,0 +1,144 @@
+//! Several worlds: each is explored by itself, for its own goals, and the reports are joined.
+
+use std::time::Instant;
+
+use design::model::{Design, FailureProof, OneWorld};
+
+use crate::check::check_world;
+use crate::free::is_named_anywhere;
+use crate::{
+    FailureVerdict, FreeClause, GoalVerdict, Options, Progress, Report, Verdict, WorldError,
+    WorldReport,
+};
+
+pub(crate) fn check_worlds(
+    design: &Design,
+    options: &Options,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Report, WorldError> {
+    let started = Instant::now();
+    let mut explored = Vec::new();
+    for one in design.each_world() {
+        let name = one.name.clone();
+        let report = check_world(&one.design, options, &mut |at| {
+            progress(&Progress { arm: titled(name.as_deref(), &at.arm), ..at.clone() });
+        });
+        let report = report.map_err(|why| match &name {
+            Some(name) => WorldError::Within { world: name.clone(), why: Box::new(why) },
+            None => why,
+        })?;
+        explored.push((one, report));
+    }
+    let mut report = join(design, explored);
+    report.seconds = started.elapsed().as_secs_f64();
+    Ok(report)
+}
+
+/// `races: as written`
+fn titled(world: Option<&str>, arm: &str) -> String {
+    world.map_or_else(|| arm.to_string(), |world| format!("{world}: {arm}"))
+}
+
+/// The default world comes first.
+fn join(design: &Design, mut explored: Vec<(OneWorld, Report)>) -> Report {
+    let free = free(design, &explored);
+    let goals = goals(design, &explored);
+    let failures = failures(design, &explored);
+    for (one, report) in &mut explored {
+        for search in &mut report.searches {
+            search.name = titled(one.name.as_deref(), &search.name);
+        }
+    }
+    let mut rest = explored.into_iter();
+    let Some((_, mut whole)) = rest.next() else { return Report::default() };
+    whole.goals = goals;
+    whole.failures = failures;
+    whole.free = free;
+    for (one, report) in rest {
+        whole.searches.extend(report.searches);
+        // What is seen in any world is seen.
+        for seen in report.witnesses {
+            whole.unwitnessed.retain(|what| *what != seen.what);
+            if !whole.witnesses.iter().any(|held| held.what == seen.what) {
+                whole.witnesses.push(seen);
+            }
+        }
+        for unseen in report.unwitnessed {
+            let known = whole.witnesses.iter().any(|held| held.what == unseen)
+                || whole.unwitnessed.contains(&unseen);
+            if !known {
+                whole.unwitnessed.push(unseen);
+            }
+        }
+        whole.worlds.push(WorldReport {
+            name: one.name.unwrap_or_default(),
+            goals: report.goals.iter().map(|goal| goal.name.clone()).collect(),
+            world: report.world,
+            base: report.base,
+        });
+    }
+    whole
+}
+
+/// As the whole design has them: invariants, then recoveries, in the order written.
+fn goals(design: &Design, explored: &[(OneWorld, Report)]) -> Vec<GoalVerdict> {
+    let mut all: Vec<GoalVerdict> = Vec::new();
+    for (one, report) in explored {
+        let moved = report.goals.iter().map(|held| {
+            let goal = one.whole(held.goal);
+            GoalVerdict { goal, ..held.clone() }
+        });
+        all.extend(moved);
+    }
+    let invariants = design.invariants.len() as u32;
+    all.sort_by_key(|held| match held.goal {
+        design::model::Goal::Invariant(at) => at,
+        design::model::Goal::Recovery(at) => invariants + at,
+    });
+    all
+}
+
+/// As the whole design has them.
+fn failures(design: &Design, explored: &[(OneWorld, Report)]) -> Vec<FailureVerdict> {
+    let mut left: Vec<FailureVerdict> = Vec::new();
+    for (one, report) in explored {
+        for held in &report.failures {
+            let mut held = held.clone();
+            if let FailureProof::Without { breaks, .. } = &mut held.proof {
+                *breaks = one.whole(*breaks);
+            }
+            left.push(held);
+        }
+    }
+    let mut all = Vec::new();
+    for failure in &design.failures {
+        for proof in &failure.proofs {
+            let same = |held: &FailureVerdict| held.title == failure.title && held.proof == *proof;
+            if let Some(at) = left.iter().position(same) {
+                all.push(left.remove(at));
+            }
+        }
+    }
+    all
+}
+
+/// What no goal of any world needs. A world in which no goal holds tells nothing.
+fn free(design: &Design, explored: &[(OneWorld, Report)]) -> Vec<FreeClause> {
+    let holds = |goal: &GoalVerdict| matches!(goal.verdict, Verdict::Proved | Verdict::Holds(_));
+    let mut telling = explored.iter().filter(|(_, report)| report.goals.iter().any(holds));
+    let Some((_, first)) = telling.next() else { return Vec::new() };
+    let mut free = first.free.clone();
+    for (_, report) in telling {
+        free.retain_mut(|held| {
+            let other = report.free.iter().find(|other| other.clause == held.clause);
+            let Some(other) = other else { return false };
+            held.known &= other.known;
+            held.within.extend(other.within.iter().cloned());
+            held.within.sort_unstable();
+            held.within.dedup();
+            true
+        });
+    }
+    free.retain(|held| !is_named_anywhere(design, &held.clause));
+    free
+}
