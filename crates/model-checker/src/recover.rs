@@ -156,8 +156,11 @@ pub(crate) enum Recovery {
 /// Does the goal come to hold for good? That is more than `recovers` asks, and what it takes for
 /// the goals of several independent records to hold at once.
 pub(crate) fn settles(machine: &Machine, explored: &Explored, goal: u32, bytes_max: usize) -> bool {
-    let failing: FxHashMap<u32, ()> =
-        failing(machine, explored, goal).into_iter().map(|id| (id, ())).collect();
+    if !fits(explored.len(), bytes_max) {
+        return false;
+    }
+    let Some(failing) = failing(machine, explored, goal, bytes_max) else { return false };
+    let failing: FxHashMap<u32, ()> = failing.into_iter().map(|id| (id, ())).collect();
     let Ok((graph, None)) = graph(machine, explored, explored.ids().collect(), bytes_max) else {
         return false;
     };
@@ -174,14 +177,16 @@ pub(crate) fn recover(
     goal: u32,
     bytes_max: usize,
 ) -> Recovery {
-    let states = failing(machine, explored, goal);
+    let Some(states) = failing(machine, explored, goal, bytes_max) else {
+        return Recovery::Unknown(NO_ROOM.into());
+    };
     let (graph, beyond) = match graph(machine, explored, states, bytes_max) {
         Ok(made) => made,
         Err(why) => return Recovery::Unknown(why.into()),
     };
     let mut best: Option<(usize, Vec<u32>, bool)> = None;
-    for part in parts(&graph) {
-        if let Some((mut cycle, dead_end)) = fair(&graph, &part) {
+    for part in parts(&graph).iter() {
+        if let Some((mut cycle, dead_end)) = fair(&graph, part) {
             // It is entered where it is nearest.
             let depths: Vec<usize> =
                 cycle.iter().map(|at| explored.path(graph.states[*at as usize]).len()).collect();
@@ -206,21 +211,48 @@ pub(crate) fn recover(
 
 /// Is there a reachable state where the goal does not hold?
 pub(crate) fn ever_fails(machine: &Machine, explored: &Explored, goal: u32) -> bool {
-    !failing(machine, explored, goal).is_empty()
+    failures(machine, explored, goal).next().is_some()
 }
 
-fn failing(machine: &Machine, explored: &Explored, goal: u32) -> Vec<u32> {
+/// The states where the goal does not hold; none: their graph would take too much memory.
+fn failing(
+    machine: &Machine,
+    explored: &Explored,
+    goal: u32,
+    bytes_max: usize,
+) -> Option<Vec<u32>> {
+    let mut states = Vec::new();
+    for id in failures(machine, explored, goal) {
+        states.push(id);
+        if !fits(states.len(), bytes_max) {
+            return None;
+        }
+    }
+    Some(states)
+}
+
+fn failures<'a>(
+    machine: &'a Machine,
+    explored: &'a Explored,
+    goal: u32,
+) -> impl Iterator<Item = u32> + 'a {
     let mut words = Vec::new();
     let mut scratch = Scratch::new();
-    explored
-        .ids()
-        .filter(|id| {
-            machine.plan.slots.unpack(explored.state(*id), &mut words);
-            let view = View::new(machine, &words, NOW);
-            let goal = Goal::Recovery(goal);
-            engine::holds(&machine.program, goal, &view, None, &mut scratch) != Ok(true)
-        })
-        .collect()
+    explored.ids().filter(move |id| {
+        machine.plan.slots.unpack(explored.state(*id), &mut words);
+        let view = View::new(machine, &words, NOW);
+        let goal = Goal::Recovery(goal);
+        engine::holds(&machine.program, goal, &view, None, &mut scratch) != Ok(true)
+    })
+}
+
+const NO_ROOM: &str = "more memory than the budget allows, for the graph of recovery";
+
+/// What each state of a graph takes besides its transitions, while its parts are looked for.
+const STATE_BYTES: usize = 80;
+
+fn fits(states: usize, bytes_max: usize) -> bool {
+    states.saturating_mul(STATE_BYTES) <= bytes_max
 }
 
 /// The transitions of recovery between these states.
@@ -267,7 +299,7 @@ fn graph(
         edges.enabled.dedup();
         graph.enabled.extend_from_slice(&edges.enabled);
         if graph.bytes() > bytes_max {
-            return Err("more memory than the budget allows, for the graph of recovery");
+            return Err(NO_ROOM);
         }
     }
     graph.first.push(graph.edges.len() as u32);
@@ -279,7 +311,7 @@ fn graph(
 impl Graph {
     /// With what finding its parts takes besides; vectors may have twice what they hold.
     fn bytes(&self) -> usize {
-        2 * (8 * self.edges.len() + 4 * self.enabled.len()) + 64 * self.states.len()
+        2 * (8 * self.edges.len() + 4 * self.enabled.len()) + STATE_BYTES * self.states.len()
     }
 
     fn edges(&self, at: u32) -> &[(u32, u32)] {
@@ -296,15 +328,29 @@ impl Graph {
     }
 }
 
+/// Parts of a graph, one after the other: there may be as many as there are states.
+#[derive(Default)]
+struct Parts {
+    states: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Parts {
+    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.states[start as usize..*end as usize])
+    }
+}
+
 /// Strongly connected parts, by Tarjan's algorithm without recursion.
-fn parts(graph: &Graph) -> Vec<Vec<u32>> {
+fn parts(graph: &Graph) -> Parts {
     let len = graph.states.len();
     let (mut order, mut low) = (vec![NONE; len], vec![0_u32; len]);
     let mut on_stack = vec![false; len];
     let mut stack: Vec<u32> = Vec::new();
     let mut work: Vec<(u32, u32)> = Vec::new();
     let mut count = 0;
-    let mut parts = Vec::new();
+    let mut parts = Parts::default();
     for root in 0..len as u32 {
         if order[root as usize] != NONE {
             continue;
@@ -337,11 +383,11 @@ fn parts(graph: &Graph) -> Vec<Vec<u32>> {
             }
             if low[here] == order[here] {
                 let from = stack.iter().rposition(|held| *held == at).unwrap_or(0);
-                let part = stack.split_off(from);
-                for held in &part {
-                    on_stack[*held as usize] = false;
+                for held in stack.drain(from..) {
+                    on_stack[held as usize] = false;
+                    parts.states.push(held);
                 }
-                parts.push(part);
+                parts.ends.push(parts.states.len() as u32);
             }
             if let Some((above, _)) = work.last() {
                 low[*above as usize] = low[*above as usize].min(low[here]);

@@ -96,7 +96,7 @@ impl Run {
             };
             let limits = Limits {
                 states: options.max_states,
-                bytes: options.max_memory.saturating_sub(ALLOWANCE.min(options.max_memory / 8)),
+                bytes: options.max_memory.saturating_sub(ALLOWANCE.min(options.max_memory / 2)),
                 depth: scaled.design.world.setting("depth").map(|depth| depth as u32),
                 threads: options.threads,
             };
@@ -139,7 +139,7 @@ impl Run {
                 traces: Vec::new(),
                 unshown: Vec::new(),
                 whole: None,
-                bytes_max: options.max_memory,
+                bytes_max: limits.bytes,
             };
             wanted.searches.borrow_mut().push(run.result());
             if let Some(sort) = again {
