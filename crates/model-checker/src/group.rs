@@ -44,7 +44,7 @@ pub(crate) fn prepare(
     if !symmetry || !reduces {
         return Prepared { scaled, island: false, notes: Vec::new(), slice };
     }
-    let (reduced, notes) = reduce(&scaled.design);
+    let (reduced, notes) = reduce(&scaled.design, &scaled.left);
     Prepared { scaled: scaled.with(reduced), island: !notes.is_empty(), notes, slice }
 }
 
@@ -143,16 +143,18 @@ impl Groups<'_> {
             slice.as_ref().is_some_and(|all| self.alone(&goals).has_smaller_than(all, options))
         };
         let first = Options { max_states: options.max_states.min(FIRST), ..options.clone() };
-        let budget = if numbers.iter().any(smaller) { &first } else { options };
+        let could_do_with_less = numbers.iter().any(smaller);
+        let budget = if could_do_with_less { &first } else { options };
         let mut group = self.search(slice.clone(), &numbers, budget, progress)?;
         let stopped = group.run.explored.stop.is_some_and(Stop::is_budget);
-        if stopped && budget.max_states < options.max_states {
+        if stopped && could_do_with_less {
             let mut verdicts = Vec::new();
             for goal in &numbers {
                 verdicts.push(self.by_itself(&[Goal::Invariant(*goal)], options, progress)?);
             }
             let untold = verdicts.iter().flatten().any(GoalVerdict::is_unknown);
-            if untold || group.misses_something() {
+            let more = budget.max_states < options.max_states;
+            if more && (untold || group.misses_something()) {
                 drop(group);
                 group = self.search(slice.clone(), &numbers, options, progress)?;
             }

@@ -2,15 +2,18 @@
 //! another, each key is a world of its own, all of them alike, and one stands for all.
 
 use design::model::{
-    Design, Domain, Expr, ExprKind, Invariant, OperationKind, StmtKind, SubjectId, Type, Values,
-    visit,
+    ActorId, AttrId, Design, Domain, Expr, ExprKind, Invariant, MemoryId, OperationId,
+    OperationKind, StmtKind, SubjectId, Type, Values, visit,
 };
 
+use crate::slice::LeftOut;
 use crate::world::flow::{Flow, PlaceOf};
 use crate::world::sorts::message_targets;
 
 /// The same design with one key of each such kind, and what was left out, in words.
-pub(crate) fn reduce(design: &Design) -> (Design, Vec<String>) {
+///
+/// `left`: of a slice, what is not explored.
+pub(crate) fn reduce(design: &Design, left: &LeftOut) -> (Design, Vec<String>) {
     let mut reduced = design.clone();
     let mut notes = Vec::new();
     for (index, subject) in design.subjects.iter().enumerate() {
@@ -21,7 +24,8 @@ pub(crate) fn reduce(design: &Design) -> (Design, Vec<String>) {
                 continue;
             };
             let opaque = matches!(key.ty, Type::Text | Type::Bytes);
-            if *count < 2 || !opaque || !apart(design, SubjectId::of(index), part as u32) {
+            let id = SubjectId::of(index);
+            if *count < 2 || !opaque || left.subject(id) || !apart(design, left, id, part as u32) {
                 continue;
             }
             reduced.world.keys[index][part] = Values::Opaque(1);
@@ -35,9 +39,9 @@ pub(crate) fn reduce(design: &Design) -> (Design, Vec<String>) {
 }
 
 /// Do records with different values of this part of their key never meet?
-fn apart(design: &Design, subject: SubjectId, part: u32) -> bool {
-    let whole = |id: usize| times(design, SubjectId::of(id), subject) == 1;
-    if !(0..design.subjects.len()).all(whole) {
+fn apart(design: &Design, left: &LeftOut, subject: SubjectId, part: u32) -> bool {
+    let explored = || (0..design.subjects.len()).map(SubjectId::of).filter(|id| !left.subject(*id));
+    if !explored().all(|id| times(design, id, subject) == 1) {
         return false;
     }
     let mut flow = Flow::of(design);
@@ -46,13 +50,23 @@ fn apart(design: &Design, subject: SubjectId, part: u32) -> bool {
         flow.class(node).places.iter().all(|place| {
             *place == PlaceOf::Key(subject, part) || matches!(place, PlaceOf::Inner(_))
         });
-    let attributes = design.subjects.iter().flat_map(|held| &held.attributes);
-    let memory = design.actors.iter().flat_map(|actor| &actor.memory);
+    let attributes = explored().flat_map(|id| {
+        let held = design.subjects[id.index()].attributes.iter().enumerate();
+        held.filter(move |(at, _)| !left.attr(id, AttrId::of(*at))).map(|(_, held)| held)
+    });
+    let memory = design.actors.iter().enumerate().flat_map(|(actor, held)| {
+        let held = held.memory.iter().enumerate();
+        let kept = move |at: usize| !left.memory(ActorId::of(actor), MemoryId::of(at));
+        held.filter(move |(at, _)| kept(*at)).map(|(_, held)| held)
+    });
+    let operations = design.operations.iter().enumerate();
+    let mut operations =
+        operations.filter(|(at, _)| !left.operation(OperationId::of(*at))).map(|(_, held)| held);
     alone
         && !message_targets(design).contains(&true)
         && attributes.into_iter().all(|attribute| !refers(&attribute.ty))
         && memory.into_iter().all(|held| held.of.is_some() && !refers(&held.ty))
-        && design.operations.iter().all(|operation| {
+        && operations.all(|operation| {
             let references =
                 operation.params.iter().filter(|param| refers(&param.ty)).collect::<Vec<_>>();
             let plain = references.len() == 1 && references[0].ty.subject().is_some();
@@ -98,6 +112,10 @@ fn refers(ty: &Type) -> bool {
 
 /// Does the goal speak of every record by itself?
 fn local(goal: &Invariant) -> bool {
+    // one that is not judged here
+    if matches!(goal.body.kind, ExprKind::Literal(_)) {
+        return true;
+    }
     let ExprKind::Quantifier { all: true, domain, filter, body, .. } = &goal.body.kind else {
         return false;
     };

@@ -89,3 +89,153 @@ fn slices_say_what_the_whole_design_says() {
     assert!(count > 200, "{count} designs");
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+fn compile(text: &str) -> Design {
+    let compiled = design::compile("slices", text, &design::NoCatalog);
+    let errors: Vec<_> = compiled.diagnostics.iter().filter(|held| held.is_error()).collect();
+    assert!(errors.is_empty(), "{errors:?}\n{text}");
+    compiled.design.expect("a design")
+}
+
+/// The items of a design of the catalog and what stands in its `check`.
+fn parts(path: &str) -> (String, String) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../designs").join(path);
+    let text = std::fs::read_to_string(&path).expect("a design of the catalog");
+    let heads =
+        ["archetype", "design", "family", "ownership", "trust", "input", "output", "decorates"];
+    let is_head = |line: &&str| heads.iter().any(|head| line.starts_with(head));
+    let start = text.find("\ncheck {").expect("a world");
+    let items: Vec<&str> = text[..start].lines().filter(|line| !is_head(line)).collect();
+    let world = text[start..].trim().trim_start_matches("check {");
+    let world = world[..world.find('}').expect("its end")].to_string();
+    (items.join("\n"), world)
+}
+
+/// Several designs in one file. Only the faults of the first count: they are the same in all.
+fn together(designs: &[(String, String)]) -> Design {
+    let mut items = String::new();
+    let mut world = String::new();
+    for (number, (own, check)) in designs.iter().enumerate() {
+        items.push_str(&own.replace("protocol ", &format!("protocol of_{number}_")));
+        let check = match (number, check.find("faults:")) {
+            (0, _) | (_, None) => check,
+            (_, Some(at)) => &check[..at],
+        };
+        // What a caller gives is named by its step, the faults stand last.
+        world = format!("{check}\n{world}");
+    }
+    compile(&format!("design Together \"Several designs\"\n{items}\ncheck {{ {world} }}"))
+}
+
+fn goals_alone() -> Options {
+    Options { failures: false, free: false, ..Options::default() }
+}
+
+fn cost(report: &Report) -> u64 {
+    report.searches.iter().map(|search| search.states).sum()
+}
+
+const INVENTORY: &str = "
+    actor clerk
+    actor shopper { seen: int? of Item }
+    subject Item(item: text) { truth Stock { on_hand: int 0..2 = 0, reserved: int 0..2 = 0 } }
+    step clerk[receive(item: Item) { room: Stock.on_hand < 2 }] { Stock.on_hand += 1 }
+    step shopper[reserve(item: Item) { enough: Stock.reserved < Stock.on_hand }] {
+        Stock.reserved += 1
+        seen := Stock.on_hand
+    }
+    step shopper[take(item: Item) { mine: seen != null  held: Stock.reserved > 0 }] {
+        Stock.reserved -= 1
+        Stock.on_hand -= 1
+        seen := null
+    }
+    invariant not_oversold: all i in Item: i.reserved <= i.on_hand
+";
+
+#[test]
+fn designs_in_one_file_cost_what_they_cost_alone() {
+    let inventory = (INVENTORY.to_string(), "item: 2  shopper: 2".to_string());
+    let designs = [parts("infra/I12.design"), inventory];
+    let mut alone = Vec::new();
+    for (number, (items, world)) in designs.iter().enumerate() {
+        // All have the same faults, as they do in one file.
+        let faults = if number == 1 { "  faults: crash, lost_reply, duplicate" } else { "" };
+        let design = together(&[(items.clone(), format!("{world}{faults}"))]);
+        alone.push(check(&design, &goals_alone(), &mut |_| ()).expect("a world"));
+    }
+    let all = check(&together(&designs), &goals_alone(), &mut |_| ()).expect("a world");
+    for report in &alone {
+        for goal in &report.goals {
+            let held = all.goal(&goal.name).expect("the same goal");
+            assert_eq!(word(&held.verdict), word(&goal.verdict), "{}", goal.name);
+            assert_eq!(held.states, goal.states, "{}", goal.name);
+        }
+    }
+    let apart: u64 = alone.iter().map(cost).sum();
+    assert!(cost(&all) * 10 <= apart * 13, "{} states together, {apart} alone", cost(&all));
+    let never: usize = alone.iter().map(|report| report.unwitnessed.len()).sum();
+    assert_eq!(all.unwitnessed.len(), never, "{:?}", all.unwitnessed);
+}
+
+/// A lock, strengthened by a clause that reads something large.
+fn strengthened(clause: &str, goal: &str, quotas: u32) -> Design {
+    compile(&format!(
+        "design Strengthened \"A lock that a quota was added to\"
+         actor user
+         actor clerk
+         subject Lock(lock: text) {{ truth L {{ held: bool = false, taken: int 0..9 = 0 }} }}
+         subject Quota(quota: text) {{ truth Q {{ a: int 0..20 = 0, b: int 0..20 = 0, open: bool = false }} }}
+         step clerk[more_a(quota: Quota) {{ room: Q.a < 20 }}] {{ Q.a += 1 }}
+         step clerk[more_b(quota: Quota) {{ room: Q.b < 20 }}] {{ Q.b += 1 }}
+         step clerk[unlock(quota: Quota) {{ much: Q.a >= 1  also: Q.b >= 1 }}] {{ Q.open := true }}
+         step user[take(lock: Lock, quota: Quota) {{
+             {clause}
+         }}] {{ L.held := true  L.taken := 1 }}
+         invariant goal: {goal}
+         check {{ lock: 1  quota: {quotas} }}"
+    ))
+}
+
+fn with_states(max_states: usize) -> Options {
+    Options { max_states, threads: 1, ..goals_alone() }
+}
+
+#[test]
+fn a_clause_that_reads_other_records_is_left_open_where_the_goal_does_not_need_it() {
+    let design =
+        strengthened("free: not L.held  enough: quota.open", "all l in Lock: l.taken <= 1", 2);
+    let report = check(&design, &with_states(2_000), &mut |_| ()).expect("a world");
+    let goal = &report.goals[0];
+    assert_eq!(word(&goal.verdict), "proved", "{:?}", goal.verdict);
+    assert_eq!(goal.slice.as_deref(), Some("Lock; left open: take.enough"));
+    assert!(goal.states < 10, "{} states", goal.states);
+    let whole = Options { slices: false, ..with_states(2_000) };
+    let report = check(&design, &whole, &mut |_| ()).expect("a world");
+    assert_eq!(word(&report.goals[0].verdict), "not known");
+}
+
+#[test]
+fn a_clause_that_the_goal_needs_joins_its_slice() {
+    // Nothing can be taken: the quota is never open and closed at once.
+    let clause = "never: quota.open and not quota.open";
+    let design = strengthened(clause, "all l in Lock: not l.held", 1);
+    let report = check(&design, &with_states(200_000), &mut |_| ()).expect("a world");
+    assert_eq!(word(&report.goals[0].verdict), "proved", "{:?}", report.goals[0].verdict);
+    let report = check(&design, &with_states(400), &mut |_| ()).expect("a world");
+    assert_ne!(word(&report.goals[0].verdict), "violated", "left open, it could be taken");
+}
+
+#[test]
+fn a_history_that_needs_something_elsewhere_is_told_whole() {
+    let design =
+        strengthened("free: not L.held  enough: quota.open", "all l in Lock: not l.held", 2);
+    let report = check(&design, &with_states(2_000), &mut |_| ()).expect("a world");
+    let Verdict::Violated(trace) = &report.goals[0].verdict else {
+        panic!("{:?}", report.goals[0].verdict);
+    };
+    let steps: Vec<&str> = trace.steps.iter().map(|step| &step.name[..]).collect();
+    assert_eq!(steps.last(), Some(&"take"));
+    for step in ["more_a", "more_b", "unlock"] {
+        assert!(steps.contains(&step), "{steps:?}");
+    }
+}
