@@ -58,7 +58,12 @@ impl Symmetry {
         let mut notes = Vec::new();
         let mut chosen = Vec::new();
         let mut product = 1_usize;
+        let numbers = numbers(machine);
         for (alike, name) in candidates(machine) {
+            // In a slice there may be nothing left of them.
+            if !machine.left.none && !matters(machine, alike, &numbers) {
+                continue;
+            }
             let ways = (1..=alike.len()).product::<usize>();
             if product.saturating_mul(ways) > PERMUTATIONS_MAX {
                 notes.push(format!("{name}: interchangeable, but too many to exchange"));
@@ -71,7 +76,6 @@ impl Symmetry {
         if chosen.is_empty() {
             return (None, notes);
         }
-        let numbers = numbers(machine);
         let mut permutations = Vec::new();
         let mut orders: Vec<Vec<Vec<usize>>> = vec![Vec::new()];
         for alike in &chosen {
@@ -161,6 +165,24 @@ fn candidates(machine: &Machine) -> Vec<(Alike, String)> {
         }
     }
     list
+}
+
+/// Does exchanging two of them ever change a state?
+fn matters(machine: &Machine, alike: Alike, numbers: &Numbers) -> bool {
+    let mut order: Vec<usize> = (0..alike.len()).collect();
+    order.swap(0, 1);
+    let swapped = Permutation::of(machine, &[alike], &[order], numbers);
+    let moves = |words: &[Word]| words.iter().enumerate().any(|(at, to)| at as Word != *to);
+    machine.plan.slots.list.iter().enumerate().any(|(at, slot)| {
+        let changes = match slot.kind {
+            Kind::Plain => false,
+            Kind::Opaque(sort) => moves(&swapped.values[sort as usize]),
+            Kind::Ref(subject) => moves(&swapped.keys[subject as usize]),
+            Kind::Principal => moves(&swapped.principals),
+            Kind::Digest | Kind::Signature | Kind::Call => true,
+        };
+        slot.bits > 0 && (changes || swapped.to[at] != at as u32)
+    })
 }
 
 /// Every order of so many things.

@@ -71,6 +71,9 @@ pub struct Check {
     /// Do not look for clauses that nothing needs
     #[arg(long)]
     no_free: bool,
+    /// Explore the whole design at once, not each goal in what it reads
+    #[arg(long)]
+    whole: bool,
     /// The form that is kept beside a design, for `cargo xtask designs`
     #[arg(long, hide = true, conflicts_with_all = ["json", "compile_only"])]
     golden: bool,
@@ -143,6 +146,7 @@ impl Check {
             max_memory: self.max_memory.unwrap_or(standard.max_memory),
             threads: self.threads.unwrap_or(standard.threads),
             free: !self.no_free,
+            slices: !self.whole,
             ..standard
         }
     }
