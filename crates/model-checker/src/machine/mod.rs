@@ -21,7 +21,9 @@ mod terms;
 mod time;
 mod view;
 
-use design::model::{Design, ExprKind, Fault, OperationId, OperationKind, Protection, visit};
+use design::model::{
+    Design, ExprKind, Fault, OperationId, OperationKind, Protection, StateKind, visit,
+};
 use engine::{Program, Scratch, Word};
 
 pub(crate) use instances::{Instance, InstanceKind};
@@ -487,6 +489,16 @@ fn uses_evidence(design: &Design) -> bool {
     uses
 }
 
+fn has_caches(design: &Design) -> bool {
+    let states = design.subjects.iter().flat_map(|subject| &subject.states);
+    states.into_iter().any(|state| matches!(state.kind, StateKind::Cache { .. }))
+}
+
+/// Is it a fault that nobody has turned on?
+pub(crate) fn is_implied(design: &Design, fault: Fault) -> bool {
+    fault == Fault::Evict && !design.world.faults.iter().any(|held| held.fault == fault)
+}
+
 fn settings(
     design: &Design,
     options: &Options,
@@ -496,6 +508,11 @@ fn settings(
     let faults = options.faults.as_ref().unwrap_or(&design.world.faults);
     let mut faults: Vec<(Fault, Option<u32>)> =
         faults.iter().map(|setting| (setting.fault, setting.budget)).collect();
+    if has_caches(design) {
+        // What serves a design keeps no copies, so any of them may be gone at any time.
+        faults.retain(|(fault, _)| *fault != Fault::Evict);
+        faults.push((Fault::Evict, None));
+    }
     faults.sort_unstable();
     faults.dedup_by_key(|(fault, _)| *fault);
     let durations = durations::Durations::of(design);
