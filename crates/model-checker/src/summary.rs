@@ -3,7 +3,7 @@
 use design::model::{ActorId, Const, Fault, StateKind, Type, Values};
 
 use crate::WorldSummary;
-use crate::machine::{Beyond, Machine};
+use crate::machine::{Beyond, Machine, is_implied};
 use crate::world::plan::SlotName;
 use crate::world::slots::Codec;
 use crate::world::sorts::{SortDomain, setting};
@@ -61,6 +61,9 @@ pub(crate) fn summary(machine: &Machine, cut: Vec<String>, barred: &[usize]) -> 
     for (fault, budget) in &machine.settings.faults {
         summary.faults.push(match budget {
             Some(budget) => format!("{} (at most {budget})", fault.name()),
+            None if is_implied(&machine.design, *fault) => {
+                format!("{} (always, where there are caches)", fault.name())
+            }
             None => fault.name().into(),
         });
     }

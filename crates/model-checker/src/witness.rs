@@ -3,7 +3,7 @@
 use design::model::{ClauseRef, Design, Fault, Operation, OperationId, OperationKind};
 use engine::{AnswerKind, Reason};
 
-use crate::machine::{How, Machine, Move};
+use crate::machine::{How, Machine, Move, is_implied};
 use crate::report::WitnessKind;
 
 /// Numbers for everything that can be witnessed.
@@ -137,7 +137,7 @@ impl Watch {
             watch.defended.push(format!("{}.{clause} refuses", operation.name));
         }
         for (fault, budget) in &machine.settings.faults {
-            if *budget != Some(0) {
+            if *budget != Some(0) && !is_implied(design, *fault) {
                 let what = format!("{} strikes", fault.name());
                 let number = watch.add(WitnessKind::Fault, what, u32::MAX);
                 watch.faults.push((*fault, number));

@@ -98,7 +98,7 @@ fn compared(before: &Report, after: &Report) -> LargerOutcome {
                 let steps = trace.steps.len();
                 return LargerOutcome::Violated { goal: goal.name.clone(), steps };
             }
-            Verdict::Unknown(why) if !matches!(held, Some(Verdict::Unknown(_))) => {
+            Verdict::Unknown(why) => {
                 outcome = LargerOutcome::NotKnown { goal: goal.name.clone(), why: why.clone() };
             }
             _ => {}

@@ -455,3 +455,23 @@ fn a_violation_is_told_while_the_search_goes_on() {
     assert_eq!((goal.as_str(), steps), ("few", 4));
     assert!(states * 10 < report.base.states, "{states} of {}", report.base.states);
 }
+
+#[test]
+fn a_copy_may_be_gone_whatever_check_says_of_evict() {
+    let text = "design D
+         actor p
+         subject A(a: text) { truth S { n: int = 0 } cache C at p { done: bool = false } }
+         step p[once(a: A) { first: C absent }] { S.n += 1  C := { done: true } }
+         invariant few: all a in A: a.n <= 2
+         check { a: 1  p: 1  S.n: 0..4 FAULTS }";
+    // What serves a design keeps no copies, so there is no budget for it.
+    for (faults, told) in [
+        ("", "evict (always, where there are caches)"),
+        ("faults: evict 1", "evict"),
+        ("faults: evict", "evict"),
+    ] {
+        let text = text.replace("FAULTS", faults);
+        assert_eq!(violated(&text), 5, "{faults}");
+        assert_eq!(checked(&text).world.faults, [told]);
+    }
+}

@@ -87,7 +87,7 @@ fn recovery_beyond_the_memory_budget_is_unknown() {
     // between too little for the states and enough for all lies what is too little for the graph
     let base = check(&design, &whole, &mut |_| {}).unwrap().base.bytes as usize;
     let said: Vec<String> = (0..40)
-        .map(|more| match verdict(base + more * 16_384) {
+        .map(|more| match verdict(base + more * 49_152) {
             Verdict::Unknown(why) => why,
             other => format!("{other:?}"),
         })
@@ -111,4 +111,31 @@ fn a_step_of_another_record_that_breaks_a_goal_is_told() {
     let records: Vec<&str> = trace.steps.iter().map(|step| step.params[0].1.as_str()).collect();
     assert_eq!(records.len(), 2, "{trace:?}");
     assert_ne!(records[0], records[1]);
+}
+
+/// No verdict depends on it, since a message may take as long as it likes; the transitions do.
+#[test]
+fn nothing_is_delivered_across_a_partition() {
+    let explored = |faults: &str| {
+        let design = compile(&format!(
+            "design D
+             actor a
+             subject N(n: text) at n {{ truth T {{ sent: bool = false, got: bool = false }} }}
+             step a[talk(n: N, other: N) {{ once: not n.T.sent  far: n != other }}] {{
+                 n.T.sent := true
+                 send a.hear(other)
+             }}
+             step a[hear(n: N)] {{ T.got := true }}
+             invariant fine: all n in N: n.got or not n.got
+             check {{ n: 2 {faults} }}"
+        ));
+        let options = Options { symmetry: false, free: false, threads: 1, ..Options::default() };
+        check(&design, &options, &mut |_| {}).unwrap().base
+    };
+    let (whole, parted) = (explored(""), explored("faults: partition"));
+    assert_eq!(parted.states, 2 * whole.states, "each state, cut off and not");
+    // It is cut off, it heals, and all that is no delivery happens in both.
+    let deliveries = 2 * (whole.transitions + whole.states) - parted.transitions;
+    // Each place's message is on its way in three states: the other's is not sent, on its way, or heard.
+    assert_eq!(deliveries, 6, "{whole:?} {parted:?}");
 }

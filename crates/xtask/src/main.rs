@@ -22,6 +22,8 @@ commands:
   tidy             the checks on the source itself
   designs [NAME]…  write the verdict beside each design, or these, the list of designs, the ledger
   designs --pages  the list and the ledger alone, from the verdicts that are there
+  designs --larger [NAME]…
+                   each number of each world one larger, in turn: takes a quarter of an hour
   bench [NAME]     one benchmark; without a name, the list of them
   tlc [NAME]…      hold the checker against TLC on every design of the list, or on these
   torture          kill -9 under load, 300 times or as often as `--kills N` says

@@ -20,7 +20,7 @@ mod terms;
 mod time;
 mod view;
 
-use design::model::{Design, Fault, OperationId, OperationKind, Protection};
+use design::model::{Design, Fault, OperationId, OperationKind, Protection, StateKind};
 use engine::{Program, Scratch, Word};
 
 pub(crate) use instances::{Instance, InstanceKind};
@@ -471,6 +471,16 @@ impl Machine {
     }
 }
 
+fn has_caches(design: &Design) -> bool {
+    let states = design.subjects.iter().flat_map(|subject| &subject.states);
+    states.into_iter().any(|state| matches!(state.kind, StateKind::Cache { .. }))
+}
+
+/// Is it a fault that nobody has turned on?
+pub(crate) fn is_implied(design: &Design, fault: Fault) -> bool {
+    fault == Fault::Evict && !design.world.faults.iter().any(|held| held.fault == fault)
+}
+
 fn settings(
     design: &Design,
     options: &Options,
@@ -480,6 +490,11 @@ fn settings(
     let faults = options.faults.as_ref().unwrap_or(&design.world.faults);
     let mut faults: Vec<(Fault, Option<u32>)> =
         faults.iter().map(|setting| (setting.fault, setting.budget)).collect();
+    if has_caches(design) {
+        // What serves a design keeps no copies, so any of them may be gone at any time.
+        faults.retain(|(fault, _)| *fault != Fault::Evict);
+        faults.push((Fault::Evict, None));
+    }
     faults.sort_unstable();
     faults.dedup_by_key(|(fault, _)| *fault);
     let durations = durations::Durations::of(design);

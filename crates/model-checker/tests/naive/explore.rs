@@ -130,6 +130,9 @@ pub fn settle(world: &World<'_>, state: &State, now: i64) -> (State, BTreeSet<&'
     let check = &design.check;
     let mut cuts = BTreeSet::new();
     let mut state = state.clone();
+    let given = |op: &Op| op.params.iter().any(|param| param.ty == Ty::List);
+    // `check` says it where callers give lists; else there is room for all.
+    let list_room = if design.ops.iter().any(given) { check.list } else { usize::MAX };
     for (record, held) in &mut state.records {
         for (at, value) in held.attrs.iter_mut().enumerate() {
             let is_time = design.subjects[record.subject].attrs[at].ty == Ty::Time;
@@ -156,6 +159,9 @@ pub fn settle(world: &World<'_>, state: &State, now: i64) -> (State, BTreeSet<&'
     for value in all.chain(state.copies.values_mut()) {
         match value {
             Value::Time(at) if !world.times_meet => *at = (*at - now).max(world.beyond()),
+            Value::List(list) if list.len() > list_room => {
+                cuts.insert("a list");
+            }
             Value::Int(number) if *number < check.bound.0 || *number > check.bound.1 => {
                 cuts.insert("a number");
             }

@@ -44,6 +44,14 @@ impl Flow {
             let at = At::Op(number);
             op.guard.iter().for_each(|(_, clause)| flow.expr(design, at, clause));
             flow.body(design, at, &op.body);
+            if let (Kind::Read, Some(Param { ty: Ty::Ref(subject), .. })) =
+                (op.kind, op.params.first())
+            {
+                // It answers all that there is.
+                let times = design.subjects[*subject].attrs.iter().enumerate();
+                let times = times.filter(|(_, attr)| attr.ty == Ty::Time);
+                flow.read_times.extend(times.map(|(at, _)| (*subject, at)));
+            }
             for param in &op.params {
                 if let Some(Value::Span(units)) = param.default {
                     flow.durations.insert(units);

@@ -26,6 +26,10 @@ pub(super) struct Maker {
     pub(super) ranked: bool,
     /// each node sends once, so that there is room for all that clients send
     pub(super) once: bool,
+    /// one node that tells itself, with room for one message: only a doubled one has none
+    pub(super) lone: bool,
+    /// two numbers of a record advance by themselves, so that the smaller may overtake the other
+    race: bool,
 }
 
 pub(super) const USER: usize = 0;
@@ -50,8 +54,14 @@ pub fn design(seed: u64) -> Design {
         locals: 100,
         ranked: false,
         once: false,
+        lone: false,
+        race: false,
     };
     maker.once = theme == Theme::Network && maker.dice.chance(45);
+    // Drawn aside, so that the other designs stay as they are.
+    let mut aside = Dice::new(seed.wrapping_mul(0x9e37_79b9));
+    maker.lone = maker.once && aside.chance(40);
+    maker.race = aside.chance(40);
     maker.ranked = matches!(theme, Theme::Memory | Theme::Truth) && maker.dice.chance(45);
     maker.make();
     // other dice, so that the designs stay what they were
@@ -121,6 +131,10 @@ impl Maker {
         for number in 0..count {
             self.op(number);
         }
+        if self.race && self.ranked && self.numbers_meet(0) {
+            self.advance(0);
+            self.advance(1);
+        }
         if self.theme != Theme::Copies && self.dice.chance(60) {
             self.repair();
         }
@@ -173,6 +187,9 @@ impl Maker {
         };
         let mut alpha = one("Alpha", "a");
         alpha.count = if network || self.dice.chance(if small { 30 } else { 60 }) { 2 } else { 1 };
+        if self.lone {
+            alpha.count = 1;
+        }
         alpha.place = network;
         alpha.made = !network && self.dice.chance(25);
         alpha.log = !network && self.dice.chance(20);

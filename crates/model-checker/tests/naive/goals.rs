@@ -54,9 +54,7 @@ impl Maker {
         let times_meet = self.theme == Theme::Time;
         let scope =
             Scope { records: vec![(Expr::Local(0), subject)], times_meet, ..Scope::default() };
-        let attrs = &self.design.subjects[subject].attrs;
-        let two =
-            self.ranked && attrs.len() > 1 && attrs.iter().take(2).all(|attr| attr.ty == Ty::Int);
+        let two = self.ranked && self.numbers_meet(subject);
         let roll = self.dice.below(12);
         let limit = self.dice.below(3) as i64;
         let mut phrases = self.phrases();
@@ -135,6 +133,10 @@ impl Maker {
                 let budget = self.dice.chance(55).then_some(1);
                 self.design.check.faults.push((fault, budget));
             }
+        }
+        if self.lone && !self.design.has(Fault::DoubledMessage) {
+            self.design.check.faults.push((Fault::DoubledMessage, Some(1)));
+            self.design.check.faults.sort_unstable();
         }
         if self.design.has(Fault::ClockStep) {
             for subject in &mut self.design.subjects {

@@ -142,6 +142,11 @@ impl World<'_> {
         }
     }
 
+    fn places(&self) -> usize {
+        let at_places = self.design.subjects.iter().filter(|subject| subject.place);
+        at_places.map(|subject| subject.count).sum()
+    }
+
     /// Faults that need no call.
     pub fn losses(&self, state: &State, list: &mut Vec<Event>) {
         for person in 0..self.people.len() {
@@ -158,15 +163,19 @@ impl World<'_> {
         for slot in state.copies.keys() {
             let mut next = state.clone();
             next.copies.remove(slot);
-            if let Some(next) = charged(self, next, &[Fault::Evict]) {
-                list.push(Event::new(next));
+            // A copy may be gone at any time, whether or not that fault is on.
+            if self.design.has(Fault::Evict) {
+                self.seen.borrow_mut().struck.insert(Fault::Evict);
             }
+            list.push(Event::new(next));
         }
         if state.parted {
             let mut event = Event::new(State { parted: false, ..state.clone() });
             event.action = Some((Action::Heal, true));
             list.push(event);
-        } else if let Some(next) = charged(self, state.clone(), &[Fault::Partition]) {
+        } else if self.places() > 1
+            && let Some(next) = charged(self, state.clone(), &[Fault::Partition])
+        {
             list.push(Event::new(State { parted: true, ..next }));
         }
     }

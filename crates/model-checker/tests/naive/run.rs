@@ -104,6 +104,14 @@ impl World<'_> {
         who: &Who<'_>,
     ) -> Option<Done> {
         let mut body = self.body(state, &effect.params, who);
+        // What it is about must still be there.
+        let gone = |arg: &Value| match arg {
+            Value::Ref(record) => !state.records.contains_key(record),
+            _ => false,
+        };
+        if who.args.iter().any(gone) {
+            return None;
+        }
         for (_, clause) in &effect.guard {
             if !body.scene.test(clause).unwrap_or(false) {
                 return None;
@@ -228,7 +236,8 @@ impl Body<'_> {
                     None => -1,
                     Some(parent) => {
                         let parent = self.scene.record(parent)?.ok_or(Missing)?;
-                        if !self.scene.state.records.contains_key(&parent) {
+                        let there = self.scene.state.records.contains_key(&parent);
+                        if !there && !self.scene.lenient_records {
                             return Err(Missing);
                         }
                         parent.own

@@ -150,6 +150,20 @@ impl Maker {
         self.design.subjects[subject].attrs.iter().any(|attr| attr.ty == Ty::Int)
     }
 
+    /// Are the first two attributes of a record numbers? Then goals compare them.
+    pub(super) fn numbers_meet(&self, subject: usize) -> bool {
+        let attrs = &self.design.subjects[subject].attrs;
+        attrs.len() > 1 && attrs.iter().take(2).all(|attr| attr.ty == Ty::Int)
+    }
+
+    /// A step that only advances a number of the first subject.
+    pub(super) fn advance(&mut self, attr: usize) {
+        let (name, kind) = (format!("advance_{attr}"), Kind::Step);
+        let body = vec![Stmt::Assign(Expr::Param(0), 0, attr, Change::Add, int(1))];
+        let (params, guard) = (vec![self.record_param(0, false)], Vec::new());
+        self.push(Op { name, kind, actor: USER, params, guard, body, keyed: false });
+    }
+
     pub(super) fn repair(&mut self) {
         let subject = self.dice.below(self.design.subjects.len());
         let times_meet = self.theme == Theme::Time;
@@ -200,7 +214,7 @@ impl Maker {
 
     /// A step that sends, and one that hears; perhaps that sends on.
     pub(super) fn network(&mut self) {
-        let on = self.dice.chance(50);
+        let on = self.dice.chance(50) || self.lone;
         let hear = self.design.ops.len() + 1;
         let number = |at| Expr::Attr(boxed(Expr::Param(at)), 0, 0);
         let node =
@@ -262,7 +276,7 @@ impl Maker {
         }
         self.locals += 20;
         if once {
-            self.design.check.messages = 2;
+            self.design.check.messages = if self.lone { 1 } else { 2 };
         }
         self.push(talk);
         self.push(heard);

@@ -133,7 +133,10 @@ impl<'d> World<'d> {
             }
         }
         for (fault, budget) in &self.design.check.faults {
-            if let Some(budget) = budget {
+            // Of copies that are gone there is no budget.
+            if let Some(budget) = budget
+                && *fault != Fault::Evict
+            {
                 state.left.insert(*fault, *budget);
             }
         }

@@ -42,6 +42,9 @@ true.
 - **measured**: those of the failures that are quantities, and are watched at run time instead
 - **hotspots**: bound to what gets hot, and counted at run time under this name
 
+What becomes of each verdict when a number of its world is one larger stands in
+[larger worlds](LARGER.md).
+
 ";
 
 /// Covered, of how many.

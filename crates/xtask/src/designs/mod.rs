@@ -6,9 +6,12 @@
 
 mod catalog;
 mod facts;
+mod larger;
 mod ledger;
 mod outline;
 mod page;
+#[cfg(test)]
+mod reasons;
 mod verdict;
 
 use std::path::Path;
@@ -21,6 +24,7 @@ use verdict::Verdict;
 
 const PAGE: &str = "designs/README.md";
 const LEDGER: &str = "designs/LEDGER.md";
+const LARGER: &str = "designs/LARGER.md";
 
 /// One design of the catalog and what stands beside it.
 struct Entry {
@@ -39,13 +43,13 @@ pub fn run(names: &[&str]) -> Answer {
         println!("designs: {changed} pages changed");
         return Ok(true);
     }
+    if let ["--larger", names @ ..] = names {
+        return make_larger(&root, names);
+    }
     let program = cargo::release_binary(&root, "steadfast")?;
     let mut changed = 0;
     let all = texts(&root)?;
-    if let Some(unknown) = names.iter().find(|name| !all.iter().any(|(path, _)| id(path) == **name))
-    {
-        return Err(format!("no design `{unknown}` in `designs/`"));
-    }
+    known(names, &all)?;
     let mut table = Table::new(&["design", "verdict", "states", "goals", "failures", "seconds"]);
     let mut total = Duration::ZERO;
     for (path, _) in all {
@@ -80,6 +84,37 @@ pub fn run(names: &[&str]) -> Answer {
     changed += pages(&root)?;
     println!("designs: {changed} files changed");
     Ok(true)
+}
+
+/// The goals of each design, or of these, once for every number of its world that can be one larger.
+fn make_larger(root: &Path, names: &[&str]) -> Answer {
+    let program = cargo::release_binary(root, "steadfast")?;
+    let all = texts(root)?;
+    known(names, &all)?;
+    let mut changed = 0;
+    let budget = larger::STATES_MAX.to_string();
+    let started = Instant::now();
+    for (path, _) in all {
+        if !names.is_empty() && !names.contains(&id(&path)) {
+            continue;
+        }
+        let words = ["check", "--golden", "--larger", "--max-states", &budget, "--threads", "1"];
+        let began = Instant::now();
+        let found = said(root, &program, &[&words[..], &[path.as_str()]].concat())?;
+        changed += write(root, &with_ending(&path, "larger"), &found)?;
+        println!("{}: {:.1} s", id(&path), began.elapsed().as_secs_f64());
+    }
+    println!("in all: {:.0} s", started.elapsed().as_secs_f64());
+    changed += pages(root)?;
+    println!("designs: {changed} files changed");
+    Ok(true)
+}
+
+fn known(names: &[&str], all: &[(String, String)]) -> Result<(), String> {
+    match names.iter().find(|name| !all.iter().any(|(path, _)| id(path) == **name)) {
+        Some(unknown) => Err(format!("no design `{unknown}` in `designs/`")),
+        None => Ok(()),
+    }
 }
 
 /// What a command of the binary prints.
@@ -121,7 +156,16 @@ fn pages(root: &Path) -> Result<usize, String> {
     let entries = entries(root)?;
     let lists = write(root, PAGE, &page::page(&entries))?
         + write(root, catalog::INDEX, &catalog::index(&entries))?;
-    Ok(lists + write(root, LEDGER, &ledger_page(root)?)?)
+    let larger = write(root, LARGER, &larger::page(&larger_designs(root)?))?;
+    Ok(lists + larger + write(root, LEDGER, &ledger_page(root)?)?)
+}
+
+fn larger_designs(root: &Path) -> Result<Vec<larger::Design>, String> {
+    let list = texts(root)?.into_iter().map(|(path, _)| {
+        let beside = std::fs::read_to_string(root.join(with_ending(&path, "larger")));
+        larger::Design { path, beside: beside.unwrap_or_default() }
+    });
+    Ok(list.collect())
 }
 
 fn ledger_page(root: &Path) -> Result<String, String> {
@@ -244,5 +288,51 @@ mod tests {
         let kept = std::fs::read_to_string(root.join(LEDGER)).unwrap_or_default();
         let now = ledger_page(&root).unwrap();
         assert_eq!(kept, now, "`{LEDGER}` is old: run `cargo xtask designs`");
+    }
+
+    #[test]
+    fn larger_worlds_were_looked_at_for_every_design_as_it_is_now() {
+        let root = repo::root().unwrap();
+        let designs = larger_designs(&root).unwrap();
+        let problems: Vec<String> = designs
+            .iter()
+            .filter_map(|design| {
+                let verdict = std::fs::read_to_string(root.join(verdict_path(&design.path)));
+                let problem = larger::problem(&design.beside, &verdict.unwrap_or_default())?;
+                Some(format!("{}: {problem}", id(&design.path)))
+            })
+            .collect();
+        assert_eq!(problems, [""; 0], "run `cargo xtask designs --larger`");
+        let kept = std::fs::read_to_string(root.join(LARGER)).unwrap_or_default();
+        assert_eq!(
+            kept,
+            larger::page(&designs),
+            "`{LARGER}` is old: run `cargo xtask designs --pages`"
+        );
+    }
+
+    #[test]
+    fn every_bound_has_its_reason_beside_it() {
+        let root = repo::root().unwrap();
+        let mut missing = Vec::new();
+        for (path, text) in texts(&root).unwrap() {
+            let verdict = std::fs::read_to_string(root.join(verdict_path(&path))).unwrap();
+            let bounds = reasons::missing(&text, &verdict);
+            missing.extend(bounds.into_iter().map(|bound| format!("{}: {bound}", id(&path))));
+        }
+        assert_eq!(missing, [""; 0], "say in a comment in `check` why the bound is enough");
+    }
+
+    #[test]
+    fn nothing_is_kept_of_the_larger_worlds_of_a_design_that_is_gone() {
+        let root = repo::root().unwrap();
+        let files = repo::files(&root).unwrap();
+        let beside = files.iter().filter(|file| file.path.ends_with(".larger"));
+        let there = |path: &str| files.iter().any(|file| file.path == path);
+        let gone: Vec<&str> = beside
+            .map(|file| file.path.as_str())
+            .filter(|path| !there(&path.replace(".larger", ".design")))
+            .collect();
+        assert_eq!(gone, [""; 0]);
     }
 }

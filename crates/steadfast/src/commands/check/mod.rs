@@ -74,7 +74,7 @@ pub struct Check {
     /// Explore the whole design at once, not each goal in what it reads
     #[arg(long)]
     whole: bool,
-    /// The form that is kept beside a design, for `cargo xtask designs`
+    /// The form that is kept beside a design, for `cargo xtask designs`; with `--larger`, of that alone
     #[arg(long, hide = true, conflicts_with_all = ["json", "compile_only"])]
     golden: bool,
     /// What a verdict that is kept beside a design is known by: its text, and the rules of the checker
@@ -111,6 +111,14 @@ impl Check {
             return Ok(Exit::Yes);
         }
         let options = self.options();
+        if self.golden && self.larger {
+            let options = Options { failures: false, witnesses: false, free: false, ..options };
+            for word in &self.designs {
+                let outcome = Outcome::of(word, Some(&options), false, output);
+                output.print(&outcome.larger_golden(&options));
+            }
+            return Ok(Exit::Yes);
+        }
         let verdicts = self.verdicts.open();
         let mut outcomes = Vec::new();
         for word in &self.designs {

@@ -179,6 +179,28 @@ impl Outcome {
         }
     }
 
+    /// What is kept beside a design of its larger worlds.
+    pub fn larger_golden(&self, options: &Options) -> String {
+        let mut out = format!("checked {}\nbudget {} states\n", self.mark(), options.max_states);
+        let Some((design, report)) = self.report() else {
+            return out + "not explored\n";
+        };
+        let mut meter = Meter::new(&self.word);
+        for one in model_checker::larger(design, report, options, &mut |at| meter.show(at)) {
+            let said = match one.outcome {
+                LargerOutcome::Same => "the same".to_string(),
+                LargerOutcome::NotKnown { goal, why } => format!("not known, {goal}, {why}"),
+                LargerOutcome::Violated { goal, steps } => {
+                    format!("violated, {goal}, in {steps} steps")
+                }
+                LargerOutcome::Cannot(why) => format!("not explored, {why}"),
+            };
+            out.push_str(&format!("larger {} | {said}\n", one.world));
+        }
+        meter.clear();
+        out
+    }
+
     pub fn json(&self, closed: bool) -> Value {
         let read = match &self.read {
             Ok(read) => read,
