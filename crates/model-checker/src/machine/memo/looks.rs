@@ -61,6 +61,7 @@ impl Machine {
             | ExprKind::Verified { .. }
             | ExprKind::Included { .. }
             | ExprKind::WorldArg { .. }
+            | ExprKind::Remembered { .. }
             | ExprKind::View { .. }
             | ExprKind::Old(_)
             | ExprKind::Now => None,
