@@ -83,10 +83,16 @@ fn rows(design: &Design, dice: &mut Dice, row: Row, number_at: usize) -> Option<
     let over = Domain::Rows(row);
     let record = Expr::Arg(90, row, 0);
     let op = dice.pick(&[Cmp::Le, Cmp::Eq, Cmp::Ne, Cmp::Ge]);
-    Some(match dice.below(4) {
+    Some(match dice.below(5) {
         0 => {
             let count = Expr::Total { local: 90, over, filter: None, value: None };
             cmp(Cmp::Le, count, int(dice.below(3) as i64))
+        }
+        3 => {
+            // of transitions: it grows, or it shrinks
+            let count = || Expr::Total { local: 90, over: over.clone(), filter: None, value: None };
+            let op = dice.pick(&[Cmp::Le, Cmp::Ge]);
+            cmp(op, count(), Expr::Old(boxed(count())))
         }
         1 if number_at > 0 => {
             let limit = int(dice.below(2) as i64);
