@@ -1,6 +1,6 @@
 //! The truth of one step, under its overlay.
 
-use design::model::{BlobId, OperationId, StateId, SubjectId};
+use design::model::{BlobId, StateId, SubjectId};
 
 use crate::counters;
 use crate::eval::{Env, Eval, Stop};
@@ -164,10 +164,6 @@ impl<'a, T: Truth> Env<'a> for StepEnv<'_, T> {
     }
 
     fn keys(&self, _subject: SubjectId) -> Option<&'a [Word]> {
-        None
-    }
-
-    fn done(&self, _effect: OperationId, _row: usize) -> Option<&'a [Word]> {
         None
     }
 

@@ -1,9 +1,10 @@
 //! Invariants and recovery goals over a whole world.
 
-use design::model::{BlobId, Goal, OperationId, StateId, SubjectId};
+use design::model::{ActorId, BlobId, Goal, MemoryId, OperationId, StateId, SubjectId};
 
 use crate::eval::{Env, Eval, Stop};
 use crate::fault::Fault;
+use crate::program::node::Rows;
 use crate::{Fetch, HashPart, NULL, Program, Reason, Refusal, Scratch, Word, World};
 
 /// Does the goal hold in `world`, having come from `old`? A goal that mentions `old` holds where
@@ -138,8 +139,20 @@ impl<'a, W: World> Env<'a> for WorldEnv<'a, W> {
         Some(self.seen().keys(subject))
     }
 
-    fn done(&self, effect: OperationId, row: usize) -> Option<&'a [Word]> {
-        self.seen().done(effect, row)
+    fn rows(&self, of: Rows, operation: OperationId, row: usize) -> Option<&'a [Word]> {
+        match of {
+            Rows::Done => self.seen().done(operation, row),
+            Rows::UnderWay => self.seen().under_way(operation, row),
+            Rows::Waiting => self.seen().waiting(operation, row),
+        }
+    }
+
+    fn principals(&self, actor: ActorId) -> &'a [Word] {
+        self.seen().principals(actor)
+    }
+
+    fn remembered(&self, principal: Word, memory: (ActorId, MemoryId), of: Word) -> Word {
+        self.seen().remembered(principal, memory, of)
     }
 
     fn look_back(&mut self, old: bool) -> bool {

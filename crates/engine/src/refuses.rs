@@ -1,6 +1,6 @@
 //! A quick no.
 
-use design::model::{BlobId, ClauseRef, OperationId, StateId, SubjectId};
+use design::model::{BlobId, ClauseRef, StateId, SubjectId};
 
 use crate::eval::{Env, Eval, Stop};
 use crate::fault::Fault;
@@ -196,10 +196,6 @@ impl<'a, T: Truth> Env<'a> for Peek<'_, '_, T> {
     }
 
     fn keys(&self, _subject: SubjectId) -> Option<&'a [Word]> {
-        None
-    }
-
-    fn done(&self, _effect: OperationId, _row: usize) -> Option<&'a [Word]> {
         None
     }
 

@@ -1,6 +1,6 @@
 //! What a step reads, and what an invariant ranges over.
 
-use design::model::{BlobId, OperationId, StateId, SubjectId};
+use design::model::{ActorId, BlobId, MemoryId, OperationId, StateId, SubjectId};
 
 use crate::{HashPart, Word};
 
@@ -61,4 +61,25 @@ pub trait World: Truth {
     /// What the world outside has done for this effect: the words of the parameters of the
     /// `row`th call it carried out, `None` after the last.
     fn done(&self, effect: OperationId, row: usize) -> Option<&[Word]>;
+
+    /// The messages under way to this step: the words of the parameters of the `row`th, `None` after
+    /// the last.
+    fn under_way(&self, _step: OperationId, _row: usize) -> Option<&[Word]> {
+        None
+    }
+
+    /// The open entries of the outbox for this effect: the words of the parameters of the `row`th.
+    fn waiting(&self, _effect: OperationId, _row: usize) -> Option<&[Word]> {
+        None
+    }
+
+    /// Every principal that may act as this actor.
+    fn principals(&self, _actor: ActorId) -> &[Word] {
+        &[]
+    }
+
+    /// What a principal remembers as this actor; `of`: which record, of a memory that is kept for each.
+    fn remembered(&self, _principal: Word, _memory: (ActorId, MemoryId), _of: Word) -> Word {
+        crate::NULL
+    }
 }

@@ -449,14 +449,19 @@ impl Machine {
         }
     }
 
-    /// Records that the world has no room for.
+    /// Records, messages and calls that the world has no room for.
     fn extra_lines(&self, extras: &Extras) -> Vec<StateLine> {
         let lines = extras.records.iter().map(|extra| StateLine {
             record: self.show_key(extra.subject, extra.key),
             attribute: String::new(),
             value: if extra.words.is_some() { "present" } else { "absent" }.into(),
         });
-        lines.collect()
+        let sends = extras.sends.iter().map(|(operation, _)| StateLine {
+            record: format!("send {}", self.design.operations[operation.index()].name),
+            attribute: String::new(),
+            value: "under way, beyond the room of this world".into(),
+        });
+        lines.chain(sends).collect()
     }
 
     fn show_copy(&self, subject: SubjectId, key: u32, principal: u32) -> String {

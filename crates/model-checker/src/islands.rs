@@ -125,7 +125,7 @@ fn local(goal: &Invariant) -> bool {
             if let ExprKind::Quantifier { domain, .. } | ExprKind::Aggregate { domain, .. } =
                 &expr.kind
             {
-                ranges |= matches!(**domain, Domain::All(_) | Domain::World(_));
+                ranges |= !matches!(**domain, Domain::Children { .. } | Domain::Elements(_));
             }
         });
         ranges

@@ -105,6 +105,9 @@ impl Compiler {
                 return None;
             }
         }
+        if let Some(found) = self.goal_domain(frame, written) {
+            return found;
+        }
         if let Some(parent) = &written.parent {
             self.report(
                 Diagnostic::error("E0305", parent.span, "`of` follows a child subject's name")
@@ -192,8 +195,9 @@ impl Compiler {
                 let row = of.subject();
                 (of, row)
             }
-            Domain::World(effect) => {
-                let params = &self.design.operations[effect.index()].params;
+            Domain::Principals(_) => (Type::Actor, None),
+            Domain::World(operation) | Domain::Messages(operation) | Domain::Outbox(operation) => {
+                let params = &self.design.operations[operation.index()].params;
                 let fields = params.iter().map(|param| (param.name.clone(), param.ty.clone()));
                 (Type::Record(fields.collect()), None)
             }
@@ -203,8 +207,10 @@ impl Compiler {
             self.not_reserved(var);
         }
         let local = frame.slot(name, ty);
-        if let Domain::World(effect) = &domain {
-            frame.scope.push(Entry::WorldRow { id: local, effect: *effect });
+        if let Some(effect) = domain.rows_of() {
+            frame.scope.push(Entry::WorldRow { id: local, effect });
+        } else if let Domain::Principals(actor) = domain {
+            frame.scope.push(Entry::Principal { id: local, actor });
         } else if form.var.is_none()
             && let Some(subject) = row
         {

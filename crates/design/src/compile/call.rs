@@ -363,7 +363,7 @@ impl Compiler {
         }
     }
 
-    fn view_call(
+    pub(super) fn view_call(
         &mut self,
         frame: &mut Frame,
         view: ViewId,
@@ -372,10 +372,10 @@ impl Compiler {
         span: Span,
     ) -> Expr {
         let declared = self.design.views[view.index()].span;
-        if frame.mode != Mode::Read {
+        if !matches!(frame.mode, Mode::Read | Mode::Goal) {
             self.report(
                 Diagnostic::error("E0401", span, format!("`{}` is a view", function.text))
-                    .label("guards, effects and goals read truth only")
+                    .label("guards, effects and invariants read truth only")
                     .also(declared, "derived here; it may lag behind the truth")
                     .help("keep what is decided upon as truth, and read that"),
             );
@@ -402,6 +402,9 @@ impl Compiler {
                 Some(value) => values.push(value),
                 None => return error_expr(span),
             }
+        }
+        if frame.mode == Mode::Goal {
+            return self.caught_up(frame, view, values, span);
         }
         Expr { kind: ExprKind::View { view, args: values }, ty: Type::Rows(view), span }
     }

@@ -356,6 +356,9 @@ impl Compiler {
         index: &tree::Expr,
         span: Span,
     ) -> Expr {
+        if let Some(found) = self.remembered_of(frame, base, index, span) {
+            return found;
+        }
         let base = self.expr(frame, base, None);
         let (wanted, ty) = match &base.ty {
             Type::List { of, .. } => (Type::Int, (**of).clone()),

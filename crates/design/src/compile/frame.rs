@@ -50,10 +50,15 @@ pub enum Entry {
         id: LocalId,
         subject: SubjectId,
     },
-    /// a call to the world outside, whose parameters are seen by their bare names
+    /// a call to the world outside or a message, whose parameters are seen by their bare names
     WorldRow {
         id: LocalId,
         effect: OperationId,
+    },
+    /// a principal of this actor, which is the root of its chain
+    Principal {
+        id: LocalId,
+        actor: ActorId,
     },
     /// nothing beyond is seen: the body of a `define`, a counter
     Wall,
@@ -130,6 +135,14 @@ impl Frame {
     pub fn world_row(&self, slot: LocalId) -> Option<OperationId> {
         self.visible().find_map(|entry| match entry {
             Entry::WorldRow { id, effect } if *id == slot => Some(*effect),
+            _ => None,
+        })
+    }
+
+    /// The actor whose principals this slot ranges over.
+    pub fn principal(&self, slot: LocalId) -> Option<ActorId> {
+        self.visible().find_map(|entry| match entry {
+            Entry::Principal { id, actor } if *id == slot => Some(*actor),
             _ => None,
         })
     }

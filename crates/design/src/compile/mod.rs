@@ -28,6 +28,7 @@ mod path;
 mod proofs;
 mod protocol;
 mod range;
+mod reach;
 mod relevance;
 mod rules;
 mod sent_to;

@@ -127,6 +127,11 @@ impl Compiler {
         if let Some(&define) = self.names.defines.get(&name.text) {
             return Found::Value(self.put_in_place(frame, define, name, &[], name.span));
         }
+        if frame.mode == Mode::Goal
+            && let Some(&view) = self.names.views.get(&name.text)
+        {
+            return Found::Value(self.view_call(frame, view, name, &[], name.span));
+        }
         self.unknown_name(frame, name, expected);
         Found::Nothing
     }
@@ -265,6 +270,11 @@ impl Compiler {
             && let Some(found) = self.world_member(id, effect, name)
         {
             return found;
+        }
+        if let ExprKind::Local(id) = value.kind
+            && let Some(actor) = frame.principal(id)
+        {
+            return Found::Value(self.remembered(value, actor, name, None, span));
         }
         match value.ty.required() {
             Type::Error => Found::Nothing,

@@ -39,6 +39,7 @@ pub fn looked_at(design: &Design) -> FxHashSet<Site> {
     }
     for goal in design.invariants.iter().chain(&design.recoveries) {
         flow.look_inside(&goal.body, None);
+        flow.look_at_rows(&goal.body, design);
     }
     for subject in &design.subjects {
         for counter in &subject.counters {
@@ -109,6 +110,28 @@ impl Flow {
         });
         // a bare value in the place of a condition decides, too
         self.look_bare(value, frame);
+    }
+
+    /// What a goal reads of calls, messages and memory decides.
+    fn look_at_rows(&mut self, goal: &Expr, design: &Design) {
+        let mut rows = Vec::new();
+        each(goal, &mut |part| match &part.kind {
+            ExprKind::Quantifier { local, domain, .. }
+            | ExprKind::Aggregate { local, domain, .. } => {
+                rows.extend(domain.rows_of().map(|operation| (*local, operation)));
+            }
+            ExprKind::Remembered { actor, field, .. } => {
+                self.looked.insert(Site::Memory(*actor, *field));
+            }
+            _ => {}
+        });
+        each(goal, &mut |part| {
+            let ExprKind::WorldArg { local, param } = &part.kind else { return };
+            for (_, operation) in rows.iter().filter(|(held, _)| held == local) {
+                let param = &design.operations[operation.index()].params[*param as usize];
+                self.looked.insert(Site::Local(*operation, param.local));
+            }
+        });
     }
 
     fn look_bare(&mut self, value: &Expr, frame: FrameOf<'_>) {

@@ -105,7 +105,7 @@ impl Compiler {
                         .iter()
                         .map(|param| param.name.clone()),
                 ),
-                Entry::Wall => {}
+                Entry::Principal { .. } | Entry::Wall => {}
             }
         }
         if !frame.is_walled() {

@@ -133,10 +133,19 @@ pub enum ExprKind {
         base: Box<Expr>,
         counter: CounterId,
     },
-    /// a parameter of the effect call that `local` ranges over (`world.EFFECT`)
+    /// a parameter of the effect call or the message that `local` ranges over (`world.EFFECT`,
+    /// `messages of STEP`, `outbox of EFFECT`)
     WorldArg {
         local: LocalId,
         param: u32,
+    },
+    /// what a principal remembers as this actor, which is the root of its chain; of a memory that is
+    /// kept for each record: of that one. Only in goals.
+    Remembered {
+        principal: Box<Expr>,
+        actor: ActorId,
+        field: MemoryId,
+        of: Option<Box<Expr>>,
     },
     /// the value before this transition; only in invariants
     Old(Box<Expr>),
@@ -168,8 +177,29 @@ pub enum Domain {
     Children { child: SubjectId, parent: Expr },
     /// the elements of a set or a list, the keys of a map
     Elements(Expr),
-    /// what the world outside has done for this effect; only in invariants
+    /// what the world outside has done for this effect; only in goals
     World(OperationId),
+    /// every principal that may act as this actor; only in goals
+    Principals(ActorId),
+    /// the messages under way to this step; only in goals
+    Messages(OperationId),
+    /// the open entries of the outbox for this effect; only in goals
+    Outbox(OperationId),
+}
+
+impl Domain {
+    /// The operation whose parameters a variable over this has.
+    pub fn rows_of(&self) -> Option<OperationId> {
+        match self {
+            Domain::World(operation) | Domain::Messages(operation) | Domain::Outbox(operation) => {
+                Some(*operation)
+            }
+            Domain::All(_)
+            | Domain::Children { .. }
+            | Domain::Elements(_)
+            | Domain::Principals(_) => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]

@@ -84,6 +84,12 @@ pub fn children<'e>(value: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
             visit(base);
             visit(index);
         }
+        ExprKind::Remembered { principal, of, .. } => {
+            visit(principal);
+            if let Some(of) = of {
+                visit(of);
+            }
+        }
         ExprKind::Record(fields) => fields.iter().for_each(|(_, value)| visit(value)),
     }
 }
@@ -92,7 +98,11 @@ fn domain_children<'e>(domain: &'e Domain, visit: &mut dyn FnMut(&'e Expr)) {
     match domain {
         Domain::Children { parent, .. } => visit(parent),
         Domain::Elements(collection) => visit(collection),
-        Domain::All(_) | Domain::World(_) => {}
+        Domain::All(_)
+        | Domain::World(_)
+        | Domain::Principals(_)
+        | Domain::Messages(_)
+        | Domain::Outbox(_) => {}
     }
 }
 
@@ -382,6 +392,12 @@ pub fn children_mut(value: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
             visit(base);
             visit(index);
         }
+        ExprKind::Remembered { principal, of, .. } => {
+            visit(principal);
+            if let Some(of) = of {
+                visit(of);
+            }
+        }
         ExprKind::Record(fields) => fields.iter_mut().for_each(|(_, value)| visit(value)),
     }
 }
@@ -390,6 +406,10 @@ fn domain_children_mut(domain: &mut Domain, visit: &mut dyn FnMut(&mut Expr)) {
     match domain {
         Domain::Children { parent, .. } => visit(parent),
         Domain::Elements(collection) => visit(collection),
-        Domain::All(_) | Domain::World(_) => {}
+        Domain::All(_)
+        | Domain::World(_)
+        | Domain::Principals(_)
+        | Domain::Messages(_)
+        | Domain::Outbox(_) => {}
     }
 }

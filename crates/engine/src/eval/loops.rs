@@ -2,7 +2,7 @@
 
 use super::{Env, Eval, Stop};
 use crate::fault::Fault;
-use crate::program::node::{Arithmetic, Loop, LoopKind, NodeId, Over};
+use crate::program::node::{Arithmetic, Loop, LoopKind, NodeId, Over, Rows};
 use crate::{NULL, Word};
 
 /// What has been found so far.
@@ -64,14 +64,23 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                     }
                 }
             }
-            Over::World(effect) => {
+            Over::Principals(actor) => {
+                for principal in self.env.principals(actor) {
+                    self.visit(rule, *principal, &mut tally, at)?;
+                    if tally.ended {
+                        break;
+                    }
+                }
+            }
+            Over::Rows(of, operation) => {
                 let old = self.env.look_back(false);
                 self.env.look_back(old);
                 let mut row = 0;
-                while !tally.ended && self.env.done(effect, row).is_some() {
-                    // which row of which effect, and whether of the world before
-                    let handle = ((row as Word) << 24)
-                        | (Word::from(effect.0 & 0x7f_ffff) << 1)
+                while !tally.ended && self.env.rows(of, operation, row).is_some() {
+                    // which row of what of which operation, and whether of the world before
+                    let handle = ((row as Word) << 26)
+                        | ((of as Word) << 24)
+                        | (Word::from(operation.0 & 0x7f_ffff) << 1)
                         | Word::from(old);
                     self.visit(rule, handle, &mut tally, at)?;
                     row += 1;
@@ -129,9 +138,10 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
         if handle < 0 {
             return None;
         }
-        let effect = design::model::OperationId(((handle >> 1) & 0x7f_ffff) as u32);
+        let operation = design::model::OperationId(((handle >> 1) & 0x7f_ffff) as u32);
+        let of = Rows::ALL.get((handle >> 24 & 3) as usize).copied()?;
         let before = self.env.look_back(handle & 1 == 1);
-        let words = self.env.done(effect, (handle >> 24) as usize);
+        let words = self.env.rows(of, operation, (handle >> 26) as usize);
         self.env.look_back(before);
         words
     }

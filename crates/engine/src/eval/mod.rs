@@ -7,7 +7,7 @@ mod loops;
 mod proofs;
 mod push;
 
-use design::model::{BlobId, OperationId, StateId, SubjectId};
+use design::model::{ActorId, BlobId, MemoryId, OperationId, StateId, SubjectId};
 
 pub(crate) use arithmetic::compute;
 pub(crate) use block::used;
@@ -16,7 +16,7 @@ use condition::ordered;
 use crate::fault::Fault;
 pub(crate) use crate::fault::Stop;
 use crate::program::Program;
-use crate::program::node::{Arithmetic, Node, NodeId, Run};
+use crate::program::node::{Arithmetic, Node, NodeId, Rows, Run};
 use crate::scratch::QueryOut;
 use crate::{HashPart, NULL, Word};
 
@@ -47,7 +47,16 @@ pub(crate) trait Env<'a> {
     fn memory(&self, index: usize) -> Word;
     /// All keys that a record may have; none: this place does not scan.
     fn keys(&self, subject: SubjectId) -> Option<&'a [Word]>;
-    fn done(&self, effect: OperationId, row: usize) -> Option<&'a [Word]>;
+    /// Calls and messages, which goals alone see; so with principals and what they remember.
+    fn rows(&self, _of: Rows, _operation: OperationId, _row: usize) -> Option<&'a [Word]> {
+        None
+    }
+    fn principals(&self, _actor: ActorId) -> &'a [Word] {
+        &[]
+    }
+    fn remembered(&self, _principal: Word, _memory: (ActorId, MemoryId), _of: Word) -> Word {
+        NULL
+    }
     /// Looks at the world before the transition, or back; answers where it looked before.
     fn look_back(&mut self, old: bool) -> bool;
 }
@@ -216,6 +225,12 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 return self.eval(body);
             }
             Node::WorldArg { local, offset } => return self.world_arg(local, offset, id),
+            Node::Remembered { principal, memory, of } => {
+                let principal = self.eval(principal)?;
+                let of = self.eval(of)?;
+                let memory = (ActorId(u32::from(memory.0)), MemoryId(u32::from(memory.1)));
+                self.env.remembered(principal, memory, of)
+            }
             Node::IsNullBlock(_)
             | Node::EqualBlocks { .. }
             | Node::In { .. }

@@ -5,7 +5,7 @@ use design::model::{
 };
 
 use super::lower::Lower;
-use super::node::{Arithmetic, Form, Loop, LoopKind, Node, NodeId, Over, Run, Slot};
+use super::node::{Arithmetic, Form, Loop, LoopKind, Node, NodeId, Over, Rows, Run, Slot};
 use crate::StateLayout;
 use crate::layout::width_of;
 
@@ -169,6 +169,12 @@ impl Lower<'_> {
                 }
             }
             ExprKind::WorldArg { local, param } => self.world_arg(*local, *param),
+            ExprKind::Remembered { principal, actor, field, of } => {
+                let principal = self.expr(principal);
+                let of = of.as_ref().map_or(principal, |of| self.expr(of));
+                let memory = (actor.0 as u16, field.0 as u16);
+                Node::Remembered { principal, memory, of }
+            }
             ExprKind::Old(inner) => Node::Old(self.expr(inner)),
             ExprKind::Set(items) => Node::Set(self.run(items)),
             ExprKind::List(items) => Node::List(self.run(items)),
@@ -247,8 +253,8 @@ impl Lower<'_> {
 
     /// Remembers which effect a variable ranges over.
     fn bind(&mut self, local: LocalId, domain: &Domain) {
-        if let Domain::World(effect) = domain {
-            self.world_locals.push((local, *effect));
+        if let Some(effect) = domain.rows_of() {
+            self.world_locals.push((local, effect));
         }
     }
 
@@ -268,7 +274,10 @@ impl Lower<'_> {
                 let stride = stride_of(&collection.ty);
                 Over::Elements { block: self.expr(collection), stride }
             }
-            Domain::World(effect) => Over::World(*effect),
+            Domain::World(effect) => Over::Rows(Rows::Done, *effect),
+            Domain::Messages(step) => Over::Rows(Rows::UnderWay, *step),
+            Domain::Outbox(effect) => Over::Rows(Rows::Waiting, *effect),
+            Domain::Principals(actor) => Over::Principals(*actor),
         };
         let filter = filter.map(|filter| self.expr(filter));
         self.loops.push(Loop { kind, local: self.offset(local), over, filter });

@@ -1,6 +1,8 @@
 //! The lowered form: flat lists, everything refers to everything else by number.
 
-use design::model::{BlobId, CompareOp, MemoryUseId, OperationId, StateId, SubjectId, ViewId};
+use design::model::{
+    ActorId, BlobId, CompareOp, MemoryUseId, OperationId, StateId, SubjectId, ViewId,
+};
 
 pub(crate) use super::stmt_node::{
     AssignKind, Destination, Form, Placed, Slot, StmtNode, StmtOp, Store,
@@ -149,6 +151,12 @@ pub(crate) enum Node {
         local: u32,
         offset: u32,
     },
+    /// what a principal remembers; `of` is the same node where there is no record
+    Remembered {
+        principal: NodeId,
+        memory: (u16, u16),
+        of: NodeId,
+    },
     Old(NodeId),
     Set(Run),
     List(Run),
@@ -237,5 +245,21 @@ pub(crate) enum Over {
     All(SubjectId),
     Children { child: SubjectId, parent: NodeId },
     Elements { block: NodeId, stride: u32 },
-    World(OperationId),
+    Rows(Rows, OperationId),
+    Principals(ActorId),
+}
+
+/// What a variable over calls or messages ranges over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rows {
+    /// what the world outside has done
+    Done,
+    /// messages under way
+    UnderWay,
+    /// open entries of the outbox
+    Waiting,
+}
+
+impl Rows {
+    pub const ALL: [Rows; 3] = [Rows::Done, Rows::UnderWay, Rows::Waiting];
 }

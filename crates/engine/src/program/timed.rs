@@ -28,6 +28,10 @@ pub(crate) fn parts(node: Node, lists: &Lists, loops: &[Loop], each: &mut dyn Fn
         | Node::Exists { base, .. }
         | Node::ExistsCopy { base, .. }
         | Node::Stored { base, .. } => each(base),
+        Node::Remembered { principal, of, .. } => {
+            each(principal);
+            each(of);
+        }
         Node::IsNull(inner)
         | Node::IsNullBlock(inner)
         | Node::Not(inner)
@@ -84,7 +88,7 @@ fn loop_parts(rule: &Loop, each: &mut dyn FnMut(NodeId)) {
     match rule.over {
         Over::Children { parent, .. } => each(parent),
         Over::Elements { block, .. } => each(block),
-        Over::All(_) | Over::World(_) => {}
+        Over::All(_) | Over::Rows(..) | Over::Principals(_) => {}
     }
     rule.filter.iter().for_each(|filter| each(*filter));
     match rule.kind {

@@ -171,6 +171,11 @@ impl<'a> Scope<'a> {
                 )
             }
             ExprKind::Counter { base, counter } => (WHOLE, self.counter(base, *counter)),
+            ExprKind::Remembered { principal, actor, field, of } => {
+                let name = &self.design.actors[actor.index()].memory[field.index()].name;
+                let of = of.as_ref().map_or(String::new(), |of| format!("[{}]", self.text(of)));
+                (WHOLE, format!("{}.{name}{of}", self.at(principal, 9)))
+            }
             ExprKind::WorldArg { local, param } => {
                 (WHOLE, format!("{}.{param}", self.local(*local)))
             }
@@ -264,6 +269,13 @@ impl<'a> Scope<'a> {
             Domain::Elements(of) => self.text(of),
             Domain::World(effect) => {
                 format!("world.{}", self.design.operations[effect.index()].name)
+            }
+            Domain::Principals(actor) => self.design.actors[actor.index()].name.clone(),
+            Domain::Messages(step) => {
+                format!("messages of {}", self.design.operations[step.index()].name)
+            }
+            Domain::Outbox(effect) => {
+                format!("outbox of {}", self.design.operations[effect.index()].name)
             }
         };
         let filter = filter.map_or(String::new(), |filter| format!(" where {}", self.text(filter)));

@@ -266,6 +266,9 @@ impl<'w> Scope<'w> {
                 };
                 Term::whole(text).needing(held.needs)
             }
+            ExprKind::Remembered { .. } => {
+                Term::whole(self.world.refuse("what principals remember, in a goal"))
+            }
             ExprKind::Stored(_) => Term::whole(self.world.refuse("blobs")),
             ExprKind::Hash(_) => Term::whole(self.world.refuse("digests")),
             ExprKind::Verified { .. } => Term::whole(self.world.refuse("signatures")),

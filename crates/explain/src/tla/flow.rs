@@ -197,6 +197,8 @@ impl Flow {
             Domain::World(effect) => {
                 self.effects.insert((scope, local), *effect);
             }
+            // refused where they are written
+            Domain::Principals(_) | Domain::Messages(_) | Domain::Outbox(_) => {}
         }
     }
 

@@ -58,6 +58,9 @@ impl<'w> Scope<'w> {
                 needs.extend(elements.needs.clone());
                 elements.within(Tight::Sum)
             }
+            Domain::Principals(_) | Domain::Messages(_) | Domain::Outbox(_) => {
+                self.world.refuse("principals, messages and the outbox, in a goal")
+            }
             Domain::World(effect) => {
                 inner.rows.insert(local, *effect);
                 let outside = self.var(&self.world.outside(*effect));

@@ -108,7 +108,7 @@ impl Machine {
     }
 
     fn sends(&self, worker: &mut Worker, place: Word, calls: bool) {
-        let Worker { after, journal, scratch, beyond, .. } = worker;
+        let Worker { after, journal, scratch, beyond, extra_sends, .. } = worker;
         for send in scratch.sends() {
             let target = &self.design.operations[send.operation.index()];
             let fine = match target.kind {
@@ -116,7 +116,10 @@ impl Machine {
                 OperationKind::Effect(_) => Ok(()),
                 _ => self.post(after, journal, &send, place),
             };
-            *beyond = beyond.or(fine.err());
+            if let Err(what) = fine {
+                *beyond = beyond.or(Some(what));
+                extra_sends.push((send.operation, send.args.to_vec()));
+            }
         }
     }
 

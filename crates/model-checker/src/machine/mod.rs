@@ -91,6 +91,8 @@ pub(crate) struct Worker {
     /// what the transition at hand has no room for
     beyond: Option<Beyond>,
     extra: Vec<Extra>,
+    /// what it sent for which there is no room
+    extra_sends: Vec<view::ExtraSend>,
     pub(crate) scratch: Scratch,
     /// values, reused
     words: Vec<Word>,
@@ -203,7 +205,8 @@ impl Machine {
         let times = Times::of(design, &clock, &settings, &plan);
         instances::locate(design, &universe, &plan, &places, &mut instances);
         let ranks = Ranks::of(design, &universe, &plan, &instances);
-        let visible = plan.names.iter().map(view::is_visible).collect();
+        let reach = view::Reach::of(design);
+        let visible = plan.names.iter().map(|name| view::is_visible(name, &reach)).collect();
         let forgetful = forgetting::starts(design, &plan);
         let aging =
             if crate::clock::hashes_times(design) { plan.slots.digests() } else { Vec::new() };
@@ -251,6 +254,7 @@ impl Machine {
             operation: OperationId(0),
             beyond: None,
             extra: Vec::new(),
+            extra_sends: Vec::new(),
             scratch: Scratch::new(),
             words: Vec::new(),
             least: Vec::new(),
@@ -372,7 +376,7 @@ impl Machine {
         // After a tick nothing has changed but the clock.
         let after = if now == NOW { &worker.after } else { &worker.before };
         let extras = match beyond {
-            Some(_) => Extras::of(self, &worker.extra),
+            Some(_) => Extras::of(self, &worker.extra, &worker.extra_sends),
             None => Extras::default(),
         };
         let step = Step {
@@ -438,6 +442,7 @@ impl Machine {
         }
         worker.beyond = None;
         worker.extra.clear();
+        worker.extra_sends.clear();
     }
 
     #[inline]

@@ -2,7 +2,9 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use design::model::{BlobId, OperationId, StateId, SubjectId};
+use design::model::{
+    ActorId, BlobId, Design, Domain, ExprKind, MemoryId, OperationId, StateId, SubjectId, visit,
+};
 use engine::{Fetch, HashPart, NULL, Truth, Word, World};
 
 use super::Machine;
@@ -24,8 +26,15 @@ impl<'a> View<'a> {
     }
 
     pub(crate) fn with(self, extras: &'a Extras) -> View<'a> {
-        let extras = (!extras.records.is_empty()).then_some(extras);
+        let extras = (!extras.is_empty()).then_some(extras);
         View { extras, ..self }
+    }
+
+    /// What was sent for which there is no room.
+    fn without_room(&self, operation: OperationId, row: usize) -> Option<&[Word]> {
+        let sends = self.extras.map_or(&[][..], |extras| &extras.sends);
+        let mut own = sends.iter().filter(|(held, _)| *held == operation);
+        own.nth(row).map(|(_, words)| &words[..])
     }
 
     /// A record whose key is not of the world. One that is always there has its defaults.
@@ -52,17 +61,22 @@ pub(crate) struct Extra {
     pub(crate) words: Option<Vec<Word>>,
 }
 
+/// A message or a call to the world outside that the small world has no room for: whose, and what it
+/// carries.
+pub(crate) type ExtraSend = (OperationId, Vec<Word>);
+
 /// All of them, and the keys that there are with them.
 #[derive(Default)]
 pub(crate) struct Extras {
     pub(crate) records: Vec<Extra>,
+    pub(crate) sends: Vec<ExtraSend>,
     /// for each subject
     keys: Vec<Vec<Word>>,
 }
 
 impl Extras {
-    pub(super) fn of(machine: &Machine, records: &[Extra]) -> Extras {
-        if records.is_empty() {
+    pub(super) fn of(machine: &Machine, records: &[Extra], sends: &[ExtraSend]) -> Extras {
+        if records.is_empty() && sends.is_empty() {
             return Extras::default();
         }
         let mut keys: Vec<Vec<Word>> =
@@ -70,7 +84,11 @@ impl Extras {
         for extra in records.iter().filter(|extra| extra.words.is_some() && extra.key >= 0) {
             keys[extra.subject.index()].push(extra.key);
         }
-        Extras { records: records.to_vec(), keys }
+        Extras { records: records.to_vec(), sends: sends.to_vec(), keys }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.records.is_empty() && self.sends.is_empty()
     }
 }
 
@@ -97,19 +115,51 @@ impl OutsideKeys {
     }
 }
 
+/// What the goals of a design read besides truth.
+#[derive(Default)]
+pub(crate) struct Reach {
+    memory: bool,
+    messages: bool,
+    outbox: bool,
+}
+
+impl Reach {
+    pub(super) fn of(design: &Design) -> Reach {
+        let mut reach = Reach::default();
+        for goal in design.invariants.iter().chain(&design.recoveries) {
+            visit::each(&goal.body, &mut |part| match &part.kind {
+                ExprKind::Remembered { .. } => reach.memory = true,
+                ExprKind::Quantifier { domain, .. } | ExprKind::Aggregate { domain, .. } => {
+                    reach.messages |= matches!(**domain, Domain::Messages(_));
+                    reach.outbox |= matches!(**domain, Domain::Outbox(_));
+                }
+                _ => {}
+            });
+        }
+        reach
+    }
+}
+
 /// Do invariants see what this slot holds?
-pub(crate) fn is_visible(name: &SlotName) -> bool {
-    matches!(
-        name,
-        SlotName::Present { .. }
-            | SlotName::Attr { .. }
-            | SlotName::Counter { .. }
-            | SlotName::Log { .. }
-            | SlotName::World { .. }
-            | SlotName::WorldArg
-            | SlotName::Signed
-            | SlotName::Blob
-    )
+pub(crate) fn is_visible(name: &SlotName, reach: &Reach) -> bool {
+    let reached = match name {
+        SlotName::Memory { stale, .. } => reach.memory && !stale,
+        SlotName::Message { .. } | SlotName::MessageArg => reach.messages,
+        SlotName::Entry { .. } | SlotName::EntryArg => reach.outbox,
+        _ => false,
+    };
+    reached
+        || matches!(
+            name,
+            SlotName::Present { .. }
+                | SlotName::Attr { .. }
+                | SlotName::Counter { .. }
+                | SlotName::Log { .. }
+                | SlotName::World { .. }
+                | SlotName::WorldArg
+                | SlotName::Signed
+                | SlotName::Blob
+        )
 }
 
 impl Truth for View<'_> {
@@ -229,5 +279,54 @@ impl World for View<'_> {
             left -= times;
         }
         None
+    }
+
+    fn under_way(&self, step: OperationId, row: usize) -> Option<&[Word]> {
+        let plan = self.machine.plan.messages.iter().find(|plan| plan.operation == step)?;
+        let mut left = row;
+        for at in 0..plan.count {
+            let slot = (plan.first + plan.stride * at) as usize;
+            if self.words[slot] == 0 {
+                continue;
+            }
+            if left == 0 {
+                return Some(&self.words[slot + 1..slot + plan.stride as usize]);
+            }
+            left -= 1;
+        }
+        self.without_room(step, left)
+    }
+
+    fn waiting(&self, effect: OperationId, row: usize) -> Option<&[Word]> {
+        let plan = self.machine.plan.effects[effect.index()].as_ref()?;
+        let mut left = row;
+        for key in 0..plan.keys.len() {
+            if self.words[plan.entry(key) as usize] == 0 {
+                continue;
+            }
+            if left == 0 {
+                return Some(&self.words[plan.args(key)]);
+            }
+            left -= 1;
+        }
+        self.without_room(effect, left)
+    }
+
+    fn principals(&self, actor: ActorId) -> &[Word] {
+        &self.machine.universe.acting[actor.index()]
+    }
+
+    fn remembered(&self, principal: Word, (actor, field): (ActorId, MemoryId), of: Word) -> Word {
+        let machine = self.machine;
+        let plan = &machine.plan.memory[actor.index()][field.index()];
+        let acting = &machine.universe.acting[actor.index()];
+        let Some(turn) = acting.iter().position(|held| *held == principal) else { return NULL };
+        let kept = machine.design.actors[actor.index()].memory[field.index()].of.is_some();
+        let record = if kept { of } else { 0 };
+        // Nothing is remembered of a record that there is no room for.
+        if record < 0 || record >= Word::from(plan.records) {
+            return NULL;
+        }
+        self.words[plan.first as usize + turn * plan.records as usize + record as usize]
     }
 }

@@ -88,15 +88,50 @@ pub(crate) fn reads(design: &Design, operation: Option<&Operation>, expr: &Expr,
             Domain::All(subject) | Domain::Children { child: subject, .. } => {
                 out.insert(Part::Present(*subject));
             }
-            Domain::World(effect) => {
+            Domain::World(effect) | Domain::Outbox(effect) => {
                 out.insert(Part::Effect(*effect));
             }
-            Domain::Elements(_) => {}
+            Domain::Messages(step) => {
+                out.insert(Part::Messages(*step));
+            }
+            Domain::Elements(_) | Domain::Principals(_) => {}
         },
         ExprKind::Counter { base, counter } => {
             out.extend(base.ty.subject().map(|subject| Part::Counter(subject, *counter)));
         }
-        _ => {}
+        ExprKind::Remembered { actor, field, .. } => {
+            out.insert(Part::Memory(*actor, *field));
+        }
+        // A new kind of expression must say here what it reads.
+        ExprKind::Literal(_)
+        | ExprKind::Local(_)
+        | ExprKind::Me
+        | ExprKind::Now
+        | ExprKind::KeyPart { .. }
+        | ExprKind::Hash(_)
+        | ExprKind::Included { .. }
+        | ExprKind::IsNull(_)
+        | ExprKind::Not(_)
+        | ExprKind::Negate(_)
+        | ExprKind::And(_)
+        | ExprKind::Or(_)
+        | ExprKind::Implies(..)
+        | ExprKind::Compare { .. }
+        | ExprKind::In { .. }
+        | ExprKind::Arithmetic { .. }
+        | ExprKind::Min(_)
+        | ExprKind::Max(_)
+        | ExprKind::If { .. }
+        | ExprKind::Let { .. }
+        | ExprKind::WorldArg { .. }
+        | ExprKind::Old(_)
+        | ExprKind::Set(_)
+        | ExprKind::List(_)
+        | ExprKind::Index { .. }
+        | ExprKind::Size(_)
+        | ExprKind::Record(_)
+        | ExprKind::View { .. }
+        | ExprKind::Error => {}
     });
 }
 

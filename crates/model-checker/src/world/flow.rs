@@ -306,8 +306,12 @@ impl<'a> Flow<'a> {
                 let elements = self.value(scope, expr);
                 self.bind(scope, local, elements);
             }
-            Domain::World(effect) => {
-                self.effects.insert((scope, local), *effect);
+            Domain::World(operation) | Domain::Messages(operation) | Domain::Outbox(operation) => {
+                self.effects.insert((scope, local), *operation);
+            }
+            Domain::Principals(actor) => {
+                let principals = self.of_place(PlaceOf::Me(*actor), Owner::Other);
+                self.bind(scope, local, principals);
             }
         }
     }
@@ -358,6 +362,17 @@ impl<'a> Flow<'a> {
                 };
                 let local = self.design.operations[effect.index()].params[*param as usize].local;
                 self.of_place(PlaceOf::Local(Scope::Operation(effect.0), local), Owner::Other)
+            }
+            ExprKind::Remembered { principal, actor, field, of } => {
+                self.value(scope, principal);
+                let owner = match of {
+                    Some(of) => {
+                        self.value(scope, of);
+                        Flow::owner_of(of)
+                    }
+                    None => Owner::Other,
+                };
+                self.of_place(PlaceOf::Memory(*actor, *field), owner)
             }
             ExprKind::Compare { left, right, .. }
             | ExprKind::In { item: left, collection: right } => {
@@ -413,7 +428,11 @@ impl<'a> Flow<'a> {
                         self.counted(records(self.design, *of))
                     }
                     Domain::Elements(expr) => self.counted(room(&expr.ty)),
-                    Domain::World(_) => self.computed(),
+                    Domain::World(_) | Domain::Messages(_) | Domain::Outbox(_) => self.computed(),
+                    Domain::Principals(_) => {
+                        let people = self.design.world.actors.iter().map(|held| i64::from(*held));
+                        self.counted(people.sum())
+                    }
                 }
             }
             ExprKind::Counter { base, counter } => {

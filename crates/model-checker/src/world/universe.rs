@@ -59,6 +59,8 @@ pub(crate) struct Universe {
     /// for each actor (its root's), the principals that may act as it: its own, and those of actors
     /// that may be the same person
     pub(crate) acts: Vec<Vec<u32>>,
+    /// the same, as the engine sees them
+    pub(crate) acting: Vec<Vec<Word>>,
     pub(crate) keys: Vec<Keys>,
     /// What a keystore can be asked to sign: the effect, and the number of the key of the call. A
     /// signature is its place here plus one; 0 is a signature of nothing.
@@ -81,6 +83,7 @@ impl Universe {
             principals: Vec::new(),
             of_actor: vec![(0, 0); design.actors.len()],
             acts: Vec::new(),
+            acting: Vec::new(),
             keys: Vec::new(),
             signs: Vec::new(),
         };
@@ -105,6 +108,8 @@ impl Universe {
             universe.of_actor[index] = universe.of_actor[root.index()];
         }
         universe.acts = persons(design, &universe);
+        let words = |acts: &Vec<u32>| acts.iter().map(|held| Word::from(*held)).collect();
+        universe.acting = universe.acts.iter().map(words).collect();
         universe.keys = (0..design.subjects.len()).map(|_| Keys::default()).collect();
         let mut made = vec![false; design.subjects.len()];
         for index in 0..design.subjects.len() {

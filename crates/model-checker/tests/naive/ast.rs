@@ -109,6 +109,19 @@ pub enum Expr {
     },
     /// how often the world has done this effect for this record
     Done(usize, Box<Expr>),
+    /// what the principal in this local remembers: as which actor, which field, of which record
+    Remembered(usize, usize, usize, Box<Expr>),
+    /// of the message or the open entry in this local, a parameter
+    Arg(usize, Row, usize),
+    /// how many records of a subject have this value of an attribute: a view of that number
+    View(usize, usize, Value),
+}
+
+/// What a variable over messages or entries of the outbox is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Row {
+    Message(usize),
+    Entry(usize),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -116,6 +129,10 @@ pub enum Domain {
     Subject(usize),
     Children(usize, Box<Expr>),
     Elements(Box<Expr>),
+    /// everybody who may act as this actor
+    People(usize),
+    /// messages under way to an operation, or open entries of an effect
+    Rows(Row),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -216,6 +216,21 @@ impl Scene<'_> {
                     _ => 0,
                 })
             }
+            Expr::Remembered(local, actor, field, of) => {
+                let Value::Person(person) = self.locals[local] else { return self.missing() };
+                let Some(of) = self.record(of)? else { return self.missing() };
+                let slot = (person, *actor, *field, of);
+                self.seen().memory.get(&slot).cloned().unwrap_or(Value::Null)
+            }
+            Expr::Arg(local, _, param) => match &self.locals[local] {
+                Value::List(args) => args[*param].clone(),
+                _ => return self.missing(),
+            },
+            Expr::View(subject, attr, wanted) => {
+                let rows = self.seen().records.iter().filter(|held| held.0.subject == *subject);
+                let counted = rows.filter(|held| held.1.attrs[*attr] == *wanted).count();
+                Value::Int(counted as i64)
+            }
         })
     }
 
@@ -243,6 +258,21 @@ impl Scene<'_> {
                 Value::List(list) => list,
                 _ => return self.missing().map(|_| Vec::new()),
             },
+            Domain::People(actor) => {
+                let may = |at: &usize| {
+                    let own = self.world.people[*at];
+                    own == *actor || self.world.meet.contains(&(own, *actor))
+                };
+                (0..self.world.people.len()).filter(may).map(Value::Person).collect()
+            }
+            Domain::Rows(Row::Message(op)) => {
+                let own = self.seen().messages.iter().filter(|held| held.op == *op);
+                own.map(|held| Value::List(held.args.clone())).collect()
+            }
+            Domain::Rows(Row::Entry(effect)) => {
+                let own = self.seen().outbox.iter().filter(|held| held.0.0 == *effect);
+                own.map(|held| Value::List(held.1.clone())).collect()
+            }
         })
     }
 }

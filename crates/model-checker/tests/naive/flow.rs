@@ -206,6 +206,9 @@ impl Flow {
             {
                 self.read_times.insert((*subject, *attr));
             }
+            Expr::View(subject, attr, value) => {
+                self.literal.push((Place::Attr(*subject, *attr), value.clone()));
+            }
             Expr::Cmp(_, left, right) | Expr::In(left, right) => {
                 self.compare(design, at, left, right);
             }
@@ -239,6 +242,9 @@ fn places(design: &Design, at: At, expr: &Expr) -> Vec<Place> {
             _ => Vec::new(),
         },
         Expr::Copied(_) => vec![Place::Copy(0)],
+        Expr::Remembered(_, actor, field, _) => vec![Place::Memory(*actor, *field)],
+        Expr::Arg(_, Row::Message(op), param) => vec![Place::Param(*op, *param)],
+        Expr::Arg(_, Row::Entry(effect), param) => vec![Place::Sent(*effect, *param)],
         Expr::Me => match at {
             At::Op(op) => vec![Place::Me(design.ops[op].actor)],
             _ => Vec::new(),
@@ -253,7 +259,7 @@ fn places(design: &Design, at: At, expr: &Expr) -> Vec<Place> {
 pub fn inner(expr: &Expr) -> Vec<&Expr> {
     fn of(over: &Domain) -> Vec<&Expr> {
         match over {
-            Domain::Subject(_) => Vec::new(),
+            Domain::Subject(_) | Domain::People(_) | Domain::Rows(_) => Vec::new(),
             Domain::Children(_, inner) | Domain::Elements(inner) => vec![inner],
         }
     }
@@ -265,6 +271,8 @@ pub fn inner(expr: &Expr) -> Vec<&Expr> {
         | Expr::Now
         | Expr::Memory(..)
         | Expr::Copied(_)
+        | Expr::Arg(..)
+        | Expr::View(..)
         | Expr::CopyThere(_) => Vec::new(),
         Expr::Attr(one, ..)
         | Expr::Parent(one)
@@ -274,6 +282,7 @@ pub fn inner(expr: &Expr) -> Vec<&Expr> {
         | Expr::Not(one)
         | Expr::IsNull(one)
         | Expr::Size(one)
+        | Expr::Remembered(_, _, _, one)
         | Expr::Done(_, one) => vec![one],
         Expr::And(parts) | Expr::Or(parts) | Expr::SetOf(parts) => parts.iter().collect(),
         Expr::Implies(left, right)

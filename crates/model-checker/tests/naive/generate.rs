@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::ast::*;
 use super::dice::Dice;
 use super::phrases::Phrases;
+use super::reach::reach;
 
 /// What a design is about; each draws its own features.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +66,9 @@ pub fn design(seed: u64) -> Design {
     maker.ranked = matches!(theme, Theme::Memory | Theme::Truth) && maker.dice.chance(45);
     maker.make();
     // other dice, so that the designs stay what they were
+    if maker.theme != Theme::Copies {
+        reach(&mut maker.design, &mut Dice::new(seed ^ 0x5eac));
+    }
     other_world(&mut maker.design, &mut Dice::new(seed ^ 0x0770));
     maker.design
 }

@@ -12,6 +12,7 @@ mod goals;
 mod moves;
 mod outside;
 mod phrases;
+mod reach;
 mod recover;
 pub mod run;
 pub mod shrink;

@@ -40,6 +40,7 @@ pub fn text(design: &Design) -> String {
         out.push_str(&effect_text(design, effect));
     }
     let names = Names { design, params: Vec::new(), actor: None };
+    views(design, &mut out);
     for goal in &design.goals {
         let word = if goal.recovers { "recovers" } else { "invariant" };
         let _ = writeln!(out, "{word} {}: {}", goal.name, names.expr(&goal.body));
@@ -67,6 +68,33 @@ pub fn text(design: &Design) -> String {
         let _ = writeln!(out, "\ncheck other for {goals} {entries}");
     }
     out
+}
+
+fn view_name(subject: usize, attr: usize) -> String {
+    format!("Number{subject}{attr}")
+}
+
+/// The views that goals speak of.
+fn views(design: &Design, out: &mut String) {
+    fn walk(expr: &Expr, found: &mut Vec<(usize, usize, Value)>) {
+        if let Expr::View(subject, attr, value) = expr {
+            found.push((*subject, *attr, value.clone()));
+        }
+        super::flow::inner(expr).into_iter().for_each(|inner| walk(inner, found));
+    }
+    let mut found = Vec::new();
+    design.goals.iter().for_each(|goal| walk(&goal.body, &mut found));
+    found.dedup();
+    for (subject, attr, value) in found {
+        let held = &design.subjects[subject];
+        let (name, attr_name) = (view_name(subject, attr), &held.attrs[attr].name);
+        let _ = writeln!(
+            out,
+            "view {name} = count {} where {attr_name} = {}",
+            held.name,
+            constant(&value)
+        );
+    }
 }
 
 fn ty(design: &Design, ty: &Ty) -> String {
@@ -286,6 +314,13 @@ impl Names<'_> {
                 format!("{} of {}", self.design.subjects[*child].name, self.expr(parent))
             }
             Domain::Elements(set) => self.expr(set),
+            Domain::People(actor) => self.design.actors[*actor].name.into(),
+            Domain::Rows(Row::Message(op)) => {
+                format!("messages of {}", self.design.ops[*op].name)
+            }
+            Domain::Rows(Row::Entry(effect)) => {
+                format!("outbox of {}", self.design.effects[*effect].name)
+            }
         }
     }
 
@@ -362,6 +397,18 @@ impl Names<'_> {
                     }
                 }
             }
+            Expr::Remembered(local, actor, field, of) => {
+                let field = design.actors[*actor].fields[*field].name;
+                format!("v{local}.{field}[{}]", one(of))
+            }
+            Expr::Arg(local, row, param) => {
+                let params = match row {
+                    Row::Message(op) => &design.ops[*op].params,
+                    Row::Entry(effect) => &design.effects[*effect].params,
+                };
+                format!("v{local}.{}", params[*param].name)
+            }
+            Expr::View(subject, attr, _) => view_name(*subject, *attr),
             Expr::Done(effect, record) => {
                 let effect = &design.effects[*effect];
                 let (name, key) = (&effect.name, &effect.params[0].name);

@@ -30,6 +30,8 @@ pub struct World<'d> {
     /// the actor of each principal
     pub people: Vec<usize>,
     pub calls: Vec<Callable>,
+    /// actors that one person may be, each pair both ways round
+    pub meet: BTreeSet<(usize, usize)>,
     pub has_time: bool,
     /// (subject, attribute) of times that something reads
     pub read_times: BTreeSet<(usize, usize)>,
@@ -74,6 +76,7 @@ impl<'d> World<'d> {
             horizon,
             people,
             calls: Vec::new(),
+            meet: flow.meet.clone(),
             has_time: !flow.read_times.is_empty(),
             times_meet: flow.times_meet,
             read_times: flow.read_times.clone(),
