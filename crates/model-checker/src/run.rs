@@ -91,7 +91,7 @@ impl Run {
                 states,
                 transitions: wanted.invariants.iter().copied().filter(uses_old).collect(),
                 watch: watch.as_ref(),
-                island: wanted.island || scaled.left.some_operation(),
+                island: wanted.island || !scaled.left.none,
                 one_is_enough: wanted.one_is_enough,
             };
             let limits = Limits {

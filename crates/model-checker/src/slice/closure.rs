@@ -178,9 +178,13 @@ impl Closing<'_> {
                 parts.insert(Part::Messages(id));
                 kept.whole = true;
             }
-            OperationKind::Step { .. }
-            | OperationKind::Repair { .. }
-            | OperationKind::Read { .. } => {}
+            // A read whose result cannot be told is refused, and hands out nothing.
+            OperationKind::Read { result } => {
+                if !safe::is_plain_result(self.design, operation, result) {
+                    part::reads(self.design, Some(operation), result, parts);
+                }
+            }
+            OperationKind::Step { .. } | OperationKind::Repair { .. } => {}
         }
         let loose = match &self.seeds.clauses {
             Some(_) if kept.whole || self.seeds.operations.contains(&id) => None,

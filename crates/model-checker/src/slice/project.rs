@@ -10,6 +10,7 @@ use design::model::{
 
 use super::closure::{Kept, Slice};
 use super::part::Part;
+use super::safe;
 
 /// What of a design takes no room in a state.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -170,6 +171,10 @@ fn reduce(design: &Design, slice: &Slice, kept: &Kept, operation: &mut Operation
             design.subjects[of.index()].implicit || slice.parts.contains(&Part::Present(of))
         });
     }
+    let plain_result = match &operation.kind {
+        OperationKind::Read { result } => safe::is_plain_result(design, operation, result),
+        _ => false,
+    };
     thin(&mut operation.body, slice, kept);
     match &mut operation.kind {
         OperationKind::Effect(effect) => {
@@ -178,11 +183,11 @@ fn reduce(design: &Design, slice: &Slice, kept: &Kept, operation: &mut Operation
             }
         }
         // Whoever reads it is not part of the world.
-        OperationKind::Read { result } => {
+        OperationKind::Read { result } if plain_result => {
             result.kind = ExprKind::Literal(Const::Null);
             result.ty = Type::Null;
         }
-        OperationKind::Step { .. } | OperationKind::Repair { .. } => {}
+        OperationKind::Read { .. } | OperationKind::Step { .. } | OperationKind::Repair { .. } => {}
     }
     forget(slice, operation);
 }

@@ -52,6 +52,22 @@ pub(crate) fn never_refuses(design: &Design, operation: &Operation, stmt: &Stmt)
     }
 }
 
+/// Can the result of a read always be told?
+pub(crate) fn is_plain_result(design: &Design, operation: &Operation, result: &Expr) -> bool {
+    match &result.kind {
+        ExprKind::Record(fields) => {
+            fields.iter().all(|(_, value)| is_plain_result(design, operation, value))
+        }
+        ExprKind::View { args, .. } => args.iter().all(|arg| is_plain(design, operation, arg)),
+        ExprKind::LogSlice { base, from, limit, .. } => {
+            is_there(operation, base)
+                && is_plain(design, operation, from)
+                && is_plain(design, operation, limit)
+        }
+        _ => is_plain(design, operation, result),
+    }
+}
+
 /// Is the value of a field of a new record plain, so that it can be left out?
 pub(crate) fn is_plain_value(design: &Design, operation: &Operation, value: &Expr) -> bool {
     is_plain(design, operation, value) && !may_be_null(value)
