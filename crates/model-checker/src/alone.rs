@@ -17,7 +17,7 @@ use crate::slice::{Seeds, Slice, close};
 use crate::{ArmResult, Options, Progress, Stop, WorldError};
 
 /// So many states are looked at before clauses are left open.
-pub(crate) const FIRST: usize = 300_000;
+pub(crate) const FIRST: usize = 500_000;
 
 /// What is asked.
 pub(crate) struct Alone<'a> {
@@ -51,6 +51,13 @@ impl Alone<'_> {
 
     fn seeds(&self, clauses: Option<BTreeSet<(OperationId, u32)>>) -> Seeds {
         Seeds { goals: self.goals.to_vec(), operations: Vec::new(), clauses }
+    }
+
+    /// The operations that happen in its slice.
+    pub(crate) fn operations(&self, options: &Options) -> Vec<bool> {
+        let strict = self.strict(options);
+        let operations = strict.iter().flat_map(|slice| &slice.operations);
+        operations.map(|kept| kept.operation).collect()
     }
 
     /// The smallest slice that could do, if it is smaller than the other.
@@ -105,7 +112,7 @@ impl Alone<'_> {
             protections: self.protections,
             invariants,
             witnesses: false,
-            one_is_enough: true,
+            one_is_enough: self.goals.len() == 1,
             symmetric,
             announce: false,
             island: prepared.island,

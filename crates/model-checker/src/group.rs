@@ -149,22 +149,35 @@ impl Groups<'_> {
         let stopped = group.run.explored.stop.is_some_and(Stop::is_budget);
         if stopped && could_do_with_less {
             let mut verdicts = Vec::new();
-            for goal in &numbers {
-                verdicts.push(self.by_itself(&[Goal::Invariant(*goal)], options, progress)?);
+            for goals in self.alike(&numbers, options) {
+                verdicts.extend(self.by_itself(&goals, options, progress)?);
             }
-            let untold = verdicts.iter().flatten().any(GoalVerdict::is_unknown);
+            let untold = verdicts.iter().any(GoalVerdict::is_unknown);
             let more = budget.max_states < options.max_states;
             if more && (untold || group.misses_something()) {
                 drop(group);
                 group = self.search(slice.clone(), &numbers, options, progress)?;
             }
-            for verdict in verdicts.into_iter().flatten().filter(|verdict| !verdict.is_unknown()) {
+            for verdict in verdicts.into_iter().filter(|verdict| !verdict.is_unknown()) {
                 group.goals.retain(|held| held.goal != verdict.goal);
                 group.goals.push(verdict);
             }
         }
         self.recoveries(&mut group, &wanted, options, progress)?;
         Ok(group)
+    }
+
+    /// Invariants for which the same steps matter share a search.
+    fn alike(&self, invariants: &[u32], options: &Options) -> Vec<Vec<Goal>> {
+        let mut alike: Vec<(Vec<bool>, Vec<Goal>)> = Vec::new();
+        for goal in invariants.iter().map(|at| Goal::Invariant(*at)) {
+            let steps = self.alone(&[goal]).operations(options);
+            match alike.iter_mut().find(|(held, _)| *held == steps) {
+                Some((_, goals)) => goals.push(goal),
+                None => alike.push((steps, vec![goal])),
+            }
+        }
+        alike.into_iter().map(|(_, goals)| goals).collect()
     }
 
     fn alone<'g>(&'g self, goals: &'g [Goal]) -> Alone<'g> {
