@@ -40,6 +40,10 @@ fn apart(design: &Design, subject: SubjectId, part: u32) -> bool {
     if !(0..design.subjects.len()).all(whole) {
         return false;
     }
+    // A crash takes something from every record of a place.
+    if design.subjects.iter().flat_map(|held| &held.states).any(|state| state.volatile) {
+        return false;
+    }
     let mut flow = Flow::of(design);
     let node = flow.node(PlaceOf::Key(subject, part));
     let alone =
