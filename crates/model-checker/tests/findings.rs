@@ -439,3 +439,32 @@ fn a_violation_is_told_while_the_search_goes_on() {
     assert_eq!((goal.as_str(), steps), ("few", 4));
     assert!(states * 10 < report.base.states, "{states} of {}", report.base.states);
 }
+
+/// A value that only a goal reads, of a call to the world outside, was one value for all.
+#[test]
+fn what_a_goal_reads_of_a_call_is_varied() {
+    let text = |goal: &str, check: &str| {
+        format!(
+            "design Sums
+            actor clerk
+            actor bank
+            subject Bill(bill: text) {{ truth BillState {{ asked: bool = false }} }}
+            step clerk[charge(bill: Bill, amount: int) {{ once: not BillState.asked }}] {{
+                BillState.asked := true
+                send bank.pay(bill, amount)
+            }}
+            effect bank[pay(bill: Bill, amount: int)] {{
+                call POST \"{{bank.url}}/pay\" key bill body {{ amount }}
+                on ok {{}}
+                on refused {{}}
+                on unknown {{}}
+            }}
+            invariant small: all p in {goal}: p.amount <= 5
+            check {{ bill: 1 {check} }}"
+        )
+    };
+    for goal in ["world.pay", "outbox of pay"] {
+        assert_eq!(compile(&text(goal, "")).unwrap_err(), ["E0701"], "{goal}");
+        violated(&text(goal, "amount: {1, 9}"));
+    }
+}
