@@ -4,9 +4,7 @@ use design::model::{ClauseRef, Fault, Goal, OperationId, Protection, Span, Subje
 use engine::{AnswerKind, Command, NULL, Outcome, Program, Scratch, Word};
 
 use crate::arm::{Next, Violation, breaks};
-use crate::machine::{
-    Beyond, Extras, How, InstanceKind, Machine, Move, NOW, Sink, Step, View, Worker,
-};
+use crate::machine::{Beyond, How, InstanceKind, Machine, Move, NOW, Sink, Step, View, Worker};
 use crate::search::Explored;
 use crate::witness::{clause_name, clause_of};
 use crate::world::plan::SlotName;
@@ -301,6 +299,10 @@ impl Machine {
                 step.actor = self.design.actors[actor.index()].name.clone();
                 step.principal = Some(self.show_principal(Word::from(principal)));
             }
+            Move::Down { place } => {
+                named(&mut step, StepKind::Fault, "place down");
+                step.params = vec![("place".into(), format!("place {}", place + 1))];
+            }
             Move::Evict { principal, cache, key } => {
                 named(&mut step, StepKind::Fault, "evict");
                 let subject = self.plan.caches[cache as usize].subject;
@@ -447,21 +449,6 @@ impl Machine {
             }
             _ => None,
         }
-    }
-
-    /// Records, messages and calls that the world has no room for.
-    fn extra_lines(&self, extras: &Extras) -> Vec<StateLine> {
-        let lines = extras.records.iter().map(|extra| StateLine {
-            record: self.show_key(extra.subject, extra.key),
-            attribute: String::new(),
-            value: if extra.words.is_some() { "present" } else { "absent" }.into(),
-        });
-        let sends = extras.sends.iter().map(|(operation, _)| StateLine {
-            record: format!("send {}", self.design.operations[operation.index()].name),
-            attribute: String::new(),
-            value: "under way, beyond the room of this world".into(),
-        });
-        lines.chain(sends).collect()
     }
 
     fn show_copy(&self, subject: SubjectId, key: u32, principal: u32) -> String {

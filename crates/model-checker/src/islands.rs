@@ -44,6 +44,10 @@ fn apart(design: &Design, left: &LeftOut, subject: SubjectId, part: u32) -> bool
     if !explored().all(|id| times(design, id, subject) == 1) {
         return false;
     }
+    // A crash takes something from every record of a place.
+    if design.subjects.iter().flat_map(|held| &held.states).any(|state| state.volatile) {
+        return false;
+    }
     let mut flow = Flow::of(design);
     let node = flow.node(PlaceOf::Key(subject, part));
     let alone =

@@ -3,10 +3,26 @@
 use design::model::{AttrId, OperationId, SubjectId, Type};
 use engine::{HashPart, NULL, Truth, Word};
 
-use crate::machine::{Machine, NOW, View};
+use crate::StateLine;
+use crate::machine::{Extras, Machine, NOW, View};
 use crate::world::universe::BASE;
 
 impl Machine {
+    /// Records, messages and calls that the world has no room for.
+    pub(crate) fn extra_lines(&self, extras: &Extras) -> Vec<StateLine> {
+        let lines = extras.records.iter().map(|extra| StateLine {
+            record: self.show_key(extra.subject, extra.key),
+            attribute: String::new(),
+            value: if extra.words.is_some() { "present" } else { "absent" }.into(),
+        });
+        let sends = extras.sends.iter().map(|(operation, _)| StateLine {
+            record: format!("send {}", self.design.operations[operation.index()].name),
+            attribute: String::new(),
+            value: "under way, beyond the room of this world".into(),
+        });
+        lines.chain(sends).collect()
+    }
+
     /// A value of a type; a collection takes all its words.
     pub(crate) fn show(&self, ty: &Type, words: &[Word]) -> String {
         let Some(&word) = words.first() else { return String::new() };

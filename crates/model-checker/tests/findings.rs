@@ -475,3 +475,32 @@ fn a_copy_may_be_gone_whatever_check_says_of_evict() {
         assert_eq!(checked(&text).world.faults, [told]);
     }
 }
+
+/// A value that only a goal reads, of a call to the world outside, was one value for all.
+#[test]
+fn what_a_goal_reads_of_a_call_is_varied() {
+    let text = |goal: &str, check: &str| {
+        format!(
+            "design Sums
+            actor clerk
+            actor bank
+            subject Bill(bill: text) {{ truth BillState {{ asked: bool = false }} }}
+            step clerk[charge(bill: Bill, amount: int) {{ once: not BillState.asked }}] {{
+                BillState.asked := true
+                send bank.pay(bill, amount)
+            }}
+            effect bank[pay(bill: Bill, amount: int)] {{
+                call POST \"{{bank.url}}/pay\" key bill body {{ amount }}
+                on ok {{}}
+                on refused {{}}
+                on unknown {{}}
+            }}
+            invariant small: all p in {goal}: p.amount <= 5
+            check {{ bill: 1 {check} }}"
+        )
+    };
+    for goal in ["world.pay", "outbox of pay"] {
+        assert_eq!(compile(&text(goal, "")).unwrap_err(), ["E0701"], "{goal}");
+        violated(&text(goal, "amount: {1, 9}"));
+    }
+}

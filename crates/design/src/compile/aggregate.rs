@@ -337,6 +337,9 @@ impl Compiler {
             {
                 problems.push((part.span, "a record that the child refers to"));
             }
+            ExprKind::Attr { base, attr } if self.is_volatile(base, *attr) => {
+                problems.push((part.span, "what a crash may take away"));
+            }
             ExprKind::Counter { .. } | ExprKind::Aggregate { .. } | ExprKind::Quantifier { .. } => {
                 problems.push((part.span, "what lies below the child"));
             }
@@ -351,6 +354,13 @@ impl Compiler {
         for (span, what) in problems {
             self.not_countable(span, what);
         }
+    }
+
+    fn is_volatile(&self, base: &Expr, attr: AttrId) -> bool {
+        base.ty.subject().is_some_and(|subject| {
+            let subject = &self.design.subjects[subject.index()];
+            subject.states[subject.attributes[attr.index()].state.index()].volatile
+        })
     }
 
     pub(super) fn not_countable(&mut self, span: Span, what: &str) {

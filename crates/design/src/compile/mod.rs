@@ -116,6 +116,7 @@ fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
     compiler.failures(items);
     compiler.defences(items);
     compiler.hotspots(items);
+    compiler.volatile_states();
     compiler.rules();
     let before = compiler.diagnostics.len();
     let sound = !compiler.diagnostics.iter().any(Diagnostic::is_error);

@@ -345,6 +345,36 @@ impl Compiler {
         }
     }
 
+    /// What a crash of a place takes away: only places crash, and what is left are the defaults.
+    pub(super) fn volatile_states(&mut self) {
+        for at in 0..self.design.subjects.len() {
+            let subject = self.design.subjects[at].clone();
+            for state in subject.states.iter().filter(|state| state.volatile) {
+                if !self.is_located(SubjectId::of(at)) {
+                    let message = format!("`{}` lives at no place that could crash", subject.name);
+                    let help = format!(
+                        "say where it lives: `subject {}(…, node: text) at node`, or keep `{}` as a `truth`",
+                        subject.name, state.name
+                    );
+                    self.report(Diagnostic::error("E0428", state.span, message).help(help));
+                }
+                for attr in &state.attributes {
+                    let attribute = &subject.attributes[attr.index()];
+                    if attribute.default.is_none() && attribute.ty != Type::Error {
+                        let message = format!(
+                            "`{}` has no value to fall back to after a crash",
+                            attribute.name
+                        );
+                        self.report(
+                            Diagnostic::error("E0429", attribute.span, message)
+                                .help("give it a default, or make it optional: `T?`"),
+                        );
+                    }
+                }
+            }
+        }
+    }
+
     /// A child lives where its parent lives.
     fn is_located(&self, subject: SubjectId) -> bool {
         let mut at = Some(subject);

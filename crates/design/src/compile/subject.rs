@@ -153,7 +153,7 @@ impl Compiler {
             return;
         }
         let kind = match &state.kind {
-            tree::StateKind::Truth => StateKind::Truth,
+            tree::StateKind::Truth | tree::StateKind::Volatile => StateKind::Truth,
             tree::StateKind::Log { retain } => StateKind::Log {
                 retain: match retain {
                     None => Retention::Forever,
@@ -178,6 +178,7 @@ impl Compiler {
         self.design.subjects[id.index()].states.push(State {
             kind,
             name: state.name.text.clone(),
+            volatile: state.kind == tree::StateKind::Volatile,
             attributes: Vec::new(),
             visible: Vec::new(),
             span: state.name.span,

@@ -65,6 +65,9 @@ pub struct Key {
 pub struct State {
     pub kind: StateKind,
     pub name: String,
+    /// a truth of a place that is set to its defaults when the place crashes
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub volatile: bool,
     pub attributes: Vec<AttrId>,
     pub visible: Vec<Visible>,
     pub span: Span,

@@ -92,6 +92,7 @@ pub fn state(
         });
     }
     subject.states.push(State {
+        volatile: false,
         kind,
         name: name.into(),
         attributes: (first..subject.attributes.len()).map(AttrId::of).collect(),

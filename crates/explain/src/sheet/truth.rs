@@ -44,6 +44,7 @@ pub fn truth(design: &Design, operations: &[Derivation]) -> Vec<TruthState> {
     for subject in &design.subjects {
         for state in &subject.states {
             let kind = match state.kind {
+                StateKind::Truth if state.volatile => "volatile truth",
                 StateKind::Truth => "truth",
                 StateKind::Log { .. } => "log",
                 StateKind::Cache { .. } | StateKind::Ephemeral { .. } => continue,

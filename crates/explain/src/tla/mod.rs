@@ -126,6 +126,10 @@ fn refuse_what_is_not_covered(world: &World<'_>) {
             world.refuse(format!("the fault `{}`", fault.name()));
         }
     }
+    let mut states = design.subjects.iter().flat_map(|subject| &subject.states);
+    if world.on(Fault::Crash) && states.any(|state| state.volatile) {
+        world.refuse("a crash of a place with `volatile` state");
+    }
     for protection in world.without {
         if matches!(protection, Protection::AtLeast { .. }) {
             world.refuse("`without at_least`");

@@ -1,16 +1,78 @@
 //! Faults that strike by themselves, not in the course of a call.
 
-use design::model::{BlobId, Fault};
-use engine::{NULL, Word};
+use design::model::{BlobId, Design, Fault, SubjectId};
+use engine::{NULL, Program, Word};
 
 use super::{Machine, Move, NOW, Sink, Worker};
-use crate::world::plan::SlotName;
+use crate::world::plan::{Plan, SlotName};
 use crate::world::sorts::SortDomain;
+use crate::world::universe::Universe;
+
+/// A word that a place loses.
+pub(super) struct Lost {
+    /// whether the record is there
+    present: Option<u32>,
+    slot: u32,
+    /// what it is made with
+    word: Word,
+}
+
+/// For each place, what a crash takes away.
+pub(super) fn volatile(
+    design: &Design,
+    program: &Program,
+    universe: &Universe,
+    plan: &Plan,
+    places: &[Word],
+) -> Vec<Vec<Lost>> {
+    let mut all: Vec<Vec<Lost>> = places.iter().map(|_| Vec::new()).collect();
+    for (index, subject) in design.subjects.iter().enumerate() {
+        let id = SubjectId::of(index);
+        let layout = program.layout(id);
+        let attributes = subject.states.iter().filter(|state| state.volatile);
+        let fields: Vec<_> = attributes
+            .flat_map(|state| &state.attributes)
+            .filter_map(|attr| layout.attribute(*attr))
+            .collect();
+        if fields.is_empty() {
+            continue;
+        }
+        let record = &plan.records[index];
+        for key in 0..universe.keys[index].len {
+            let place = place_of_record(design, universe, id, key as Word);
+            let Some(place) = places.iter().position(|held| Some(*held) == place) else { continue };
+            let from = record.words(key).start;
+            for at in fields.iter().flat_map(|field| field.range()) {
+                let word = program.defaults(id)[at];
+                let lost = Lost { present: record.present(key), slot: (from + at) as u32, word };
+                all[place].push(lost);
+            }
+        }
+    }
+    all
+}
+
+/// Where a record lives; a child lives where its parent lives.
+fn place_of_record(
+    design: &Design,
+    universe: &Universe,
+    subject: SubjectId,
+    key: Word,
+) -> Option<Word> {
+    let held = &design.subjects[subject.index()];
+    let keys = &universe.keys[subject.index()];
+    match (held.place, held.parent) {
+        (Some(part), _) => Some(keys.part(key, part)),
+        (None, Some(parent)) => place_of_record(design, universe, parent, keys.part(key, 0)),
+        (None, None) => None,
+    }
+}
 
 impl Machine {
     pub(super) fn faults<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
         if self.may(worker, Fault::Crash) {
             self.crashes(worker, sink);
+            self.downs(worker, sink);
         }
         if self.may(worker, Fault::Evict) {
             self.evictions(worker, sink);
@@ -54,6 +116,23 @@ impl Machine {
             }
             self.charge(worker, Fault::Crash);
             self.emit(worker, sink, Move::Crash { principal }, NOW);
+        }
+    }
+
+    /// A place goes down and comes up again: what is volatile in its records is as it was made.
+    fn downs<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
+        for place in 0..self.places.len() as u32 {
+            for lost in &self.volatile[place as usize] {
+                let there = lost.present.is_none_or(|slot| worker.before[slot as usize] == 1);
+                if there {
+                    self.set(worker, lost.slot, lost.word);
+                }
+            }
+            if worker.journal.is_empty() {
+                continue;
+            }
+            self.charge(worker, Fault::Crash);
+            self.emit(worker, sink, Move::Down { place }, NOW);
         }
     }
 

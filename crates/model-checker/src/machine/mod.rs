@@ -67,6 +67,8 @@ pub(crate) struct Machine {
     aging: Vec<u32>,
     /// the slots with the start of logs that forget by age, where the design looks at it
     forgetful: Vec<u32>,
+    /// for each place, what a crash takes away
+    volatile: Vec<Vec<faults::Lost>>,
     /// for each slot: do invariants see it?
     pub(crate) visible: Vec<bool>,
     /// of a slice: what is not explored
@@ -208,6 +210,7 @@ impl Machine {
         let reach = view::Reach::of(design);
         let visible = plan.names.iter().map(|name| view::is_visible(name, &reach)).collect();
         let forgetful = forgetting::starts(design, &plan);
+        let volatile = faults::volatile(design, &program, &universe, &plan, &places);
         let aging =
             if crate::clock::hashes_times(design) { plan.slots.digests() } else { Vec::new() };
         let mut machine = Machine {
@@ -230,6 +233,7 @@ impl Machine {
             short_lists,
             aging,
             forgetful,
+            volatile,
             visible,
             left: scaled.left.clone(),
         };

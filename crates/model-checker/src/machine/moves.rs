@@ -70,6 +70,10 @@ pub(crate) enum Move {
     Crash {
         principal: u32,
     },
+    /// a place loses what is volatile in it
+    Down {
+        place: u32,
+    },
     Evict {
         cache: u32,
         key: u32,
@@ -162,7 +166,7 @@ impl Move {
             Move::Land { how, .. } => how.faults().collect(),
             Move::Leave { .. } => vec![Fault::Late],
             Move::Lose { .. } => vec![Fault::LostMessage],
-            Move::Crash { .. } => vec![Fault::Crash],
+            Move::Crash { .. } | Move::Down { .. } => vec![Fault::Crash],
             Move::Evict { .. } => vec![Fault::Evict],
             Move::Cut { .. } => vec![Fault::Partition],
             Move::Drop { .. }

@@ -92,6 +92,10 @@ fn delivery(step: &TraceStep, who: &str, call: &str) -> String {
 fn fault(step: &TraceStep, who: &str, call: &str) -> String {
     match step.name.as_str() {
         "crash" => format!("{who} crashes and forgets what it remembered"),
+        "place down" => {
+            let place = step.params.first().map_or("a place", |(_, value)| value.as_str());
+            format!("{} crashes and loses what is volatile", clean(place))
+        }
         "partition" => "a partition: messages between places are held up".into(),
         "evict" => format!("the cache of {who} forgets: {call}"),
         _ if step.operation.is_some() => format!("{who} sends {call}"),

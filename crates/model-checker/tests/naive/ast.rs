@@ -169,6 +169,15 @@ pub struct Attr {
     pub ty: Ty,
     pub optional: bool,
     pub default: Value,
+    /// a crash of its place takes it away
+    pub volatile: bool,
+}
+
+impl Attr {
+    /// The name of the state that it is in.
+    pub fn state(&self, subject: &Subject) -> String {
+        format!("{}{}", subject.name, if self.volatile { "Soft" } else { "State" })
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

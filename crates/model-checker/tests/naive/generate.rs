@@ -66,11 +66,28 @@ pub fn design(seed: u64) -> Design {
     maker.ranked = matches!(theme, Theme::Memory | Theme::Truth) && maker.dice.chance(45);
     maker.make();
     // other dice, so that the designs stay what they were
+    if maker.theme == Theme::Network {
+        soften(&mut maker.design, &mut Dice::new(seed ^ 0x50f7));
+    }
     if maker.theme != Theme::Copies {
         reach(&mut maker.design, &mut Dice::new(seed ^ 0x5eac));
     }
     other_world(&mut maker.design, &mut Dice::new(seed ^ 0x0770));
     maker.design
+}
+
+/// Some places lose an attribute when they crash.
+fn soften(design: &mut Design, dice: &mut Dice) {
+    let attrs = design.subjects[0].attrs.len();
+    if attrs < 2 || !dice.chance(60) {
+        return;
+    }
+    let soft = dice.below(attrs);
+    design.subjects[0].attrs[soft].volatile = true;
+    if !design.has(Fault::Crash) {
+        let budget = dice.chance(60).then_some(1);
+        design.check.faults.push((Fault::Crash, budget));
+    }
 }
 
 /// Some designs have a second world for some of their goals.
@@ -278,7 +295,7 @@ impl Maker {
                     Ty::List => (false, Value::List(Vec::new())),
                     Ty::Time | Ty::Actor | Ty::Ref(_) => (true, Value::Null),
                 };
-                Attr { name: format!("{low}_{at}"), ty, optional, default }
+                Attr { name: format!("{low}_{at}"), ty, optional, default, volatile: false }
             })
             .collect()
     }

@@ -160,6 +160,21 @@ impl World<'_> {
                 list.push(Event::new(next));
             }
         }
+        for place in state.records.keys().filter(|key| self.design.subjects[key.subject].place) {
+            let mut next = state.clone();
+            let defaults = self.defaults(place.subject);
+            let record = next.records.get_mut(place).expect("it is there");
+            for (at, attr) in self.design.subjects[place.subject].attrs.iter().enumerate() {
+                if attr.volatile {
+                    record.attrs[at] = defaults[at].clone();
+                }
+            }
+            if next != *state
+                && let Some(next) = charged(self, next, &[Fault::Crash])
+            {
+                list.push(Event::new(next));
+            }
+        }
         for slot in state.copies.keys() {
             let mut next = state.clone();
             next.copies.remove(slot);

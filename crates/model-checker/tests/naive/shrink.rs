@@ -111,6 +111,13 @@ fn smaller(design: &Design) -> Vec<Design> {
             with(&|next| next.subjects[at].count = 1);
         }
     }
+    for at in 0..design.subjects.len() {
+        for attr in 0..design.subjects[at].attrs.len() {
+            if design.subjects[at].attrs[attr].volatile {
+                with(&|next| next.subjects[at].attrs[attr].volatile = false);
+            }
+        }
+    }
     for at in 0..design.actors.len() {
         if design.actors[at].count > 1 {
             with(&|next| next.actors[at].count = 1);

@@ -133,10 +133,9 @@ fn subject_text(design: &Design, subject: &Subject) -> String {
     });
     let key = if subject.number_key { "int" } else { "text" };
     let place = if subject.place { format!(" at {}k", subject.low) } else { String::new() };
-    let attrs: Vec<String> = subject
-        .attrs
-        .iter()
-        .map(|attr| {
+    let attrs = |volatile: bool| {
+        let own = subject.attrs.iter().filter(|attr| attr.volatile == volatile);
+        own.map(|attr| {
             let mark = if attr.optional { "?" } else { "" };
             let shown = ty(design, &attr.ty);
             let default = match (&attr.default, &attr.ty) {
@@ -145,9 +144,14 @@ fn subject_text(design: &Design, subject: &Subject) -> String {
             };
             format!("{}: {shown}{mark}{default}", attr.name)
         })
-        .collect();
+        .collect::<Vec<_>>()
+        .join(", ")
+    };
     let mut out = format!("subject {}({parent}{}k: {key}){place} {{\n", subject.name, subject.low);
-    let _ = writeln!(out, "    truth {}State {{ {} }}", subject.name, attrs.join(", "));
+    let _ = writeln!(out, "    truth {}State {{ {} }}", subject.name, attrs(false));
+    if subject.attrs.iter().any(|attr| attr.volatile) {
+        let _ = writeln!(out, "    volatile {}Soft {{ {} }}", subject.name, attrs(true));
+    }
     if subject.log {
         let retain = subject.retain.map_or(String::new(), |kept| format!(" retain {kept}"));
         let _ = writeln!(out, "    log {}Log {{ k: int }}{retain}", subject.name);
@@ -432,7 +436,7 @@ fn check_text(design: &Design, so_far: &str) -> String {
         for attr in &subject.attrs {
             if attr.ty == Ty::Int {
                 let (low, high) = check.bound;
-                entries.push(format!("{}State.{}: {low}..{high}", subject.name, attr.name));
+                entries.push(format!("{}.{}: {low}..{high}", attr.state(subject), attr.name));
             }
         }
     }

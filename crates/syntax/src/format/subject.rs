@@ -63,7 +63,10 @@ impl Builder<'_, '_> {
                 self.solid(at.span);
             }
             StateKind::Ephemeral { ttl: Some(ttl) } => self.labelled("ttl", ttl),
-            StateKind::Truth | StateKind::Log { .. } | StateKind::Ephemeral { ttl: None } => {}
+            StateKind::Truth
+            | StateKind::Volatile
+            | StateKind::Log { .. }
+            | StateKind::Ephemeral { ttl: None } => {}
         }
         if self.at(TokenKind::OpenBrace) {
             self.space();

@@ -113,6 +113,7 @@ impl Parser<'_> {
                 let ttl = self.eat_word("ttl").then(|| self.sum_level());
                 StateKind::Ephemeral { ttl }
             }
+            "volatile" => StateKind::Volatile,
             _ => StateKind::Truth,
         };
         let attributes = self.attributes();
@@ -141,7 +142,7 @@ impl Parser<'_> {
         if written.is_empty() {
             let found = self.found();
             let message = format!("expected a state, found {found}");
-            let help = "a state is `truth`, `log`, `cache` or `ephemeral`";
+            let help = "a state is `truth`, `volatile`, `log`, `cache` or `ephemeral`";
             self.fail(Diagnostic::error("E0107", self.span(), message).help(help));
             return None;
         }
@@ -158,7 +159,7 @@ impl Parser<'_> {
                 self.fail(diagnostic.help(format!("`{written}` stands at the top level")));
             }
             None => {
-                let help = "a state is `truth`, `log`, `cache` or `ephemeral`";
+                let help = "a state is `truth`, `volatile`, `log`, `cache` or `ephemeral`";
                 self.fail(diagnostic.help(help));
             }
         }

@@ -30,7 +30,7 @@ pub(super) const ITEM_WORDS: &[&str] = &[
 ];
 
 /// Words that begin a state.
-pub(super) const STATE_WORDS: &[&str] = &["truth", "log", "cache", "ephemeral"];
+pub(super) const STATE_WORDS: &[&str] = &["truth", "volatile", "log", "cache", "ephemeral"];
 
 /// Words that stand between or after operands, and so begin no operand.
 pub(super) const OPERATOR_WORDS: &[&str] =

@@ -127,6 +127,8 @@ pub struct StateItem {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StateKind {
     Truth,
+    /// `volatile N { … }`: truth of a place, lost when the place crashes
+    Volatile,
     /// `log N { … } retain 7d` or `retain 1000` (entries)
     Log {
         retain: Option<Expr>,

@@ -211,6 +211,7 @@ fn subjects_hold_states_with_attributes() {
         .iter()
         .map(|state| match &state.kind {
             StateKind::Truth => "truth".into(),
+            StateKind::Volatile => "volatile".into(),
             StateKind::Log { retain } => format!("log {:?}", retain.as_ref().map(show)),
             StateKind::Cache { at } => format!("cache at {}", at.text),
             StateKind::Ephemeral { ttl } => format!("ephemeral {:?}", ttl.as_ref().map(show)),
