@@ -1,14 +1,17 @@
 //! Copies of a store: made while it serves, verified, and restored.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use store::Hash;
 
 use crate::blobs::{self, EmbeddedBlobs};
 use crate::disk::{Disk, DiskFile, RealDisk, read_up_to};
 use crate::error::{Error, Result};
+use crate::manifest::{self, Ended, Listed, Manifest};
 use crate::recovery::recover;
-use crate::segment::{HEADER_BYTES, Segment};
+use crate::seal::{self, Seal, SealFile};
+use crate::segment::Segment;
 use crate::shared::{Shared, lock};
 use crate::snapshot;
 
@@ -29,16 +32,28 @@ pub fn write(shared: &Shared, to: &Path) -> Result<()> {
     make_empty(disk, to)?;
     let _nothing_is_removed = lock(&shared.housekeeping);
     // First the records, then the log that must be read over them, which by then is long enough.
-    snapshot::write(shared, to)?;
-    let segments = lock(&shared.feed).all();
-    for (segment, end) in segments {
+    let written = snapshot::write(shared, to)?;
+    let held = |(segment, held, _): (&Arc<Segment>, Ended, bool)| (Arc::clone(segment), held);
+    let segments: Vec<_> = lock(&shared.feed).extents().map(held).collect();
+    let (store, salt) = {
+        let manifest = lock(&shared.manifest);
+        (manifest.store, manifest.salt)
+    };
+    let mut manifest = Manifest { snapshot: Some(written.listed()), ..Manifest::new(store, salt) };
+    let mut seal = Seal { segment: 0, end: 0, next: 1, checksum: 0 };
+    for (segment, held) in segments {
+        let Ended { end, next, checksum, .. } = held;
         // One without a frame holds nothing and has no end.
-        if end > HEADER_BYTES as u64 {
+        if end > segment.kind.layout.start() as u64 {
             copy_file(disk, &*segment.file, end, &to.join(Segment::name(segment.number)))?;
+            let (number, ended) = (segment.number, Some(held));
+            manifest.segments.push(Listed { number, bytes: end, ended });
+            seal = Seal { segment: number, end, next, checksum };
         }
     }
     copy_blobs(disk, &shared.directory, to)?;
-    disk.sync_directory(to).map_err(Error::io("sync", to))
+    SealFile::create(disk, to, store, seal)?;
+    manifest.write(disk, to)
 }
 
 /// Reads all of a store that is not open, and checks everything that has a checksum.
@@ -52,7 +67,8 @@ pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Verified>
     let original = verify_on(disk, from)?;
     make_empty(disk, to)?;
     for name in disk.list(from).map_err(Error::io("list", from))? {
-        if Segment::number(&name).is_some() || snapshot::position(&name).is_some() {
+        let own = Segment::number(&name).is_some() || snapshot::position(&name).is_some();
+        if own || name == seal::NAME || name == manifest::NAME {
             let path = from.join(&name);
             let file = disk.open(&path).map_err(Error::io("open", &path))?;
             let length = file.length().map_err(Error::io("read", &path))?;
@@ -99,8 +115,8 @@ fn verify_blob(disk: &dyn Disk, path: &Path, hash: Hash) -> Result<()> {
     if hasher.finish() == hash {
         return Ok(());
     }
-    let why = "the blob does not hold what its name says".into();
-    Err(Error::DamagedLog { segment: path.into(), offset: 0, why })
+    let why = "it does not hold what its name says".into();
+    Err(Error::Damaged { path: path.into(), why })
 }
 
 fn make_empty(disk: &dyn Disk, directory: &Path) -> Result<()> {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::frame::FRAME_BYTES;
-use crate::segment::HEADER_BYTES;
+use crate::frame::SECTOR_BYTES;
+use crate::segment::START_BYTES;
 
 /// How a store is kept. The defaults suit a server with a disk of its own.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ impl Options {
     pub fn small() -> Self {
         Options {
             segment_bytes: 16 << 10,
-            snapshot_after_bytes: 64 << 10,
+            snapshot_after_bytes: 256 << 10,
             commit_bytes_max: 5 << 10,
             pending_bytes_max: 4 << 10,
             feed_retention_bytes: 32 << 10,
@@ -63,7 +63,8 @@ impl Options {
 
     /// A segment takes at least one batch that is full and a commit.
     pub(crate) fn segment_bytes(&self) -> u64 {
-        let frames = self.pending_bytes_max + self.encoded_bytes_max() + 4 * FRAME_BYTES as u64;
-        self.segment_bytes.max(HEADER_BYTES as u64 + frames)
+        let sector = SECTOR_BYTES as u64;
+        let frames = self.pending_bytes_max + self.encoded_bytes_max() + 2 * sector;
+        self.segment_bytes.max(START_BYTES + frames).next_multiple_of(sector)
     }
 }

@@ -147,9 +147,6 @@ fn a_damaged_backup_is_not_restored() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(backup.join(&name), bytes).unwrap();
-    // The log still goes back to the first commit, so nothing is lost yet.
-    assert_eq!(verify(&backup).unwrap().records, 20);
-    std::fs::remove_file(backup.join("log-0000000000000001")).unwrap();
     let error = restore(&backup, place.path().join("to")).unwrap_err();
     assert!(matches!(error, Error::DamagedSnapshot { .. }), "{error}");
     assert!(matches!(verify(place.path().join("none")), Err(Error::Io { .. })));

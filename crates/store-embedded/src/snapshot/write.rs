@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 
 use store::block_on;
 
-use super::{BLOCK, BLOCK_HEADER_BYTES, END, MAGIC, name, unfinished};
+use super::{BLOCK, BLOCK_HEADER_BYTES, END, MAGIC, add_checksum, name, unfinished};
 use crate::core::Phase;
 use crate::disk::DiskFile;
 use crate::encoding::encode_number;
 use crate::error::{Error, Result};
+use crate::manifest::ListedSnapshot;
 use crate::segment::FORMAT;
-use crate::shared::Shared;
+use crate::shared::{Shared, lock};
 
 /// So many records, or so many bytes, are copied while commits wait.
 const RECORDS_AT_ONCE: usize = 128;
@@ -32,6 +33,14 @@ pub struct Written {
     /// It holds every commit up to here.
     pub position: u64,
     pub bytes: u64,
+    checksum: u32,
+}
+
+impl Written {
+    pub fn listed(&self) -> ListedSnapshot {
+        let Written { position, bytes, checksum } = *self;
+        ListedSnapshot { position, bytes, checksum }
+    }
 }
 
 /// Writes a snapshot of the newest state into a directory, while commits go on.
@@ -39,24 +48,25 @@ pub fn write(shared: &Shared, directory: &Path) -> Result<Written> {
     let position = shared.core().position;
     let path = directory.join(unfinished(&name(position)));
     let file = shared.disk.create(&path).map_err(Error::io("create", &path))?;
-    let mut output = Output { file: &*file, path: &path, offset: 0, synced: 0 };
+    let mut output = Output { file: &*file, path: &path, offset: 0, synced: 0, checksum: 0 };
     let written = write_all(shared, &mut output, position);
     if written.is_err() {
         // What was written is of no use, whether it can be removed or not.
         let _ = shared.disk.remove(&path);
     }
     written?;
-    let bytes = output.offset;
+    let (bytes, checksum) = (output.offset, output.checksum);
     let finished = directory.join(name(position));
     shared.disk.rename(&path, &finished).map_err(Error::io("rename", &path))?;
     shared.disk.sync_directory(directory).map_err(Error::io("sync", directory))?;
-    Ok(Written { position, bytes })
+    Ok(Written { position, bytes, checksum })
 }
 
 fn write_all(shared: &Shared, output: &mut Output<'_>, position: u64) -> Result<()> {
     let mut header = MAGIC.to_vec();
     header.extend_from_slice(&FORMAT.to_le_bytes());
     header.extend_from_slice(&position.to_le_bytes());
+    header.extend_from_slice(&lock(&shared.manifest).store.to_bytes());
     let checksum = crc32c::crc32c(&header);
     header.extend_from_slice(&checksum.to_le_bytes());
     output.write(&header)?;
@@ -119,6 +129,7 @@ struct Output<'a> {
     path: &'a Path,
     offset: u64,
     synced: u64,
+    checksum: u32,
 }
 
 impl Output<'_> {
@@ -127,6 +138,7 @@ impl Output<'_> {
         header[..4].copy_from_slice(&kind.to_le_bytes());
         header[4..8].copy_from_slice(&crc32c::crc32c(content).to_le_bytes());
         header[8..].copy_from_slice(&(content.len() as u32).to_le_bytes());
+        self.checksum = add_checksum(self.checksum, content);
         self.write(&header)?;
         self.write(content)
     }

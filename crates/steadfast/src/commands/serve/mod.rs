@@ -119,9 +119,11 @@ impl Serve {
         let leaving = self.outgoing.read(&all)?;
         let clock =
             self.clock.open(&self.store, self.listen, designs.iter().map(|it| &*it.name))?;
-        let (store, embedded) = steadfast::open_copyable(&self.store).map_err(|error| {
-            Problem::new(error.to_string()).help("`--store memory:` needs no disk")
-        })?;
+        let (store, embedded) = steadfast::open_copyable(&self.store)
+            .map_err(|error| Problem::new(error.message).help(error.help))?;
+        for note in embedded.iter().flat_map(|embedded| embedded.notes()) {
+            output.tell(&format!("note: {note}\n"));
+        }
         let verdicts = Arc::new(self.verdicts.open());
         let rule = Rule { require: self.require, unproved: self.unproved };
         // whatever stands in the way of one of them is found before another is replaced
