@@ -101,10 +101,10 @@ impl Embedded {
         snapshot::take(&self.shared)
     }
 
-    /// Copies the store into an empty directory while it serves. The copy holds every commit that
-    /// was answered before the call.
+    /// Copies the store into an empty directory while it serves, or adds to the backup that is
+    /// there. The copy holds every commit that was answered before the call.
     pub fn backup(&self, to: impl AsRef<Path>) -> Result<()> {
-        backup::write(&self.shared, to.as_ref())
+        backup::write(&self.shared, &self.blobs, to.as_ref())
     }
 
     pub fn statistics(&self) -> Statistics {

@@ -52,6 +52,11 @@ pub enum Error {
         directory: PathBuf,
         why: &'static str,
     },
+    /// A backup does not hold what it is to be restored to.
+    Target {
+        path: PathBuf,
+        why: String,
+    },
     /// What is imported is not what was exported.
     Import {
         line: u64,
@@ -88,6 +93,7 @@ impl Error {
             Error::Loose { .. } => "change its owner, or its mode to 0700 or 0600",
             Error::Format { .. } => "open it with the version that wrote it, export, and import",
             Error::Place { .. } => "name another directory",
+            Error::Target { .. } => "name a revision that it holds, or an older backup",
             Error::Import { .. } => "export again; nothing was imported after this line",
             Error::Io { error, .. } if is_full(error) => {
                 "free or add disk space, then start again; nothing that was acknowledged is lost"
@@ -125,6 +131,9 @@ impl fmt::Display for Error {
                 write!(f, "`{path}` has format {found}, and only {known} is known")
             }
             Error::Place { directory, why } => write!(f, "`{}` {why}", directory.display()),
+            Error::Target { path, why } => {
+                write!(f, "`{}` cannot be restored to that: {why}", path.display())
+            }
             Error::Import { line, why } => write!(f, "line {line}: {why}"),
             Error::Io { doing, path, error } => {
                 write!(f, "cannot {doing} `{}`: {error}", path.display())

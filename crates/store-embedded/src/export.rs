@@ -9,12 +9,12 @@ use std::path::Path;
 use serde_json::{Map as Object, Value, json};
 use store::{Decision, LocalStore};
 
+use crate::backup::export_from;
 use crate::base64;
 use crate::disk::RealDisk;
 use crate::embedded::Embedded;
 use crate::error::{Error, Result};
 use crate::options::Options;
-use crate::recovery::recover;
 
 /// The version of the lines.
 const LINES: u64 = 1;
@@ -31,7 +31,7 @@ pub struct Exported {
 /// Writes all records of a store that is not open, such as a backup.
 pub fn export(directory: impl AsRef<Path>, output: &mut dyn Write) -> Result<Exported> {
     let directory = directory.as_ref();
-    let found = recover(&RealDisk, directory)?;
+    let found = export_from(&RealDisk, directory)?;
     let (records, position) = (found.map.len() as u64, found.position);
     let mut line =
         |value: Value| writeln!(output, "{value}").map_err(Error::io("export", directory));

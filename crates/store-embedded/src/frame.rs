@@ -131,6 +131,29 @@ pub fn complete(frame: &mut Vec<u8>, kind: Kind, stamp: Stamp) -> u32 {
     checksum
 }
 
+/// A frame as it would be with only the first of its commits, and its checksum.
+pub fn shorter(frame: &Frame<'_>, kind: Kind, commits: &[u8], count: u32) -> (Vec<u8>, u32) {
+    let Frame { first, time_ms, .. } = *frame;
+    let mut bytes = vec![0; kind.layout.head_bytes()];
+    bytes.extend_from_slice(commits);
+    match (kind.layout, frame.previous) {
+        (Layout::Sectors, previous) => {
+            let previous = previous.unwrap_or(0);
+            let checksum = complete(&mut bytes, kind, Stamp { first, count, time_ms, previous });
+            (bytes, checksum)
+        }
+        (Layout::Packed, _) => {
+            bytes[..4].copy_from_slice(&MAGIC);
+            bytes[8..12].copy_from_slice(&(commits.len() as u32).to_le_bytes());
+            bytes[12..16].copy_from_slice(&count.to_le_bytes());
+            bytes[16..24].copy_from_slice(&first.to_le_bytes());
+            let checksum = kind.checksum(&bytes[8..]);
+            bytes[4..8].copy_from_slice(&checksum.to_le_bytes());
+            (bytes, checksum)
+        }
+    }
+}
+
 /// The frame at the beginning of these bytes, if there is a whole one.
 pub fn read(bytes: &[u8], kind: Kind) -> Option<Frame<'_>> {
     let head = Head::read(bytes, kind.layout)?;

@@ -39,7 +39,7 @@ mod shared;
 mod snapshot;
 mod transaction;
 
-pub use backup::{Verified, restore, verify};
+pub use backup::{Restore, Target, Verified, restore, verify, verify_on};
 pub use embedded::{Embedded, Statistics};
 pub use error::{Error, Result};
 pub use export::{Exported, export, import};

@@ -48,7 +48,11 @@ impl Segment {
 
     /// Opens the file of this number and examines its head.
     pub fn open(disk: &dyn Disk, directory: &Path, number: u64) -> Result<Segment> {
-        let path = directory.join(Segment::name(number));
+        Segment::open_at(disk, directory.join(Segment::name(number)), number)
+    }
+
+    /// The same, of a file with a name of its own.
+    pub fn open_at(disk: &dyn Disk, path: PathBuf, number: u64) -> Result<Segment> {
         let file = disk.open(&path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => Error::Missing {
                 path: path.clone(),

@@ -53,6 +53,15 @@ struct Counted {
     left_over: Vec<String>,
 }
 
+/// Reads a log over a snapshot, both of which are known to be whole files.
+pub fn recover_from(
+    directory: &Path,
+    loaded: Loaded,
+    segments: Vec<(Arc<Segment>, Option<Ended>)>,
+) -> Result<Recovered> {
+    Replay::new(Counted { loaded, segments, left_over: Vec::new() }, None).run(directory)
+}
+
 /// Reads everything and changes nothing.
 pub fn recover(disk: &dyn Disk, directory: &Path) -> Result<Recovered> {
     let names = disk.list(directory).map_err(Error::io("list", directory))?;

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 pub use self::read::{Loaded, load, store};
-pub use self::write::write;
+pub use self::write::{header, write};
 use crate::error::{Error, Result};
 use crate::housekeeping::remove_segments;
 use crate::segment::UNFINISHED;
