@@ -192,8 +192,8 @@ fn adding_to_a_backup_copies_what_is_new() {
     load(&store, &mut seeded, 300..310);
     store.backup(&backup).unwrap();
     let same = all().into_iter().filter(|file| before.contains(file));
-    // All but the list and the segment that was being written.
-    assert_eq!(same.count(), before.len() - 2);
+    // All but the list and, unless the log went on in another, the segment that was being written.
+    assert!(same.count() >= before.len() - 2);
     assert_eq!(verify(&backup).unwrap().position, 310);
     // Another store does not add to it, and neither does what was restored from it.
     let other = Embedded::open(place.path().join("other"), options()).unwrap();

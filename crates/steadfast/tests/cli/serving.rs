@@ -144,7 +144,8 @@ fn a_store_is_copied_while_it_serves_and_comes_back() {
     }
     let copied = server.run(&["backup", "copy", "--json"]).exits(0).json();
     assert!(copied["records"].as_u64().unwrap() >= 2, "{copied}");
-    server.run(&["backup", "copy"]).exits(2).says("is not empty");
+    server.run(&["backup", "data"]).exits(2).says("is not empty");
+    server.run(&["backup", "verify", "copy"]).exits(0).says("whole");
     server.run(&["export", "all.jsonl"]).exits(0).says("exported");
     // a directory that is being served is not touched behind the server's back
     server
@@ -152,8 +153,15 @@ fn a_store_is_copied_while_it_serves_and_comes_back() {
         .exits(2)
         .says("is open in another process");
     server.run(&["call", "tickets", "organizer", "add_seat", "seat=A3", "section=s"]).exits(0);
-    server.run(&["restore", "copy", "back"]).exits(0).says("restored");
+    // a backup is added to, and restored to where it was before
+    server.run(&["backup", "copy"]).exits(0).says("copied");
+    let before = copied["revision"].as_str().unwrap();
+    server.run(&["restore", "copy", "back", "--to", before]).exits(0).says(before);
+    server.run(&["restore", "copy", "none", "--to", "0-999999"]).exits(2).says("not in it");
     server.run(&["import", "all.jsonl", "again"]).exits(0).says("imported");
+    std::fs::remove_file(folder.join("copy/backup")).unwrap();
+    server.run(&["backup", "verify", "copy"]).exits(1).says("was not finished");
+    server.run(&["restore", "copy", "cut"]).exits(2).says("was not finished");
     drop(server);
     for (store, seats) in [("embedded:./back", 2), ("embedded:./again", 2), ("embedded:./data", 3)]
     {
