@@ -77,12 +77,17 @@ pub fn open_copyable(address: &str) -> Result<Opened, StoreError> {
                     let store = Arc::new(store);
                     Ok((Arc::clone(&store) as Arc<dyn Store>, Some(store)))
                 }
-                Err(error) => Err(StoreError { message: error.to_string(), help: error.help() }),
+                Err(error) => Err(StoreError {
+                    message: error.to_string(),
+                    help: error.help(),
+                    damaged: error.is_damage(),
+                }),
             }
         }
         _ => Err(StoreError {
             message: format!("`{address}` is no store"),
             help: "write `memory:` or `embedded:PATH`",
+            damaged: false,
         }),
     }
 }
@@ -93,6 +98,8 @@ pub struct StoreError {
     pub message: String,
     /// what a person can do about it
     pub help: &'static str,
+    /// a file is damaged, missing or foreign, so trying again does not help
+    pub damaged: bool,
 }
 
 impl fmt::Display for StoreError {

@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::housekeeping;
 use crate::opening;
 use crate::options::{Options, SCAN_RECORDS_MAX};
+use crate::scrub;
 use crate::shared::{Shared, at, lock};
 use crate::snapshot;
 
@@ -86,6 +87,7 @@ impl Embedded {
             spawn("store-committer", committer::run)?,
             spawn("store-segments", housekeeping::prepare_segments)?,
             spawn("store-snapshots", housekeeping::write_snapshots)?,
+            spawn("store-scrub", scrub::run)?,
         ];
         let (threads, lock) = (Mutex::new(threads), Mutex::new(Some(held)));
         Ok(Embedded { shared, blobs, threads, lock, cut_bytes, notes })

@@ -75,6 +75,18 @@ impl Error {
         move |error| Error::Io { doing, path, error }
     }
 
+    /// A file of the store is not as it was written, so trying again does not help.
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Error::DamagedLog { .. }
+                | Error::DamagedSnapshot { .. }
+                | Error::Damaged { .. }
+                | Error::Missing { .. }
+                | Error::Foreign { .. }
+        )
+    }
+
     /// What a person can do about it.
     pub fn help(&self) -> &'static str {
         match self {

@@ -87,7 +87,11 @@ pub fn write_snapshots(shared: &Shared) {
         };
         // A snapshot that fails leaves the old one and the log, from which nothing is removed. It
         // is tried again when the log has grown by another segment.
-        let failed = due && snapshot::take(shared).is_err();
+        let taken = if due { Some(snapshot::take(shared)) } else { None };
+        let failed = matches!(taken, Some(Err(_)));
+        if let Some(taken) = taken {
+            *lock(&shared.snapshot_trouble) = taken.err().map(|error| error.to_string());
+        }
         core = shared.core();
         if core.phase == Phase::Open && (!due || failed) {
             core = shared.chores.wait(core).unwrap_or_else(PoisonError::into_inner);

@@ -127,6 +127,8 @@ fn share(
         seals: Mutex::new(seals),
         snapshot_position: AtomicU64::new(recovered.snapshot_position),
         trimmed: AtomicU64::new(0),
+        snapshot_trouble: Mutex::default(),
+        scrubbed: Mutex::default(),
         old: Mutex::default(),
     };
     if !is_listed {

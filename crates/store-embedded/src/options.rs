@@ -23,6 +23,8 @@ pub struct Options {
     pub feed_retention_bytes: u64,
     /// A log that rests this long is sealed, so that damage to its end can be told from a crash.
     pub seal_after: Duration,
+    /// Everything on disk is read this often, slowly; never, if this is zero.
+    pub scrub_every: Duration,
 }
 
 impl Default for Options {
@@ -35,6 +37,7 @@ impl Default for Options {
             busy_after: Duration::from_secs(2),
             feed_retention_bytes: 256 << 20,
             seal_after: Duration::from_millis(50),
+            scrub_every: Duration::from_secs(24 * 60 * 60),
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::feed::FeedIndex;
 use crate::housekeeping::Housekeeping;
 use crate::manifest::Manifest;
 use crate::options::Options;
+use crate::scrub::Scrubbed;
 use crate::seal::SealFile;
 use crate::segment::Segment;
 
@@ -41,6 +42,9 @@ pub struct Shared {
     pub snapshot_position: AtomicU64,
     /// The feed need not go back further.
     pub trimmed: AtomicU64,
+    /// Why the last snapshot could not be written.
+    pub snapshot_trouble: Mutex<Option<String>>,
+    pub scrubbed: Mutex<Option<Scrubbed>>,
     /// Old segments, to be used again.
     pub old: Mutex<Vec<Segment>>,
 }

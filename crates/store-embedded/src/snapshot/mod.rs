@@ -11,7 +11,7 @@ mod write;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-pub use self::read::{Loaded, load, store};
+pub use self::read::{Loaded, examine, load, store};
 pub use self::write::{header, write};
 use crate::error::{Error, Result};
 use crate::housekeeping::remove_segments;

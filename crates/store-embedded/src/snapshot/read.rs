@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 use std::path::Path;
+use std::time::Instant;
 
 use super::{
     BLOCK, BLOCK_HEADER_BYTES, END, HEADER_BYTES, HEADER_BYTES_WITHOUT_ID, MAGIC, add_checksum,
@@ -10,8 +11,12 @@ use crate::disk::{Disk, DiskFile, read_up_to};
 use crate::encoding::Reader;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
+use crate::manifest::ListedSnapshot;
 use crate::map::Map;
 use crate::segment::{FORMAT, FORMAT_WITHOUT_LIST};
+
+/// A scrub rests after so many bytes.
+const REST_BYTES: u64 = 1 << 20;
 
 /// The records of a snapshot, over which the log from `position` to at least `end` must be read.
 #[derive(Debug)]
@@ -92,6 +97,35 @@ pub fn load(disk: &dyn Disk, path: &Path) -> Result<Loaded> {
         while !reader.is_empty() {
             read_record(&mut reader, &mut map).ok_or_else(cannot)?;
             records += 1;
+        }
+    }
+}
+
+/// Reads a snapshot and verifies its blocks, without keeping what they hold. `rest` is called with
+/// when the reading of each piece began.
+pub fn examine(
+    disk: &dyn Disk,
+    path: &Path,
+    rest: &mut dyn FnMut(Instant),
+) -> Result<ListedSnapshot> {
+    let file = open(disk, path)?;
+    let Head { position, bytes: head_bytes, .. } = head(&*file, path)?;
+    let (mut bytes, mut checksum, mut rested) = (head_bytes as u64, 0, head_bytes as u64);
+    let mut begun = Instant::now();
+    loop {
+        let block = read_block(&*file, bytes).map_err(Error::io("read", path))?;
+        let Some((kind, content)) = block else {
+            let why = format!("the block at offset {bytes} cannot be read");
+            return Err(Error::DamagedSnapshot { path: path.into(), why });
+        };
+        checksum = add_checksum(checksum, &content);
+        bytes += (BLOCK_HEADER_BYTES + content.len()) as u64;
+        if kind == END {
+            return Ok(ListedSnapshot { position, bytes, checksum });
+        }
+        if bytes - rested >= REST_BYTES {
+            rest(begun);
+            (rested, begun) = (bytes, Instant::now());
         }
     }
 }
