@@ -28,8 +28,16 @@ pub struct Exported {
     pub position: u64,
 }
 
-/// Writes all records of a store that is not open, such as a backup.
-pub fn export(directory: impl AsRef<Path>, output: &mut dyn Write) -> Result<Exported> {
+/// What a person reads of a record, by its key and value, where that is known.
+pub type Describe<'a> = dyn FnMut(&[u8], &[u8]) -> Option<Value> + 'a;
+
+/// Writes all records of a store that is not open, such as a backup. What they mean is written under
+/// `record`, for people and other programs; it is not read when they are imported.
+pub fn export(
+    directory: impl AsRef<Path>,
+    output: &mut dyn Write,
+    describe: &mut Describe<'_>,
+) -> Result<Exported> {
     let directory = directory.as_ref();
     let found = export_from(&RealDisk, directory)?;
     let (records, position) = (found.map.len() as u64, found.position);
@@ -39,6 +47,9 @@ pub fn export(directory: impl AsRef<Path>, output: &mut dyn Write) -> Result<Exp
         "position": position }))?;
     for (key, _, value) in found.map.after(None) {
         let mut record = Object::new();
+        if let Some(described) = describe(key, value) {
+            record.insert("record".into(), described);
+        }
         insert(&mut record, "key", key);
         insert(&mut record, "value", value);
         line(Value::Object(record))?;

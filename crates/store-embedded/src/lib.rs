@@ -44,7 +44,7 @@ mod transaction;
 pub use backup::{Restore, Target, Verified, restore, verify, verify_on};
 pub use embedded::{Embedded, Statistics};
 pub use error::{Error, Result};
-pub use export::{Exported, export, import};
+pub use export::{Describe, Exported, export, import};
 pub use health::Health;
 pub use options::Options;
 pub use scrub::Scrubbed;

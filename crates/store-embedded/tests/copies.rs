@@ -170,7 +170,7 @@ fn exported_records_are_imported_as_they_were() {
     let before = contents(&store);
     drop(store);
     let mut lines = Vec::new();
-    let exported = export(place.path().join("store"), &mut lines).unwrap();
+    let exported = export(place.path().join("store"), &mut lines, &mut |_, _| None).unwrap();
     assert_eq!(exported.records as usize, before.len());
     let text = String::from_utf8(lines).unwrap();
     assert_eq!(text.lines().count(), before.len() + 1);
