@@ -9,7 +9,7 @@ use std::sync::Arc;
 use place::Place;
 use store::{Commit, Cursor, KeyRange, Scan, Seeded, Store, block_on};
 use store_embedded::disk::{Disk, Faults, RealDisk, SimulatedDisk};
-use store_embedded::{Embedded, Error, Options, verify};
+use store_embedded::{Embedded, Error, Options, Restore, Target, restore, verify};
 
 fn options() -> Options {
     Options {
@@ -112,5 +112,31 @@ fn load(disk: &SimulatedDisk, from: &Path, to: &Path) {
         let file = disk.create(&to.join(name)).unwrap();
         file.write_at(0, &fs::read(path).unwrap()).unwrap();
         file.sync().unwrap();
+    }
+}
+
+/// The log of format 1 in a backup can be cut, too.
+#[test]
+fn a_migrated_store_is_restored_to_revisions_of_both_formats() {
+    let place = Place::new("migrated-backup");
+    let (store, backup) = (place.path().join("store"), place.path().join("backup"));
+    copy(&fixture(), &store);
+    let migrated = Embedded::open(&store, options()).unwrap();
+    (0..5).for_each(|n| {
+        let commit = Commit::new().put(format!("later/{n}"), "x").feed("later");
+        block_on(migrated.commit(commit)).unwrap();
+    });
+    migrated.backup(&backup).unwrap();
+    for revision in [1, 7, 20, 21, 40, 41, 42, 46] {
+        let to = place.path().join(revision.to_string());
+        let target = Target::Revision(revision);
+        let found = restore(&backup, &to, Restore { target, ..Restore::default() }).unwrap();
+        assert_eq!(found.position, revision);
+        let restored = Embedded::open(&to, options()).unwrap();
+        let page = block_on(restored.feed(Cursor::start(Default::default()), 100)).unwrap();
+        assert_eq!(page.commits.len() as u64, revision);
+        let records = if revision < 41 { revision } else { revision - 8 };
+        assert_eq!(restored.statistics().records, records);
+        block_on(restored.commit(Commit::new().put("goes", "on"))).unwrap();
     }
 }
