@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use store::{Decision, Hash, Transaction};
+use store::{Decision, Hash, Key, Transaction};
 
 use crate::bytes::put_signed;
 use crate::keys::{self, DesignNumber, Space};
@@ -76,7 +76,19 @@ impl Runtime {
     /// The content of a digest, checked on the way; none: it is not stored.
     pub async fn get_blob(&self, digest: &str) -> Result<Option<Vec<u8>>, CallError> {
         let Ok(hash) = digest.parse::<Hash>() else { return Ok(None) };
-        let Some(mut reader) = self.store.blobs().get(hash).await? else { return Ok(None) };
+        let mut found = self.store.blobs().get(hash).await?;
+        if found.is_none() {
+            let mark = Key::new(mark(self.schema.number, digest.as_bytes()));
+            if self.store.read(&[mark], None).await?[0].is_none() {
+                return Ok(None);
+            }
+            // it may have been stored meanwhile; else it was acknowledged, and is lost
+            found = self.store.blobs().get(hash).await?;
+        }
+        let Some(mut reader) = found else {
+            let why = format!("the content `{digest}` is missing");
+            return Err(store::Error::Damaged(why).into());
+        };
         let mut content = Vec::new();
         while let Some(piece) = reader.next().await? {
             content.extend_from_slice(&piece);

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use design::model::SubjectId;
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::{Cursor, Decision, Key, KeyRange, Partition, Scan};
 
 use crate::bytes::{Damaged, Reader};
@@ -97,6 +97,23 @@ impl Runtime {
             }
         }
         Ok(seen)
+    }
+
+    /// A stored record as a person reads it: its design, subject, key and truth. None: this is no
+    /// record of this design's truth, or cannot be read.
+    pub fn described(&self, key: &[u8], value: &[u8]) -> Option<Value> {
+        let schema = &*self.schema;
+        let mut start = Vec::new();
+        keys::begin(&mut start, schema.number, Space::Record);
+        let number = key.strip_prefix(&start[..])?.get(..2)?.try_into().ok()?;
+        let number = usize::from(u16::from_be_bytes(number));
+        let subject = schema.design.subjects.get(number)?;
+        let id = SubjectId(u32::try_from(number).ok()?);
+        let parts = key.get(RECORD_HEAD_BYTES..)?;
+        let truth = self.seen(id, parts, value, None).ok()??;
+        let key = self.key_of(id, parts).ok()?;
+        let design = &schema.design.name;
+        Some(json!({ "design": design, "subject": subject.name, "key": key, "truth": truth }))
     }
 
     /// What is seen of a stored record; none: nothing.

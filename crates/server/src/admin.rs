@@ -15,6 +15,11 @@ pub trait Admin: Send + Sync {
     /// Copies the store while it serves, and checks the copy. Gives what it holds.
     fn backup(&self, to: &Path) -> Result<Value, AdminError>;
 
+    /// How the store is.
+    fn store(&self) -> StoreState {
+        StoreState::default()
+    }
+
     /// Who is told of the events of this design, and how far they are.
     fn told(&self, design: &str) -> Vec<Told> {
         let _ = design;
@@ -28,6 +33,22 @@ pub trait Admin: Send + Sync {
     fn checked(&self, service: &Service, word: &Word) {
         let _ = (service, word);
     }
+}
+
+/// What a person must know of the store.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct StoreState {
+    /// why no step is taken now
+    pub refuses: Option<String>,
+    /// why the last snapshot was not written
+    pub snapshot: Option<String>,
+    /// what the last scrub found, by the names of the files: the first of them
+    pub damaged: Vec<String>,
+    pub damaged_files: u64,
+    pub scrubbed_files: u64,
+    pub scrubbed_bytes: u64,
+    /// when it ended, in milliseconds; 0: there was none yet
+    pub scrubbed_ms: u64,
 }
 
 /// Another version of a design, and what may be done for it.

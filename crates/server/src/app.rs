@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use identity::Identity;
 use tokio::sync::watch;
 
-use crate::admin::Told;
+use crate::admin::{StoreState, Told};
 use crate::auth::Auditor;
 use crate::collecting::Collections;
 use crate::config::{Config, Limits};
@@ -83,6 +83,11 @@ impl App {
         while let Err(again) = slot.last().next.set(next) {
             next = again;
         }
+    }
+
+    /// How the store is.
+    pub fn store(&self) -> StoreState {
+        self.config.admin.as_ref().map(|admin| admin.0.store()).unwrap_or_default()
     }
 
     /// Who is told of the events of a design.

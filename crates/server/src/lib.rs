@@ -30,7 +30,7 @@ mod tls;
 mod tracing;
 mod websocket;
 
-pub use admin::{Admin, AdminError, AdminHandle, Replacement, Told};
+pub use admin::{Admin, AdminError, AdminHandle, Replacement, StoreState, Told};
 pub use auth::Access;
 pub use checking::{Budget, NO_WORLD};
 pub use collecting::Collecting;

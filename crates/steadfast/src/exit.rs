@@ -11,6 +11,10 @@ pub enum Exit {
     No,
     /// wrong usage, or a design that does not compile
     Wrong,
+    /// a write or sync of the store failed: what was answered is kept, and it may be started again
+    StoreFailed,
+    /// a file of the store is damaged, missing or foreign: starting again does not help
+    StoreRefused,
 }
 
 impl Exit {
@@ -20,6 +24,8 @@ impl Exit {
             Exit::No => 1,
             Exit::Wrong => 2,
             Exit::Unknown => 3,
+            Exit::StoreFailed => 4,
+            Exit::StoreRefused => 5,
         }
     }
 }

@@ -77,22 +77,34 @@ pub fn open_copyable(address: &str) -> Result<Opened, StoreError> {
                     let store = Arc::new(store);
                     Ok((Arc::clone(&store) as Arc<dyn Store>, Some(store)))
                 }
-                Err(error) => Err(StoreError(format!("`{address}`: {error}"))),
+                Err(error) => Err(StoreError {
+                    message: error.to_string(),
+                    help: error.help(),
+                    damaged: error.is_damage(),
+                }),
             }
         }
-        _ => {
-            Err(StoreError(format!("`{address}` is no store; write `memory:` or `embedded:PATH`")))
-        }
+        _ => Err(StoreError {
+            message: format!("`{address}` is no store"),
+            help: "write `memory:` or `embedded:PATH`",
+            damaged: false,
+        }),
     }
 }
 
 /// A store that cannot be opened.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct StoreError(pub String);
+pub struct StoreError {
+    pub message: String,
+    /// what a person can do about it
+    pub help: &'static str,
+    /// a file is damaged, missing or foreign, so trying again does not help
+    pub damaged: bool,
+}
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
+        write!(f, "{}; {}", self.message, self.help)
     }
 }
 
@@ -116,7 +128,10 @@ mod tests {
         let problems = load("bad", "design D\nactor a\nstep a[go(x: Nope)] { }\n").unwrap_err();
         assert_eq!(problems.to_string(), "bad:3:14: no type `Nope` [E0203]");
         for address in ["", "memory", "embedded:", "memory:x", "redis://localhost"] {
-            assert!(open_store(address).err().unwrap().0.contains("is no store"), "{address}");
+            assert!(
+                open_store(address).err().unwrap().message.contains("is no store"),
+                "{address}"
+            );
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::future::ready;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
 use store::{Blob, BlobReader, BlobWriter, Blobs, Error as StoreError, Hash, Hasher, Pending};
@@ -12,6 +12,7 @@ use store::{Blob, BlobReader, BlobWriter, Blobs, Error as StoreError, Hash, Hash
 use crate::disk::{Disk, DiskFile, read_up_to};
 use crate::error::{Error, Result};
 use crate::segment::UNFINISHED;
+use crate::shared::lock;
 
 const PIECE_BYTES: u64 = 64 << 10;
 
@@ -20,6 +21,8 @@ pub struct EmbeddedBlobs {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     begun: AtomicU64,
+    /// Held by whoever deletes, and by whoever copies everything.
+    deleting: Mutex<()>,
 }
 
 impl EmbeddedBlobs {
@@ -33,7 +36,7 @@ impl EmbeddedBlobs {
                 disk.remove(&path).map_err(Error::io("remove", &path))?;
             }
         }
-        Ok(EmbeddedBlobs { disk, directory, begun: AtomicU64::new(0) })
+        Ok(EmbeddedBlobs { disk, directory, begun: AtomicU64::new(0), deleting: Mutex::default() })
     }
 
     /// Every blob's hash, in order.
@@ -76,7 +79,13 @@ impl EmbeddedBlobs {
         after.filter_map(blob).take(limit).collect()
     }
 
+    /// Nothing is deleted until what is returned is dropped.
+    pub fn keep_all(&self) -> MutexGuard<'_, ()> {
+        lock(&self.deleting)
+    }
+
     fn delete_now(&self, hash: Hash) -> Result<bool> {
+        let _one_at_a_time = lock(&self.deleting);
         let path = place(&self.directory, hash);
         match self.disk.remove(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),

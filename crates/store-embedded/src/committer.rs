@@ -2,11 +2,12 @@
 
 use std::io;
 use std::sync::{Arc, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::core::{Core, Phase, Taken};
-use crate::frame::{self, FRAME_BYTES};
-use crate::segment::Segment;
+use crate::core::{Batch, Core, Phase, Taken};
+use crate::feed::Wrote;
+use crate::frame::{self, Stamp};
+use crate::seal::Seal;
 use crate::shared::{Shared, lock};
 
 /// Those who were just answered may come again within this share of what a sync takes. Waiting for
@@ -17,15 +18,16 @@ const GATHER_MAX: Duration = Duration::from_micros(500);
 /// Runs until the store is closed or a write fails.
 pub fn run(shared: &Shared) {
     let mut gather = Gather::default();
+    let mut last = shared.core().last_frame;
     while let Some(work) = next(shared, &gather) {
         let begun = Instant::now();
         let answered = match &work {
             Work::Batch(taken) => taken.batch.count,
-            Work::Seal(..) => 0,
+            Work::Seal => 0,
         };
         let done = match work {
-            Work::Batch(taken) => write_batch(shared, taken),
-            Work::Seal(segment, offset) => write_seal(shared, &segment, offset),
+            Work::Batch(taken) => write_batch(shared, taken, &mut last),
+            Work::Seal => write_seal(shared),
         };
         if let Err(error) = done {
             shared.poison(error.to_string());
@@ -53,7 +55,15 @@ impl Gather {
 
 enum Work {
     Batch(Taken),
-    Seal(Arc<Segment>, u64),
+    /// Everything is durable: it is written down how far.
+    Seal,
+}
+
+/// The frame that was written last: the next one refers to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LastFrame {
+    pub checksum: u32,
+    pub time_ms: u64,
 }
 
 /// Waits for work; nothing more comes when the store is closed.
@@ -70,12 +80,7 @@ fn next(shared: &Shared, gather: &Gather) -> Option<Work> {
                 None => return Some(take(shared, core)),
             }
         } else if !open {
-            if core.unsealed
-                && let Some((segment, offset)) = core.take_seal()
-            {
-                return Some(Work::Seal(segment, offset));
-            }
-            return None;
+            return std::mem::take(&mut core.unsealed).then_some(Work::Seal);
         } else {
             core.unsealed.then_some(shared.options.seal_after)
         };
@@ -85,12 +90,8 @@ fn next(shared: &Shared, gather: &Gather) -> Option<Work> {
         let timed_out;
         (core, timed_out) = sleep(shared, core, rest);
         core.committer_waits = false;
-        if timed_out
-            && !core.has_batch()
-            && core.unsealed
-            && let Some((segment, offset)) = core.take_seal()
-        {
-            return Some(Work::Seal(segment, offset));
+        if timed_out && !core.has_batch() && std::mem::take(&mut core.unsealed) {
+            return Some(Work::Seal);
         }
     }
 }
@@ -122,25 +123,34 @@ fn take(shared: &Shared, mut core: MutexGuard<'_, Core>) -> Work {
     Work::Batch(taken)
 }
 
-fn write_batch(shared: &Shared, taken: Taken) -> io::Result<()> {
+fn write_batch(shared: &Shared, taken: Taken, last: &mut LastFrame) -> io::Result<()> {
     let Taken { mut batch, segment, offset, .. } = taken;
-    frame::complete(&mut batch.bytes, segment.number, batch.first, batch.count);
+    // Log time never goes back, whatever the clock does.
+    let time_ms = now_ms().max(last.time_ms);
+    let Batch { first, count, .. } = batch;
+    let stamp = Stamp { first, count, time_ms, previous: last.checksum };
+    let checksum = frame::complete(&mut batch.bytes, segment.kind, stamp);
     segment.file.write_at(offset, &batch.bytes)?;
     segment.file.sync()?;
-    lock(&shared.feed).wrote(batch.first, offset, batch.bytes.len() as u64);
-    let last = batch.last();
+    *last = LastFrame { checksum, time_ms };
+    let (next, bytes) = (batch.last() + 1, batch.bytes.len() as u64);
+    lock(&shared.feed).wrote(Wrote { first, next, offset, bytes, checksum });
     shared.core().give_back(batch.bytes);
-    shared.progress.advance(last);
+    shared.progress.advance(next - 1);
     Ok(())
 }
 
-fn write_seal(shared: &Shared, segment: &Segment, offset: u64) -> io::Result<()> {
-    let mut seal = [0; FRAME_BYTES];
-    // Everything before it is durable, or it would not be written.
-    let next = shared.progress.durable() + 1;
-    frame::complete(&mut seal, segment.number, next, 0);
-    segment.file.write_at(offset, &seal)?;
-    segment.file.sync()?;
-    lock(&shared.feed).wrote(next, offset, FRAME_BYTES as u64);
-    Ok(())
+/// Everything that was written is durable, or this thread would not be here.
+fn write_seal(shared: &Shared) -> io::Result<()> {
+    let sealed = lock(&shared.feed).extents().last().map(|(segment, held, _)| Seal {
+        segment: segment.number,
+        end: held.end,
+        next: held.next,
+        checksum: held.checksum,
+    });
+    sealed.map_or(Ok(()), |seal| lock(&shared.seals).write(seal))
+}
+
+fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }

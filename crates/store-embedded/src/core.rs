@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use store::{Decision, Error, Result, Transaction};
 
+use crate::committer::LastFrame;
 use crate::encoding::LENGTH_BYTES;
-use crate::frame::FRAME_BYTES;
+use crate::frame::{FRAME_BYTES, Layout, SECTOR_BYTES};
 use crate::map::Map;
 use crate::options::Options;
-use crate::segment::{HEADER_BYTES, Segment};
+use crate::segment::{START_BYTES, Segment};
 use crate::transaction::{EmbeddedTransaction, Read, Written};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub struct Core {
     pub commits_wanted: u32,
     /// Something was written since the last seal.
     pub unsealed: bool,
+    /// As it was when the store was opened.
+    pub last_frame: LastFrame,
     /// Bytes of frames since the store was opened, and since the last snapshot began.
     pub log_bytes: u64,
 }
@@ -96,6 +99,7 @@ impl Core {
             committer_waits: false,
             commits_wanted: 1,
             unsealed: false,
+            last_frame: LastFrame::default(),
             log_bytes: 0,
         }
     }
@@ -122,9 +126,9 @@ impl Core {
         self.batch.end as u64 > options.pending_bytes_max
     }
 
-    /// Whatever commit comes next, the log has room for it and for a seal.
+    /// Whatever commit comes next, the log has room for it.
     pub fn has_room(&self, options: &Options) -> bool {
-        let need = self.batch.end as u64 + options.encoded_bytes_max() + FRAME_BYTES as u64;
+        let need = self.batch.end as u64 + options.encoded_bytes_max() + SECTOR_BYTES as u64;
         self.next.is_some() || self.room() >= need
     }
 
@@ -200,12 +204,12 @@ impl Core {
         let fresh = Batch::with_buffer(std::mem::take(&mut self.spare));
         let mut batch = std::mem::replace(&mut self.batch, fresh);
         batch.bytes.truncate(batch.end);
-        let bytes = batch.bytes.len() as u64;
+        let bytes = Layout::Sectors.padded(batch.bytes.len()) as u64;
         let begins_segment = self.room() < bytes;
         if begins_segment {
             // `has_room` was asked before each commit of this batch.
             self.segment = self.next.take().expect("a batch was taken without room for it");
-            self.offset = HEADER_BYTES as u64;
+            self.offset = START_BYTES;
         }
         let taken = Taken {
             batch,
@@ -217,17 +221,6 @@ impl Core {
         self.log_bytes += bytes;
         self.unsealed = true;
         taken
-    }
-
-    /// Where a seal goes, if one is wanted and there is room.
-    pub fn take_seal(&mut self) -> Option<(Arc<Segment>, u64)> {
-        self.unsealed = false;
-        if self.room() < FRAME_BYTES as u64 {
-            return None;
-        }
-        let place = (Arc::clone(&self.segment), self.offset);
-        self.offset += FRAME_BYTES as u64;
-        Some(place)
     }
 
     pub fn give_back(&mut self, buffer: Vec<u8>) {

@@ -2,26 +2,26 @@
 
 use std::any::Any;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use bytes::Bytes;
 use store::{
-    Commit, Cursor, Decision, Error as StoreError, Expected, Key, Page, Progress, Record, Scan,
-    Store, Ticket, Write,
+    Commit, Cursor, Decision, Error as StoreError, Expected, Key, Page, Record, Scan, Store,
+    Ticket, Write,
 };
 
 use crate::backup;
 use crate::blobs::EmbeddedBlobs;
 use crate::committer;
 use crate::core::{Core, Phase};
-use crate::disk::{Disk, RealDisk, read_up_to};
+use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
-use crate::housekeeping::{self, Housekeeping};
+use crate::housekeeping;
+use crate::opening;
 use crate::options::{Options, SCAN_RECORDS_MAX};
-use crate::recovery::{Recovered, recover};
-use crate::segment::{HEADER_BYTES, Segment, UNFINISHED};
+use crate::scrub;
 use crate::shared::{Shared, at, lock};
 use crate::snapshot;
 
@@ -37,6 +37,7 @@ pub struct Embedded {
     threads: Mutex<Vec<JoinHandle<()>>>,
     lock: Mutex<Option<Box<dyn Any + Send + Sync>>>,
     cut_bytes: u64,
+    notes: Vec<String>,
 }
 
 /// What an operator may want to see.
@@ -70,11 +71,9 @@ impl Embedded {
         let lock_path = directory.join("lock");
         let held = disk.lock(&lock_path).map_err(Error::io("lock", &lock_path))?;
         let held = held.ok_or_else(|| Error::Locked(directory.clone()))?;
-        let recovered = recover(&*disk, &directory)?;
-        remove_left_over(&*disk, &directory, &recovered)?;
-        let blobs = EmbeddedBlobs::open(Arc::clone(&disk), &directory)?;
-        let cut_bytes = recovered.cut_bytes;
-        let shared = Arc::new(share(disk, directory, options, recovered)?);
+        let (shared, opening::Found { blobs, cut_bytes, notes }) =
+            opening::open(disk, directory, options)?;
+        let shared = Arc::new(shared);
         if lock(&shared.housekeeping).is_due(0, &shared.options, OVERDUE) {
             // Should it fail, everything is there all the same, and it is tried again.
             let _ = snapshot::take(&shared);
@@ -88,9 +87,15 @@ impl Embedded {
             spawn("store-committer", committer::run)?,
             spawn("store-segments", housekeeping::prepare_segments)?,
             spawn("store-snapshots", housekeeping::write_snapshots)?,
+            spawn("store-scrub", scrub::run)?,
         ];
         let (threads, lock) = (Mutex::new(threads), Mutex::new(Some(held)));
-        Ok(Embedded { shared, blobs, threads, lock, cut_bytes })
+        Ok(Embedded { shared, blobs, threads, lock, cut_bytes, notes })
+    }
+
+    /// What was mended when it was opened, for a person to read.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Writes a snapshot now, and removes the part of the log that is not needed any more.
@@ -98,10 +103,10 @@ impl Embedded {
         snapshot::take(&self.shared)
     }
 
-    /// Copies the store into an empty directory while it serves. The copy holds every commit that
-    /// was answered before the call.
+    /// Copies the store into an empty directory while it serves, or adds to the backup that is
+    /// there. The copy holds every commit that was answered before the call.
     pub fn backup(&self, to: impl AsRef<Path>) -> Result<()> {
-        backup::write(&self.shared, to.as_ref())
+        backup::write(&self.shared, &self.blobs, to.as_ref())
     }
 
     pub fn statistics(&self) -> Statistics {
@@ -223,71 +228,6 @@ impl Embedded {
         })?;
         Ok((ticket, conflict))
     }
-}
-
-fn remove_left_over(disk: &dyn Disk, directory: &Path, recovered: &Recovered) -> Result<()> {
-    let names = disk.list(directory).map_err(Error::io("list", directory))?;
-    let left_over = names.into_iter().filter(|name| {
-        let segment = Segment::number(name).is_some_and(|n| recovered.left_over.contains(&n));
-        let snapshot = snapshot::position(name).is_some_and(|p| p < recovered.snapshot_position);
-        name.ends_with(UNFINISHED) || segment || snapshot
-    });
-    for name in left_over {
-        let path = directory.join(name);
-        disk.remove(&path).map_err(Error::io("remove", &path))?;
-    }
-    disk.sync_directory(directory).map_err(Error::io("sync", directory))
-}
-
-/// What was recovered may be in no more than the system's cache, and after a failed sync the cache
-/// does not know it: the last batch is written once more. Those before it were synced.
-fn make_durable(segment: &Segment, last_frame: Option<u64>, end: u64) -> Result<()> {
-    if let Some(start) = last_frame {
-        let frame = read_up_to(&*segment.file, start, end.saturating_sub(start));
-        let frame = frame.map_err(Error::io("read", &segment.path))?;
-        segment.file.write_at(start, &frame).map_err(Error::io("write", &segment.path))?;
-    }
-    segment.file.sync().map_err(Error::io("sync", &segment.path))
-}
-
-fn share(
-    disk: Arc<dyn Disk>,
-    directory: PathBuf,
-    options: Options,
-    mut recovered: Recovered,
-) -> Result<Shared> {
-    let (segment, offset) = match recovered.tail.take() {
-        Some((segment, offset)) => {
-            make_durable(&segment, recovered.last_frame, offset)?;
-            (segment, offset)
-        }
-        None => {
-            let bytes = options.segment_bytes();
-            let segment = Arc::new(Segment::prepare(&*disk, &directory, 1, bytes, None)?);
-            recovered.feed.begin(Arc::clone(&segment), recovered.position + 1);
-            (segment, HEADER_BYTES as u64)
-        }
-    };
-    let mut core = Core::new(recovered.map, recovered.position, segment, offset);
-    core.next = recovered.ready;
-    let snapshot_bytes = recovered.snapshot_bytes;
-    let carried_bytes = recovered.log_bytes;
-    let housekeeping = Housekeeping { snapshot_bytes, snapshot_at_log_bytes: 0, carried_bytes };
-    Ok(Shared {
-        disk,
-        directory,
-        options,
-        progress: Arc::new(Progress::new(recovered.position)),
-        core: Mutex::new(core),
-        work: Condvar::new(),
-        room: Condvar::new(),
-        chores: Condvar::new(),
-        feed: Mutex::new(recovered.feed),
-        housekeeping: Mutex::new(housekeeping),
-        snapshot_position: AtomicU64::new(recovered.snapshot_position),
-        trimmed: AtomicU64::new(0),
-        old: Mutex::default(),
-    })
 }
 
 impl Drop for Embedded {

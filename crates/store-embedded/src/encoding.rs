@@ -59,6 +59,11 @@ impl<'a> Reader<'a> {
         self.bytes.is_empty()
     }
 
+    /// How many bytes are not read yet.
+    pub fn left(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub fn byte(&mut self) -> Option<u8> {
         let (first, rest) = self.bytes.split_first()?;
         self.bytes = rest;

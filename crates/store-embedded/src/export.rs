@@ -9,12 +9,12 @@ use std::path::Path;
 use serde_json::{Map as Object, Value, json};
 use store::{Decision, LocalStore};
 
+use crate::backup::export_from;
 use crate::base64;
 use crate::disk::RealDisk;
 use crate::embedded::Embedded;
 use crate::error::{Error, Result};
 use crate::options::Options;
-use crate::recovery::recover;
 
 /// The version of the lines.
 const LINES: u64 = 1;
@@ -28,10 +28,18 @@ pub struct Exported {
     pub position: u64,
 }
 
-/// Writes all records of a store that is not open, such as a backup.
-pub fn export(directory: impl AsRef<Path>, output: &mut dyn Write) -> Result<Exported> {
+/// What a person reads of a record, by its key and value, where that is known.
+pub type Describe<'a> = dyn FnMut(&[u8], &[u8]) -> Option<Value> + 'a;
+
+/// Writes all records of a store that is not open, such as a backup. What they mean is written under
+/// `record`, for people and other programs; it is not read when they are imported.
+pub fn export(
+    directory: impl AsRef<Path>,
+    output: &mut dyn Write,
+    describe: &mut Describe<'_>,
+) -> Result<Exported> {
     let directory = directory.as_ref();
-    let found = recover(&RealDisk, directory)?;
+    let found = export_from(&RealDisk, directory)?;
     let (records, position) = (found.map.len() as u64, found.position);
     let mut line =
         |value: Value| writeln!(output, "{value}").map_err(Error::io("export", directory));
@@ -39,6 +47,9 @@ pub fn export(directory: impl AsRef<Path>, output: &mut dyn Write) -> Result<Exp
         "position": position }))?;
     for (key, _, value) in found.map.after(None) {
         let mut record = Object::new();
+        if let Some(described) = describe(key, value) {
+            record.insert("record".into(), described);
+        }
         insert(&mut record, "key", key);
         insert(&mut record, "value", value);
         line(Value::Object(record))?;

@@ -9,8 +9,9 @@ use store::{Error, FeedCommit, FeedPage, Result};
 use crate::disk::read_up_to;
 use crate::encoding::Action;
 use crate::encoding::Reader;
-use crate::frame::{self, FRAME_BYTES, Head};
-use crate::segment::{HEADER_BYTES, Segment};
+use crate::frame::{self, Head};
+use crate::manifest::Ended;
+use crate::segment::Segment;
 use crate::shared::{Shared, at, lock};
 
 /// Within a segment there is a mark every so many bytes.
@@ -34,7 +35,20 @@ struct Indexed {
     first: u64,
     /// Frames are durable up to here.
     end: u64,
+    /// Of its last frame, and the position after it.
+    checksum: u32,
+    next: u64,
     marks: Vec<(u64, u64)>,
+}
+
+/// A frame that was written: its first position and the one after its last, and where it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Wrote {
+    pub first: u64,
+    pub next: u64,
+    pub offset: u64,
+    pub bytes: u64,
+    pub checksum: u32,
 }
 
 /// A frame in the log, and where the frames of its segment end.
@@ -48,14 +62,18 @@ struct Place {
 impl FeedIndex {
     /// A segment begins, after all others, whose first commit will have this position.
     pub fn begin(&mut self, segment: Arc<Segment>, first: u64) {
-        let end = HEADER_BYTES as u64;
-        self.segments.push_back(Indexed { segment, first, end, marks: Vec::new() });
+        let end = segment.kind.layout.start() as u64;
+        let marks = Vec::new();
+        let (checksum, next) = (0, first);
+        self.segments.push_back(Indexed { segment, first, end, checksum, next, marks });
     }
 
     /// A frame in the last segment is durable.
-    pub fn wrote(&mut self, first: u64, offset: u64, bytes: u64) {
+    pub fn wrote(&mut self, frame: Wrote) {
+        let Wrote { first, next, offset, bytes, checksum } = frame;
         let Some(last) = self.segments.back_mut() else { return };
         last.end = offset + bytes;
+        (last.next, last.checksum) = (next, checksum);
         if last.marks.last().is_none_or(|(_, marked)| offset - marked >= MARK_BYTES) {
             last.marks.push((first, offset));
         }
@@ -90,9 +108,13 @@ impl FeedIndex {
         Some(oldest)
     }
 
-    /// Every segment, and how many of its bytes are durable.
-    pub fn all(&self) -> Vec<(Arc<Segment>, u64)> {
-        self.segments.iter().map(|s| (Arc::clone(&s.segment), s.end)).collect()
+    /// Every segment, what it holds, and whether that is for good, since another one follows.
+    pub fn extents(&self) -> impl Iterator<Item = (&Arc<Segment>, Ended, bool)> {
+        self.segments.iter().enumerate().map(|(n, indexed)| {
+            let Indexed { segment, first, next, end, checksum, .. } = indexed;
+            let held = Ended { first: *first, next: *next, end: *end, checksum: *checksum };
+            (segment, held, n + 1 < self.segments.len())
+        })
     }
 
     /// A frame that does not begin after this position, as near to it as is known.
@@ -100,7 +122,8 @@ impl FeedIndex {
         let after = self.segments.partition_point(|segment| segment.first <= position);
         let indexed = &self.segments[after.checked_sub(1)?];
         let marked = indexed.marks.partition_point(|(first, _)| *first <= position);
-        let offset = marked.checked_sub(1).map_or(HEADER_BYTES as u64, |n| indexed.marks[n].1);
+        let start = indexed.segment.kind.layout.start() as u64;
+        let offset = marked.checked_sub(1).map_or(start, |n| indexed.marks[n].1);
         let recent = self.recent.partition_point(|(first, _)| *first <= position);
         let recent = recent.checked_sub(1).map(|n| &self.recent[n].1);
         let recent = recent.filter(|place| place.segment.number == indexed.segment.number);
@@ -159,8 +182,9 @@ impl PageBuilder {
         while offset < place.end && !self.whole && self.next < durable {
             let piece = read_piece(&place.segment, offset, place.end)?;
             let mut at = 0;
-            while let Some(frame) = frame::read(&piece[at..], place.segment.number) {
-                at += frame.bytes();
+            let kind = place.segment.kind;
+            while let Some(frame) = piece.get(at..).and_then(|rest| frame::read(rest, kind)) {
+                at += frame.bytes;
                 if frame.next() > self.next + 1 {
                     self.read_frame(&frame, durable)?;
                 }
@@ -217,10 +241,8 @@ fn read_piece(segment: &Segment, offset: u64, end: u64) -> Result<Vec<u8>> {
         read.map_err(|e| Error::Unavailable(format!("`{}`: {e}", segment.path.display())))
     };
     let piece = read(READ_BYTES)?;
-    match Head::read(&piece) {
-        Some(head) if head.length + FRAME_BYTES > piece.len() => {
-            read((head.length + FRAME_BYTES) as u64)
-        }
+    match Head::read(&piece, segment.kind.layout) {
+        Some(head) if head.bytes() > piece.len() => read(head.bytes() as u64),
         _ => Ok(piece),
     }
 }

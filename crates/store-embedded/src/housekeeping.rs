@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::core::Phase;
 use crate::error::{Error, Result};
 use crate::options::Options;
-use crate::segment::{Segment, UNFINISHED};
+use crate::segment::{Belongs, Segment, UNFINISHED};
 use crate::shared::{Shared, lock};
 use crate::snapshot;
 
@@ -44,9 +44,7 @@ pub fn prepare_segments(shared: &Shared) {
         }
         let number = core.segment.number + 1;
         drop(core);
-        let old = lock(&shared.old).pop();
-        let bytes = shared.options.segment_bytes();
-        let prepared = Segment::prepare(&*shared.disk, &shared.directory, number, bytes, old);
+        let prepared = prepare(shared, number);
         core = shared.core();
         match prepared {
             Ok(segment) => {
@@ -64,6 +62,19 @@ pub fn prepare_segments(shared: &Shared) {
     }
 }
 
+/// A segment that the log may go on in: it is there, and it is listed.
+fn prepare(shared: &Shared, number: u64) -> Result<Segment> {
+    let old = lock(&shared.old).pop();
+    let bytes = shared.options.segment_bytes();
+    let belongs = {
+        let manifest = lock(&shared.manifest);
+        Belongs { store: manifest.store, salt: manifest.salt, number }
+    };
+    let segment = Segment::prepare(&*shared.disk, &shared.directory, belongs, bytes, old)?;
+    shared.list(Some(&segment), None)?;
+    Ok(segment)
+}
+
 /// Writes a snapshot whenever the log has grown enough. Runs until the store is closed.
 pub fn write_snapshots(shared: &Shared) {
     let mut core = shared.core();
@@ -76,7 +87,11 @@ pub fn write_snapshots(shared: &Shared) {
         };
         // A snapshot that fails leaves the old one and the log, from which nothing is removed. It
         // is tried again when the log has grown by another segment.
-        let failed = due && snapshot::take(shared).is_err();
+        let taken = if due { Some(snapshot::take(shared)) } else { None };
+        let failed = matches!(taken, Some(Err(_)));
+        if let Some(taken) = taken {
+            *lock(&shared.snapshot_trouble) = taken.err().map(|error| error.to_string());
+        }
         core = shared.core();
         if core.phase == Phase::Open && (!due || failed) {
             core = shared.chores.wait(core).unwrap_or_else(PoisonError::into_inner);
@@ -86,21 +101,15 @@ pub fn write_snapshots(shared: &Shared) {
 
 /// Removes the segments that neither recovery nor the feed needs. Only one may do so at a time.
 pub fn remove_segments(shared: &Shared, _: &mut Housekeeping) -> Result<()> {
-    let snapshot = shared.snapshot_position.load(Ordering::Acquire);
-    let trimmed = shared.trimmed.load(Ordering::Acquire);
-    loop {
-        let retired = {
-            let mut feed = lock(&shared.feed);
-            let Some(last) = feed.oldest_last() else { return Ok(()) };
-            let wanted = feed.bytes_until(snapshot) <= shared.options.feed_retention_bytes;
-            if last > snapshot || wanted && last > trimmed {
-                return Ok(());
-            }
-            feed.retire()
-        };
-        let Some(retired) = retired else { return Ok(()) };
-        let path = retired.path.clone();
-        let reusable = Arc::try_unwrap(retired).ok().filter(|_| lock(&shared.old).len() < OLD_MAX);
+    let retired = retire(shared);
+    if retired.is_empty() {
+        return Ok(());
+    }
+    // A file is removed only when the list does not name it any more.
+    shared.list(None, None)?;
+    for segment in retired {
+        let path = segment.path.clone();
+        let reusable = Arc::try_unwrap(segment).ok().filter(|_| lock(&shared.old).len() < OLD_MAX);
         match reusable {
             Some(mut segment) => {
                 let mut aside = path.clone().into_os_string();
@@ -112,7 +121,23 @@ pub fn remove_segments(shared: &Shared, _: &mut Housekeeping) -> Result<()> {
             // Whoever still reads it keeps it open until done.
             None => shared.disk.remove(&path).map_err(Error::io("remove", &path))?,
         }
-        let directory = &shared.directory;
-        shared.disk.sync_directory(directory).map_err(Error::io("sync", directory))?;
     }
+    let directory = &shared.directory;
+    shared.disk.sync_directory(directory).map_err(Error::io("sync", directory))
+}
+
+/// Lets the feed forget the segments that are not needed.
+fn retire(shared: &Shared) -> Vec<Arc<Segment>> {
+    let snapshot = shared.snapshot_position.load(Ordering::Acquire);
+    let trimmed = shared.trimmed.load(Ordering::Acquire);
+    let mut retired = Vec::new();
+    let mut feed = lock(&shared.feed);
+    while let Some(last) = feed.oldest_last() {
+        let wanted = feed.bytes_until(snapshot) <= shared.options.feed_retention_bytes;
+        if last > snapshot || wanted && last > trimmed {
+            break;
+        }
+        retired.extend(feed.retire());
+    }
+    retired
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::frame::FRAME_BYTES;
-use crate::segment::HEADER_BYTES;
+use crate::frame::SECTOR_BYTES;
+use crate::segment::START_BYTES;
 
 /// How a store is kept. The defaults suit a server with a disk of its own.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct Options {
     pub feed_retention_bytes: u64,
     /// A log that rests this long is sealed, so that damage to its end can be told from a crash.
     pub seal_after: Duration,
+    /// Everything on disk is read this often, slowly; never, if this is zero.
+    pub scrub_every: Duration,
 }
 
 impl Default for Options {
@@ -35,6 +37,7 @@ impl Default for Options {
             busy_after: Duration::from_secs(2),
             feed_retention_bytes: 256 << 20,
             seal_after: Duration::from_millis(50),
+            scrub_every: Duration::from_secs(24 * 60 * 60),
         }
     }
 }
@@ -47,7 +50,7 @@ impl Options {
     pub fn small() -> Self {
         Options {
             segment_bytes: 16 << 10,
-            snapshot_after_bytes: 64 << 10,
+            snapshot_after_bytes: 256 << 10,
             commit_bytes_max: 5 << 10,
             pending_bytes_max: 4 << 10,
             feed_retention_bytes: 32 << 10,
@@ -63,7 +66,8 @@ impl Options {
 
     /// A segment takes at least one batch that is full and a commit.
     pub(crate) fn segment_bytes(&self) -> u64 {
-        let frames = self.pending_bytes_max + self.encoded_bytes_max() + 4 * FRAME_BYTES as u64;
-        self.segment_bytes.max(HEADER_BYTES as u64 + frames)
+        let sector = SECTOR_BYTES as u64;
+        let frames = self.pending_bytes_max + self.encoded_bytes_max() + 2 * sector;
+        self.segment_bytes.max(START_BYTES + frames).next_multiple_of(sector)
     }
 }

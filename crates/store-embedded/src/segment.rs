@@ -5,12 +5,18 @@ use std::path::{Path, PathBuf};
 use crate::disk::{Disk, DiskFile};
 use crate::encoding::Reader;
 use crate::error::{Error, Result};
+use crate::frame::{Kind, Layout, SECTOR_BYTES};
+use crate::identity::Identity;
 
-/// Frames begin here.
-pub const HEADER_BYTES: usize = 64;
+/// A new segment's frames begin here: its head has a sector to itself.
+pub const START_BYTES: u64 = SECTOR_BYTES as u64;
 
-/// The version of everything that is written: log, snapshots and the place of blobs.
-pub const FORMAT: u32 = 1;
+const HEADER_BYTES: usize = 64;
+
+/// The version of everything that is written: list, seal, log, snapshots and the place of blobs.
+pub const FORMAT: u32 = 2;
+/// Without a list; it is read, and goes on as [`FORMAT`].
+pub const FORMAT_WITHOUT_LIST: u32 = 1;
 
 const MAGIC: [u8; 8] = *b"SFlog\r\n\0";
 const PREFIX: &str = "log-";
@@ -24,6 +30,9 @@ pub struct Segment {
     pub path: PathBuf,
     pub file: Box<dyn DiskFile>,
     pub bytes: u64,
+    pub kind: Kind,
+    /// Of the store that it belongs to; nothing in format 1.
+    pub store: Option<Identity>,
 }
 
 impl Segment {
@@ -39,22 +48,35 @@ impl Segment {
 
     /// Opens the file of this number and examines its head.
     pub fn open(disk: &dyn Disk, directory: &Path, number: u64) -> Result<Segment> {
-        let path = directory.join(Segment::name(number));
-        let file = disk.open(&path).map_err(Error::io("open", &path))?;
+        Segment::open_at(disk, directory.join(Segment::name(number)), number)
+    }
+
+    /// The same, of a file with a name of its own.
+    pub fn open_at(disk: &dyn Disk, path: PathBuf, number: u64) -> Result<Segment> {
+        let file = disk.open(&path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Error::Missing {
+                path: path.clone(),
+                why: "`manifest` lists it as a part of the log".into(),
+            },
+            _ => Error::io("open", &path)(error),
+        })?;
         let bytes = file.length().map_err(Error::io("read", &path))?;
         let mut header = [0; HEADER_BYTES];
         file.read_at(0, &mut header).map_err(Error::io("read", &path))?;
         let damaged =
             |why: &str| Error::DamagedLog { segment: path.clone(), offset: 0, why: why.into() };
-        let (format, found) =
-            read_header(&header).ok_or_else(|| damaged("its head cannot be read"))?;
-        if format != FORMAT {
-            return Err(Error::Format { path, found: format, known: FORMAT });
-        }
-        if found != number {
+        let found = Header::read(&header).ok_or_else(|| damaged("its head cannot be read"))?;
+        let layout = match found.format {
+            FORMAT => Layout::Sectors,
+            FORMAT_WITHOUT_LIST => Layout::Packed,
+            format => return Err(Error::Format { path, found: format, known: FORMAT }),
+        };
+        if found.number != number {
             return Err(damaged("it is another segment than its name says"));
         }
-        Ok(Segment { number, path, file, bytes })
+        let kind = Kind { segment: number, salt: found.salt, layout };
+        let store = Some(found.store).filter(|_| layout == Layout::Sectors);
+        Ok(Segment { number, path, file, bytes, kind, store })
     }
 
     /// Makes a segment ready to be written: room that is really there, and the new number in its
@@ -62,10 +84,11 @@ impl Segment {
     pub fn prepare(
         disk: &dyn Disk,
         directory: &Path,
-        number: u64,
+        belongs: Belongs,
         bytes: u64,
         old: Option<Segment>,
     ) -> Result<Segment> {
+        let number = belongs.number;
         let unfinished = directory.join(format!("{}{UNFINISHED}", Segment::name(number)));
         let file = match old.filter(|old| old.bytes == bytes) {
             Some(old) => {
@@ -85,12 +108,56 @@ impl Segment {
                 file
             }
         };
-        file.write_at(0, &header(number)).map_err(Error::io("write", &unfinished))?;
+        file.write_at(0, &belongs.head()).map_err(Error::io("write", &unfinished))?;
         file.sync().map_err(Error::io("sync", &unfinished))?;
         let path = directory.join(Segment::name(number));
         disk.rename(&unfinished, &path).map_err(Error::io("rename", &unfinished))?;
         disk.sync_directory(directory).map_err(Error::io("sync", directory))?;
-        Ok(Segment { number, path, file, bytes })
+        let kind = Kind { segment: number, salt: belongs.salt, layout: Layout::Sectors };
+        Ok(Segment { number, path, file, bytes, kind, store: Some(belongs.store) })
+    }
+}
+
+/// What stands in the head of a segment: which one it is, and of which store.
+#[derive(Clone, Copy, Debug)]
+pub struct Belongs {
+    pub store: Identity,
+    pub salt: u64,
+    pub number: u64,
+}
+
+impl Belongs {
+    /// A sector, so that frames never share one with it.
+    pub fn head(self) -> [u8; SECTOR_BYTES] {
+        let mut head = [0; SECTOR_BYTES];
+        head[..8].copy_from_slice(&MAGIC);
+        head[8..12].copy_from_slice(&FORMAT.to_le_bytes());
+        head[12..20].copy_from_slice(&self.number.to_le_bytes());
+        head[20..36].copy_from_slice(&self.store.to_bytes());
+        head[36..44].copy_from_slice(&self.salt.to_le_bytes());
+        let checksum = crc32c::crc32c(&head[..HEADER_BYTES - 4]);
+        head[HEADER_BYTES - 4..HEADER_BYTES].copy_from_slice(&checksum.to_le_bytes());
+        head
+    }
+}
+
+struct Header {
+    format: u32,
+    number: u64,
+    store: Identity,
+    salt: u64,
+}
+
+impl Header {
+    fn read(header: &[u8; HEADER_BYTES]) -> Option<Header> {
+        let (content, checksum) = header.split_at(HEADER_BYTES - 4);
+        let mut reader = Reader::new(content);
+        let magic = reader.bytes(8)? == MAGIC;
+        let (format, number) = (reader.u32()?, reader.u64()?);
+        let store = Identity::from_bytes(reader.bytes(16)?)?;
+        let salt = reader.u64()?;
+        let whole = Reader::new(checksum).u32()? == crc32c::crc32c(content);
+        (magic && whole).then_some(Header { format, number, store, salt })
     }
 }
 
@@ -112,23 +179,4 @@ fn fill(file: &dyn DiskFile, bytes: u64) -> std::io::Result<()> {
         }
     }
     Ok(())
-}
-
-pub fn header(number: u64) -> [u8; HEADER_BYTES] {
-    let mut header = [0; HEADER_BYTES];
-    header[..8].copy_from_slice(&MAGIC);
-    header[8..12].copy_from_slice(&FORMAT.to_le_bytes());
-    header[12..20].copy_from_slice(&number.to_le_bytes());
-    let checksum = crc32c::crc32c(&header[..60]);
-    header[60..].copy_from_slice(&checksum.to_le_bytes());
-    header
-}
-
-/// The format and the number.
-fn read_header(header: &[u8; HEADER_BYTES]) -> Option<(u32, u64)> {
-    let mut reader = Reader::new(header);
-    let magic = reader.bytes(8)? == MAGIC;
-    let found = (reader.u32()?, reader.u64()?);
-    let checksum = Reader::new(&header[60..]).u32()? == crc32c::crc32c(&header[..60]);
-    (magic && checksum).then_some(found)
 }

@@ -11,7 +11,10 @@ use crate::core::{Core, Phase};
 use crate::disk::Disk;
 use crate::feed::FeedIndex;
 use crate::housekeeping::Housekeeping;
+use crate::manifest::Manifest;
 use crate::options::Options;
+use crate::scrub::Scrubbed;
+use crate::seal::SealFile;
 use crate::segment::Segment;
 
 #[derive(Debug)]
@@ -31,10 +34,17 @@ pub struct Shared {
     /// Held by whoever writes a snapshot, removes files or copies them, for as long as that takes.
     /// Nothing that a commit waits for may wait for it.
     pub housekeeping: Mutex<Housekeeping>,
+    /// The list as it is on disk. Held while it is written anew.
+    pub manifest: Mutex<Manifest>,
+    /// Only the committer writes to it.
+    pub seals: Mutex<SealFile>,
     /// The newest snapshot holds every commit up to here.
     pub snapshot_position: AtomicU64,
     /// The feed need not go back further.
     pub trimmed: AtomicU64,
+    /// Why the last snapshot could not be written.
+    pub snapshot_trouble: Mutex<Option<String>>,
+    pub scrubbed: Mutex<Option<Scrubbed>>,
     /// Old segments, to be used again.
     pub old: Mutex<Vec<Segment>>,
 }

@@ -300,11 +300,11 @@ fn a_damaged_record_in_the_middle_is_named_with_what_to_do() {
     drop(store);
     use store_embedded::disk::Disk;
     let path = Path::new("store/log-0000000000000001");
-    disk.open(path).unwrap().write_at(64 + 30, b"!").unwrap();
+    disk.open(path).unwrap().write_at(512 + 50, b"!").unwrap();
     let error = open(&disk).unwrap_err();
     let message = error.to_string();
-    assert!(matches!(error, Error::DamagedLog { offset: 64, .. }), "{message}");
-    assert!(message.contains("log-0000000000000001` is damaged at offset 64"), "{message}");
+    assert!(matches!(error, Error::DamagedLog { offset: 512, .. }), "{message}");
+    assert!(message.contains("log-0000000000000001` is damaged at offset 512"), "{message}");
     assert!(error.help().contains("backup"));
 }
 

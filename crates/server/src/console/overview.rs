@@ -23,6 +23,14 @@ pub fn page(visit: &Visit) -> Html {
 /// A card for each design: the part that changes.
 pub fn cards(visit: &Visit) -> Html {
     let mut page = Html::new();
+    let store = visit.app.store();
+    for what in store.refuses.iter().chain(&store.snapshot).chain(&store.damaged) {
+        html!(
+            page,
+            "<section class=\"card\" role=\"alert\"><p class=\"bad\">{}</p></section>",
+            what
+        );
+    }
     for service in visit.app.services() {
         card(&mut page, service);
     }

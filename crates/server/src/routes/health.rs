@@ -16,10 +16,16 @@ pub async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// Steps are taken: it is not stopping, and nothing keeps repairs or deliveries from going on.
+/// Steps are taken: it is not stopping, the store takes them, and nothing keeps repairs or deliveries
+/// from going on. What the store can do without for now, such as a damaged file that is also held in
+/// memory, is told and no reason to send callers away.
 pub async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
     if app.is_stopping() {
         return Problem::stopping().into_response();
+    }
+    let store = app.store();
+    if let Some(why) = store.refuses {
+        return Problem::new(&kinds::UNAVAILABLE, why).into_response();
     }
     for service in app.services() {
         if service.runtime.counters().trouble().is_some() {
@@ -33,5 +39,9 @@ pub async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
             .into_response();
         }
     }
-    "ready\n".into_response()
+    let mut text = String::from("ready\n");
+    for what in store.snapshot.iter().chain(&store.damaged) {
+        text.push_str(&format!("store: {what}\n"));
+    }
+    text.into_response()
 }

@@ -75,6 +75,7 @@ fn text(app: &App) -> String {
         let trouble = u8::from(service.runtime.counters().trouble().is_some());
         let _ = writeln!(out, "steadfast_trouble{{design=\"{}\"}} {trouble}", label(&service.name));
     }
+    store(app, &mut out);
     head(&mut out, "steadfast_verdict", "gauge", "1: this is what is known of the design's text");
     for service in app.services() {
         let (design, known) = (label(&service.name), service.standing().label());
@@ -97,6 +98,30 @@ fn text(app: &App) -> String {
         let _ = writeln!(out, "{name} {}", app.config.spans.lost());
     }
     out
+}
+
+/// How the store is.
+fn store(app: &App, out: &mut String) {
+    let state = app.store();
+    for (name, help, value) in [
+        ("steadfast_store_refuses", "1: no step is taken now", u64::from(state.refuses.is_some())),
+        (
+            "steadfast_store_snapshot_trouble",
+            "1: the last snapshot was not written, and the log grows",
+            u64::from(state.snapshot.is_some()),
+        ),
+        ("steadfast_store_damaged_files", "found by the last scrub", state.damaged_files),
+        ("steadfast_store_scrubbed_files", "read by the last scrub", state.scrubbed_files),
+        ("steadfast_store_scrubbed_bytes", "read by the last scrub", state.scrubbed_bytes),
+        (
+            "steadfast_store_scrubbed_timestamp_seconds",
+            "when the last scrub ended; 0: there was none yet",
+            state.scrubbed_ms / 1_000,
+        ),
+    ] {
+        head(out, name, "gauge", help);
+        let _ = writeln!(out, "{name} {value}");
+    }
 }
 
 /// Content that truth refers to, of the designs that have any.

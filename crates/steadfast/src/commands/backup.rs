@@ -1,8 +1,8 @@
-//! `steadfast backup TO`
+//! `steadfast backup TO` and `steadfast backup verify DIRECTORY`
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::Answer;
@@ -10,22 +10,27 @@ use crate::client::ServerOptions;
 use crate::exit::Exit;
 use crate::output::{GOOD, Output};
 use crate::problem::{Problem, reason};
+use store_embedded::{Embedded, Options};
 
 /// Copy a store while it serves
 ///
-/// The server writes the copy into an empty directory of its machine and reads all of it back. It
-/// holds every step that was answered before. With `--store` the copy is made of a store that no
-/// server has open.
+/// The server writes the copy into an empty directory of its machine, or adds what is new to the
+/// backup that is there, and reads all of it back. It holds every step that was answered before.
+/// With `--store` the copy is made of a store that no server has open.
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
 Examples:
-  steadfast backup ./copy
+  steadfast backup ./copy          once more adds what is new
+  steadfast backup verify ./copy   before one needs it
   steadfast backup /var/backups/shop-monday --server https://shop.example --token …
   steadfast backup ./copy --store embedded:./steadfast-data")]
 pub struct Backup {
-    /// An empty directory, or one that is to be made
-    #[arg(value_name = "TO")]
-    to: PathBuf,
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// An empty directory, one that is to be made, or a backup of the same store
+    #[arg(value_name = "TO", required = true)]
+    to: Option<PathBuf>,
     /// A store that no server has open
     #[arg(long, value_name = "URL")]
     store: Option<String>,
@@ -33,14 +38,35 @@ pub struct Backup {
     server: ServerOptions,
 }
 
+#[derive(Subcommand)]
+enum Command {
+    /// Read all of a backup, and say whether it is whole
+    ///
+    /// Every file that it lists, content included, is held against its length and digest, and the
+    /// log is read over the newest snapshot. Exits 1 if it is not whole, and names the file.
+    Verify {
+        #[arg(value_name = "DIRECTORY")]
+        directory: PathBuf,
+        #[arg(long)]
+        json: bool,
+    },
+}
+
 impl Backup {
     pub fn run(self, output: &mut Output) -> Answer {
-        let to = absolute(&self.to)?;
+        if let Some(Command::Verify { directory, json }) = &self.command {
+            return verify(directory, *json, output);
+        }
+        let to = absolute(&self.to.unwrap_or_default())?;
         let copied = match &self.store {
             Some(store) => {
                 let from = directory(store)?;
-                let copied = store_embedded::restore(&from, &to).map_err(|e| stored(&e))?;
-                counts(&copied)
+                if !from.is_dir() {
+                    return Err(Problem::new(format!("there is no `{}`", from.display())));
+                }
+                let store = Embedded::open(&from, Options::default()).map_err(|e| stored(&e))?;
+                store.backup(&to).map_err(|e| stored(&e))?;
+                counts(&store_embedded::verify(&to).map_err(|e| stored(&e))?)
             }
             None => ask(&self.server, &to)?,
         };
@@ -61,6 +87,24 @@ impl Backup {
     }
 }
 
+fn verify(directory: &Path, json: bool, output: &mut Output) -> Answer {
+    let found = store_embedded::verify(directory).map_err(|error| {
+        // that something is not whole is an answer, and no wrong usage
+        stored(&error).exit(Exit::No)
+    })?;
+    let text = if json {
+        format!("{}\n", counts(&found))
+    } else {
+        format!(
+            "{GOOD}whole{GOOD:#}: {} records and {} blobs, up to revision 0-{}; can be restored \
+             from revision 0-{} on\n",
+            found.records, found.blobs, found.position, found.earliest
+        )
+    };
+    output.print(&text);
+    Ok(Exit::Yes)
+}
+
 /// Asks a server to copy what it has open.
 pub fn ask(server: &ServerOptions, to: &Path) -> Result<Value, Problem> {
     let client = server.patient_client()?;
@@ -74,6 +118,7 @@ pub fn counts(copied: &store_embedded::Verified) -> Value {
         "records": copied.records,
         "blobs": copied.blobs,
         "revision": format!("0-{}", copied.position),
+        "earliest": format!("0-{}", copied.earliest),
     })
 }
 

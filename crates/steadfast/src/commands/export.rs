@@ -3,9 +3,13 @@
 use std::fs::File;
 use std::io::{BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
-use serde_json::json;
+use runtime::{OpenError, Runtime, Settings};
+use serde_json::{Value, json};
+use store::Store;
+use store_embedded::{Describe, Embedded, Options, Restore};
 
 use super::Answer;
 use super::backup::{ask, directory, stored};
@@ -17,13 +21,15 @@ use crate::problem::{Problem, reason};
 /// Write all records as lines of JSON
 ///
 /// Of a store that no server has open, such as a backup, with `--from`; otherwise of what the server
-/// has open on this machine, as of now.
+/// has open on this machine, as of now. With `--readable` each line of truth also says its design,
+/// subject, key and attributes, under `record`; `import` takes such lines, too.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   steadfast export records.jsonl
   steadfast export records.jsonl --from ./copy
-  steadfast export - --from ./copy | head")]
+  steadfast export - --from ./copy | head
+  steadfast export - --from ./copy --readable | jq -c 'select(.record).record'")]
 pub struct Export {
     /// Where to write, or `-` for the output
     #[arg(value_name = "FILE")]
@@ -31,6 +37,9 @@ pub struct Export {
     /// The directory of a store that no server has open
     #[arg(long, value_name = "DIRECTORY")]
     from: Option<String>,
+    /// Also say what each record means
+    #[arg(long)]
+    readable: bool,
     #[command(flatten)]
     server: ServerOptions,
 }
@@ -47,13 +56,15 @@ impl Export {
                 (folder, Some(removed))
             }
         };
+        let described = if self.readable { Some(Described::open(&from)?) } else { None };
+        let mut describe = |key: &[u8], value: &[u8]| described.as_ref()?.of(key, value);
         let exported = if self.file == "-" {
-            write(&from, &mut stdout().lock())?
+            write(&from, &mut stdout().lock(), &mut describe)?
         } else {
             let file = File::create(&self.file).map_err(|error| {
                 Problem::new(format!("cannot write `{}`: {}", self.file, reason(&error)))
             })?;
-            write(&from, &mut BufWriter::new(file))?
+            write(&from, &mut BufWriter::new(file), &mut describe)?
         };
         let text = if self.server.json {
             let revision = format!("0-{}", exported.position);
@@ -74,10 +85,55 @@ impl Export {
     }
 }
 
-fn write(from: &Path, to: &mut dyn Write) -> Result<store_embedded::Exported, Problem> {
-    let exported = store_embedded::export(from, to).map_err(|error| stored(&error))?;
+fn write(
+    from: &Path,
+    to: &mut dyn Write,
+    describe: &mut Describe<'_>,
+) -> Result<store_embedded::Exported, Problem> {
+    let exported = store_embedded::export(from, to, describe).map_err(|error| stored(&error))?;
     to.flush().map_err(|error| Problem::new(format!("cannot write: {}", reason(&error))))?;
     Ok(exported)
+}
+
+/// The designs of a store, which know what its records mean.
+struct Described {
+    runtimes: Vec<Runtime>,
+    _removed: Removed,
+}
+
+impl Described {
+    /// Of a copy, since a design that is opened may write.
+    fn open(from: &Path) -> Result<Described, Problem> {
+        let name = format!("steadfast-readable-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let removed = Removed(folder.clone());
+        let (copy, restored) = (folder.join("copy"), folder.join("store"));
+        let is_backup = from.join("backup").is_file();
+        if !is_backup {
+            let store = Embedded::open(from, Options::default()).map_err(|e| stored(&e))?;
+            store.backup(&copy).map_err(|e| stored(&e))?;
+        }
+        let backup = if is_backup { from } else { &copy };
+        store_embedded::restore(backup, &restored, Restore::default()).map_err(|e| stored(&e))?;
+        let store = Embedded::open(&restored, Options::default()).map_err(|e| stored(&e))?;
+        let store: Arc<dyn Store> = Arc::new(store);
+        let settings = Settings::default();
+        let cannot = |error: OpenError| Problem::new(format!("cannot read the designs: {error}"));
+        let retry = &settings.conflicts;
+        let mut runtimes = Vec::new();
+        for name in runtime::designs_of(store.as_ref(), retry).map_err(cannot)? {
+            let kept = runtime::kept(store.as_ref(), &name, retry).map_err(cannot)?;
+            if let Some(design) = kept.and_then(|kept| kept.design) {
+                let opened = Runtime::open(design, Arc::clone(&store), settings.clone());
+                runtimes.push(opened.map_err(cannot)?);
+            }
+        }
+        Ok(Described { runtimes, _removed: removed })
+    }
+
+    fn of(&self, key: &[u8], value: &[u8]) -> Option<Value> {
+        self.runtimes.iter().find_map(|runtime| runtime.described(key, value))
+    }
 }
 
 /// A folder that is gone in the end.

@@ -10,11 +10,12 @@ use model_checker::{Options, Word};
 use outgoing::{Effects, Webhooks};
 use runtime::{Outside, ReplaceError, Runtime, Workers};
 use serde_json::{Value, json};
-use server::{Admin, AdminError, Budget, Replacement, Service, Standing, Told};
+use server::{Admin, AdminError, Budget, Replacement, Service, Standing, StoreState, Told};
 use store_embedded::Embedded;
 use telemetry::Spans;
 
 use super::outgoing_options::Leaving;
+use super::store_watch;
 use crate::catalog;
 use crate::problem::Problem;
 use crate::verdicts::{Require, Rule, Verdicts, judge};
@@ -113,6 +114,11 @@ impl Admin for Host {
         let copied =
             store_embedded::verify(to).map_err(|error| AdminError::Cannot(error.to_string()))?;
         Ok(super::backup::counts(&copied))
+    }
+
+    fn store(&self) -> StoreState {
+        let health = self.embedded.as_ref().map(|embedded| embedded.health());
+        health.map(store_watch::state).unwrap_or_default()
     }
 
     fn told(&self, design: &str) -> Vec<Told> {

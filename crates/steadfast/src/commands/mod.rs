@@ -21,6 +21,7 @@ mod replace;
 mod restore;
 mod serve;
 mod show;
+mod store_watch;
 mod tla;
 mod token;
 mod view;

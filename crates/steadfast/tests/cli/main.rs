@@ -4,6 +4,7 @@ mod check;
 mod clock;
 mod designs;
 mod diagnostics;
+mod disk_trouble;
 mod errors;
 mod first_word;
 mod fmt;

@@ -47,6 +47,11 @@ impl Server {
         all.extend(words);
         let mut command = command(folder, &all);
         command.stdout(Stdio::piped()).env("XDG_STATE_HOME", folder.join("state"));
+        Server::spawn(folder, command)
+    }
+
+    /// Starts a command that serves, whose output is read.
+    pub fn spawn(folder: &Path, mut command: std::process::Command) -> Server {
         let mut process = Running(command.spawn().unwrap());
         let mut lines = BufReader::new(process.0.stdout.take().unwrap()).lines();
         let mut said = String::new();
@@ -75,6 +80,17 @@ impl Server {
             out: String::from_utf8(output.stdout).unwrap(),
             err: String::from_utf8(output.stderr).unwrap(),
         }
+    }
+
+    /// Waits until it has ended by itself, and answers with its exit code.
+    pub fn ends(mut self, deadline: std::time::Instant) -> Option<Option<i32>> {
+        while std::time::Instant::now() < deadline {
+            if let Some(status) = self.process.0.try_wait().unwrap() {
+                return Some(status.code());
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        None
     }
 
     /// kill -9
@@ -144,16 +160,33 @@ fn a_store_is_copied_while_it_serves_and_comes_back() {
     }
     let copied = server.run(&["backup", "copy", "--json"]).exits(0).json();
     assert!(copied["records"].as_u64().unwrap() >= 2, "{copied}");
-    server.run(&["backup", "copy"]).exits(2).says("is not empty");
+    server.run(&["backup", "data"]).exits(2).says("is not empty");
+    server.run(&["backup", "verify", "copy"]).exits(0).says("whole");
     server.run(&["export", "all.jsonl"]).exits(0).says("exported");
+    // one line a record, with what it means, which is taken back in
+    server.run(&["export", "readable.jsonl", "--readable"]).exits(0).says("exported");
+    let lines = std::fs::read_to_string(folder.join("readable.jsonl")).unwrap();
+    let lines: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let seat = lines.iter().map(|line| &line["record"]).find(|it| it["key"][0] == "A1").unwrap();
+    assert_eq!(seat["subject"], "Seat");
+    assert!(seat["truth"].to_string().contains(r#""section":"s""#), "{seat}");
+    server.run(&["import", "readable.jsonl", "readable"]).exits(0).says("imported");
     // a directory that is being served is not touched behind the server's back
     server
         .run(&["export", "x.jsonl", "--from", "data"])
         .exits(2)
         .says("is open in another process");
     server.run(&["call", "tickets", "organizer", "add_seat", "seat=A3", "section=s"]).exits(0);
-    server.run(&["restore", "copy", "back"]).exits(0).says("restored");
+    // a backup is added to, and restored to where it was before
+    server.run(&["backup", "copy"]).exits(0).says("copied");
+    let before = copied["revision"].as_str().unwrap();
+    server.run(&["restore", "copy", "back", "--to", before]).exits(0).says(before);
+    server.run(&["restore", "copy", "none", "--to", "0-999999"]).exits(2).says("not in it");
     server.run(&["import", "all.jsonl", "again"]).exits(0).says("imported");
+    std::fs::remove_file(folder.join("copy/backup")).unwrap();
+    server.run(&["backup", "verify", "copy"]).exits(1).says("was not finished");
+    server.run(&["restore", "copy", "cut"]).exits(2).says("was not finished");
     drop(server);
     for (store, seats) in [("embedded:./back", 2), ("embedded:./again", 2), ("embedded:./data", 3)]
     {

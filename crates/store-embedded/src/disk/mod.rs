@@ -31,6 +31,10 @@ pub trait Disk: Debug + Send + Sync {
     /// Makes durable which names a directory holds.
     fn sync_directory(&self, directory: &Path) -> io::Result<()>;
 
+    /// Takes from all but the owner the right to use a file or directory. Answers with the mode
+    /// that it had, if that was looser.
+    fn tighten(&self, path: &Path) -> io::Result<Option<u32>>;
+
     /// Keeps others out until what is returned is dropped; nothing when another has it.
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Any + Send + Sync>>>;
 }

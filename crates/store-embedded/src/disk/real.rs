@@ -1,19 +1,24 @@
 //! The disk of the machine.
 
 use std::any::Any;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use super::{Disk, DiskFile};
+
+/// Files and directories are for their owner alone.
+const FILE_MODE: u32 = 0o600;
+const DIRECTORY_MODE: u32 = 0o700;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        let options = OpenOptions::new().read(true).write(true).create(true).truncate(true).clone();
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(true).mode(FILE_MODE);
         Ok(Box::new(RealFile(options.open(path)?)))
     }
 
@@ -37,15 +42,27 @@ impl Disk for RealDisk {
     }
 
     fn create_directory(&self, directory: &Path) -> io::Result<()> {
-        fs::create_dir_all(directory)
+        DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(directory)
     }
 
     fn sync_directory(&self, directory: &Path) -> io::Result<()> {
         File::open(directory)?.sync_all()
     }
 
+    fn tighten(&self, path: &Path) -> io::Result<Option<u32>> {
+        let found = fs::symlink_metadata(path)?;
+        let mode = found.mode() & 0o777;
+        let wanted = if found.is_dir() { DIRECTORY_MODE } else { FILE_MODE };
+        if mode & !wanted == 0 || found.is_symlink() {
+            return Ok(None);
+        }
+        fs::set_permissions(path, Permissions::from_mode(mode & wanted))?;
+        Ok(Some(mode))
+    }
+
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Any + Send + Sync>>> {
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create(true).truncate(false).mode(FILE_MODE).open(path)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Box::new(file))),
             Err(TryLockError::WouldBlock) => Ok(None),

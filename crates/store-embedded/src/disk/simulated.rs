@@ -221,6 +221,10 @@ impl Disk for SimulatedDisk {
         Ok(())
     }
 
+    fn tighten(&self, _: &Path) -> io::Result<Option<u32>> {
+        self.state().alive().map(|()| None)
+    }
+
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Any + Send + Sync>>> {
         let mut state = self.state();
         state.alive()?;

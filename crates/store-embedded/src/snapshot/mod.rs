@@ -3,7 +3,7 @@
 //! A snapshot is written while commits go on, a few records at a time, so the records in it are not
 //! all of one moment. That does no harm: it says from which position on the log must be read over
 //! it, each record carries its version, and the log never takes a record back to an older one. It
-//! counts only when the log is durable up to where its writing ended.
+//! counts only when the log is durable up to where its writing ended, and when it is listed.
 
 mod read;
 mod write;
@@ -11,8 +11,8 @@ mod write;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-pub use self::read::{Loaded, load};
-pub use self::write::write;
+pub use self::read::{Loaded, examine, load, store};
+pub use self::write::{header, write};
 use crate::error::{Error, Result};
 use crate::housekeeping::remove_segments;
 use crate::segment::UNFINISHED;
@@ -35,6 +35,8 @@ pub fn take(shared: &Shared) -> Result<()> {
     let mut housekeeping = lock(&shared.housekeeping);
     let log_bytes = shared.core().log_bytes;
     let written = write(shared, &shared.directory)?;
+    // From here on it counts, and what is before it need not be kept.
+    shared.list(None, Some(written.listed()))?;
     shared.snapshot_position.store(written.position, Ordering::Release);
     housekeeping.snapshot_bytes = written.bytes;
     housekeeping.snapshot_at_log_bytes = log_bytes;
@@ -63,7 +65,14 @@ fn unfinished(name: &str) -> String {
 const BLOCK: u32 = 0x6b6c_6253;
 const END: u32 = 0x646e_6553;
 const MAGIC: [u8; 8] = *b"SFsnap\r\n";
-/// Magic, format, position.
-const HEADER_BYTES: usize = 24;
+/// Magic, format, position, the id of the store, checksum.
+const HEADER_BYTES: usize = 40;
+/// In format 1, without the id.
+const HEADER_BYTES_WITHOUT_ID: usize = 24;
 /// Kind, checksum, length.
 const BLOCK_HEADER_BYTES: usize = 12;
+
+/// The checksum of a snapshot goes over its blocks, one after the other.
+fn add_checksum(checksum: u32, block: &[u8]) -> u32 {
+    crc32c::crc32c_append(checksum, &crc32c::crc32c(block).to_le_bytes())
+}

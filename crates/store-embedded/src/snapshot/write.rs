@@ -5,13 +5,15 @@ use std::time::{Duration, Instant};
 
 use store::block_on;
 
-use super::{BLOCK, BLOCK_HEADER_BYTES, END, MAGIC, name, unfinished};
+use super::{BLOCK, BLOCK_HEADER_BYTES, END, MAGIC, add_checksum, name, unfinished};
 use crate::core::Phase;
 use crate::disk::DiskFile;
 use crate::encoding::encode_number;
 use crate::error::{Error, Result};
+use crate::identity::Identity;
+use crate::manifest::ListedSnapshot;
 use crate::segment::FORMAT;
-use crate::shared::Shared;
+use crate::shared::{Shared, lock};
 
 /// So many records, or so many bytes, are copied while commits wait.
 const RECORDS_AT_ONCE: usize = 128;
@@ -31,7 +33,17 @@ const REST_MAX: Duration = Duration::from_millis(50);
 pub struct Written {
     /// It holds every commit up to here.
     pub position: u64,
+    /// The log must be read over it up to here.
+    pub end: u64,
     pub bytes: u64,
+    checksum: u32,
+}
+
+impl Written {
+    pub fn listed(&self) -> ListedSnapshot {
+        let Written { position, bytes, checksum, .. } = *self;
+        ListedSnapshot { position, bytes, checksum }
+    }
 }
 
 /// Writes a snapshot of the newest state into a directory, while commits go on.
@@ -39,27 +51,35 @@ pub fn write(shared: &Shared, directory: &Path) -> Result<Written> {
     let position = shared.core().position;
     let path = directory.join(unfinished(&name(position)));
     let file = shared.disk.create(&path).map_err(Error::io("create", &path))?;
-    let mut output = Output { file: &*file, path: &path, offset: 0, synced: 0 };
+    let mut output = Output { file: &*file, path: &path, offset: 0, synced: 0, checksum: 0 };
     let written = write_all(shared, &mut output, position);
     if written.is_err() {
         // What was written is of no use, whether it can be removed or not.
         let _ = shared.disk.remove(&path);
     }
-    written?;
-    let bytes = output.offset;
+    let end = written?;
+    let (bytes, checksum) = (output.offset, output.checksum);
     let finished = directory.join(name(position));
     shared.disk.rename(&path, &finished).map_err(Error::io("rename", &path))?;
     shared.disk.sync_directory(directory).map_err(Error::io("sync", directory))?;
-    Ok(Written { position, bytes })
+    Ok(Written { position, end, bytes, checksum })
 }
 
-fn write_all(shared: &Shared, output: &mut Output<'_>, position: u64) -> Result<()> {
+/// What a snapshot begins with.
+pub fn header(position: u64, store: Identity) -> Vec<u8> {
     let mut header = MAGIC.to_vec();
     header.extend_from_slice(&FORMAT.to_le_bytes());
     header.extend_from_slice(&position.to_le_bytes());
+    header.extend_from_slice(&store.to_bytes());
     let checksum = crc32c::crc32c(&header);
     header.extend_from_slice(&checksum.to_le_bytes());
-    output.write(&header)?;
+    header
+}
+
+/// Answers with the position at its end.
+fn write_all(shared: &Shared, output: &mut Output<'_>, position: u64) -> Result<u64> {
+    let store = lock(&shared.manifest).store;
+    output.write(&header(position, store))?;
     let mut block = Vec::with_capacity(BLOCK_BYTES + BYTES_AT_ONCE);
     let mut after: Option<Vec<u8>> = None;
     let mut records = 0;
@@ -80,7 +100,8 @@ fn write_all(shared: &Shared, output: &mut Output<'_>, position: u64) -> Result<
     block.extend_from_slice(&end.to_le_bytes());
     block.extend_from_slice(&records.to_le_bytes());
     output.block(END, &block)?;
-    output.file.sync().map_err(Error::io("sync", output.path))
+    output.file.sync().map_err(Error::io("sync", output.path))?;
+    Ok(end)
 }
 
 /// Copies some records after a key, and remembers the last.
@@ -119,6 +140,7 @@ struct Output<'a> {
     path: &'a Path,
     offset: u64,
     synced: u64,
+    checksum: u32,
 }
 
 impl Output<'_> {
@@ -127,6 +149,7 @@ impl Output<'_> {
         header[..4].copy_from_slice(&kind.to_le_bytes());
         header[4..8].copy_from_slice(&crc32c::crc32c(content).to_le_bytes());
         header[8..].copy_from_slice(&(content.len() as u32).to_le_bytes());
+        self.checksum = add_checksum(self.checksum, content);
         self.write(&header)?;
         self.write(content)
     }

@@ -70,7 +70,8 @@ impl Bench {
             Some(address) => address.clone(),
             None => format!("embedded:{}", scratch.0.display()),
         };
-        let store = steadfast::open_store(&address).map_err(|error| Problem::new(error.0))?;
+        let store = steadfast::open_store(&address)
+            .map_err(|error| Problem::new(error.message).help(error.help))?;
         let durability = store.describe().durability;
         let runtime = Runtime::open(design, Arc::clone(&store), Settings::default())
             .map_err(|error| Problem::new(format!("`{address}`: {error}")))?;

@@ -21,6 +21,7 @@ use super::Answer;
 use super::clock::ClockKind;
 use super::host::Host;
 use super::outgoing_options::OutgoingOptions;
+use super::store_watch::StoreWatch;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::problem::Problem;
@@ -35,7 +36,8 @@ use wanted::{Wanted, left_out};
 ///
 /// A design that is violated is not served, and one that was not checked is checked beside the server.
 /// Exits 1 when a design is violated or the store holds another version of it, 3 when a verdict is
-/// required and is not known.
+/// required and is not known, 4 when the store failed while it served, 5 when its files are damaged,
+/// missing or foreign.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -120,8 +122,15 @@ impl Serve {
         let clock =
             self.clock.open(&self.store, self.listen, designs.iter().map(|it| &*it.name))?;
         let (store, embedded) = steadfast::open_copyable(&self.store).map_err(|error| {
-            Problem::new(error.to_string()).help("`--store memory:` needs no disk")
+            let exit = if error.damaged { Exit::StoreRefused } else { Exit::Wrong };
+            Problem::new(error.message).help(error.help).exit(exit)
         })?;
+        let watch = embedded.as_ref().map(|embedded| StoreWatch::start(Arc::clone(embedded)));
+        let watch = watch.transpose();
+        let watch = watch.map_err(|error| Problem::new(format!("cannot watch: {error}")))?;
+        for note in embedded.iter().flat_map(|embedded| embedded.notes()) {
+            output.tell(&format!("note: {note}\n"));
+        }
         let verdicts = Arc::new(self.verdicts.open());
         let rule = Rule { require: self.require, unproved: self.unproved };
         // whatever stands in the way of one of them is found before another is replaced
@@ -178,7 +187,7 @@ impl Serve {
         host.stop();
         clock.close();
         // what was recorded last is told first
-        drop(exporter);
+        drop((exporter, watch));
         let _ = store::block_on(store.close());
         Ok(Exit::Yes)
     }

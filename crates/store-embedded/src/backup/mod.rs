@@ -1,0 +1,41 @@
+//! Copies of a store: made while it serves, added to, verified, and restored to any revision.
+//!
+//! A backup is a directory with a list that is written last. It names every file with its length
+//! and digest, content included: a copy that was cut short has no list, or an older one that still
+//! holds. Adding to a backup copies what is new and keeps the log, so that every revision since its
+//! first snapshot can be restored.
+
+mod copying;
+mod cut;
+mod list;
+mod restore;
+mod verify;
+mod write;
+
+use std::path::Path;
+
+pub use self::restore::{Restore, Target, restore};
+pub use self::verify::{export_from, verify, verify_on};
+pub use self::write::write;
+use crate::disk::Disk;
+use crate::error::{Error, Result};
+
+/// What a directory was found to hold, all of it read and checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// Of the last commit.
+    pub position: u64,
+    pub records: u64,
+    pub blobs: u64,
+    /// A backup can be restored to any revision from here on.
+    pub earliest: u64,
+}
+
+fn make_empty(disk: &dyn Disk, directory: &Path) -> Result<()> {
+    disk.create_directory(directory).map_err(Error::io("create", directory))?;
+    let names = disk.list(directory).map_err(Error::io("list", directory))?;
+    if names.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Place { directory: directory.into(), why: "is not empty" })
+}
