@@ -89,7 +89,7 @@ fn a_restored_store_serves_with_content_timers_outbox_keys_and_feed() {
     assert_eq!(feed(&all.tickets).len(), fed.len());
     assert_eq!(all.tickets.truth("Seat", "A2"), Value::Null);
     // The same key gives the first answer.
-    assert_eq!(all.tickets.call(add("A1")).unwrap().cursor, first.cursor);
+    assert_eq!(all.tickets.call(add("A1")).unwrap().revision, first.revision);
     // The call goes out once more, under the key that it had.
     all.payments.runtime.deliver_one(&asked).unwrap();
     let keys: Vec<String> = asked.0.lock().unwrap().iter().map(|it| it.key.clone()).collect();
