@@ -39,7 +39,8 @@ struct All {
 }
 
 fn open(directory: &Path, clock: &Arc<ManualClock>) -> (Arc<Embedded>, All) {
-    let embedded = Arc::new(Embedded::open(directory, Options::small()).unwrap());
+    let options = Options { commit_bytes_max: 1 << 20, ..Options::small() };
+    let embedded = Arc::new(Embedded::open(directory, options).unwrap());
     let store = || Arc::clone(&embedded) as Arc<dyn Store>;
     let tickets = bench_on(design("systems/tickets"), store(), Arc::clone(clock));
     let payments = bench_on(design("systems/payments"), store(), Arc::clone(clock));
@@ -89,7 +90,7 @@ fn a_restored_store_serves_with_content_timers_outbox_keys_and_feed() {
     assert_eq!(feed(&all.tickets).len(), fed.len());
     assert_eq!(all.tickets.truth("Seat", "A2"), Value::Null);
     // The same key gives the first answer.
-    assert_eq!(all.tickets.call(add("A1")).unwrap().cursor, first.cursor);
+    assert_eq!(all.tickets.call(add("A1")).unwrap().revision, first.revision);
     // The call goes out once more, under the key that it had.
     all.payments.runtime.deliver_one(&asked).unwrap();
     let keys: Vec<String> = asked.0.lock().unwrap().iter().map(|it| it.key.clone()).collect();
