@@ -39,7 +39,8 @@ struct All {
 }
 
 fn open(directory: &Path, clock: &Arc<ManualClock>) -> (Arc<Embedded>, All) {
-    let embedded = Arc::new(Embedded::open(directory, Options::small()).unwrap());
+    let options = Options { commit_bytes_max: 1 << 20, ..Options::small() };
+    let embedded = Arc::new(Embedded::open(directory, options).unwrap());
     let store = || Arc::clone(&embedded) as Arc<dyn Store>;
     let tickets = bench_on(design("systems/tickets"), store(), Arc::clone(clock));
     let payments = bench_on(design("systems/payments"), store(), Arc::clone(clock));

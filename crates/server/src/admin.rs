@@ -38,17 +38,31 @@ pub trait Admin: Send + Sync {
 /// What a person must know of the store.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StoreState {
-    /// why no step is taken now
-    pub refuses: Option<String>,
-    /// why the last snapshot was not written
-    pub snapshot: Option<String>,
-    /// what the last scrub found, by the names of the files: the first of them
-    pub damaged: Vec<String>,
+    /// why no step is taken now; names of files are not for everybody who may ask
+    pub refuses: Option<&'static str>,
+    /// the last snapshot was not written, so the log grows
+    pub snapshot_failed: bool,
+    /// found by the last scrub
     pub damaged_files: u64,
     pub scrubbed_files: u64,
     pub scrubbed_bytes: u64,
     /// when it ended, in milliseconds; 0: there was none yet
     pub scrubbed_ms: u64,
+}
+
+impl StoreState {
+    /// What a person should look after while steps are taken.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.snapshot_failed {
+            warnings.push("no snapshot could be written, so the log grows".into());
+        }
+        if self.damaged_files > 0 {
+            let count = self.damaged_files;
+            warnings.push(format!("files of the store that are damaged or missing: {count}"));
+        }
+        warnings
+    }
 }
 
 /// Another version of a design, and what may be done for it.

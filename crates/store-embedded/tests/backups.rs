@@ -239,14 +239,14 @@ fn a_backup_that_is_not_whole_is_refused_by_the_name_of_the_file() {
     assert!(all.len() > 8, "{all:?}");
     for path in all {
         let whole = fs::read(&path).unwrap();
-        let damages: [&dyn Fn(&mut Vec<u8>); 4] = [
-            &|bytes| bytes.truncate(bytes.len() - 1),
-            &|bytes| bytes.push(0),
-            &|bytes| {
+        let damages: [fn(&mut Vec<u8>); 4] = [
+            |bytes| bytes.truncate(bytes.len() - 1),
+            |bytes| bytes.push(0),
+            |bytes| {
                 let middle = bytes.len() / 2;
                 bytes[middle] ^= 1;
             },
-            &|bytes| bytes.fill(0),
+            |bytes| bytes.fill(0),
         ];
         let check = |what: &str| {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();

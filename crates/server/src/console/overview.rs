@@ -24,7 +24,9 @@ pub fn page(visit: &Visit) -> Html {
 pub fn cards(visit: &Visit) -> Html {
     let mut page = Html::new();
     let store = visit.app.store();
-    for what in store.refuses.iter().chain(&store.snapshot).chain(&store.damaged) {
+    let refuses = store.refuses.map(str::to_owned);
+    for what in refuses.into_iter().chain(store.warnings()) {
+        let what = super::trouble::capital(&what);
         html!(
             page,
             "<section class=\"card\" role=\"alert\"><p class=\"bad\">{}</p></section>",

@@ -71,7 +71,8 @@ pub async fn backup(
     let asked = body::object(&body::read(sent, app.limits()).await?)?;
     let to = asked.get("to").and_then(Value::as_str).map(PathBuf::from);
     let Some(to) = to.filter(|to| to.is_absolute()) else {
-        let detail = "`to` is the whole path of a directory that is empty or not there";
+        let detail =
+            "`to` is the whole path of a directory that is empty, not there, or a backup of it";
         return Err(Problem::malformed(detail).pointer("/to"));
     };
     let admin = admin(app)?;

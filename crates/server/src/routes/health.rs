@@ -40,8 +40,8 @@ pub async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
         }
     }
     let mut text = String::from("ready\n");
-    for what in store.snapshot.iter().chain(&store.damaged) {
-        text.push_str(&format!("store: {what}\n"));
+    for warning in store.warnings() {
+        text.push_str(&format!("store: {warning}\n"));
     }
     text.into_response()
 }

@@ -108,7 +108,7 @@ fn store(app: &App, out: &mut String) {
         (
             "steadfast_store_snapshot_trouble",
             "1: the last snapshot was not written, and the log grows",
-            u64::from(state.snapshot.is_some()),
+            u64::from(state.snapshot_failed),
         ),
         ("steadfast_store_damaged_files", "found by the last scrub", state.damaged_files),
         ("steadfast_store_scrubbed_files", "read by the last scrub", state.scrubbed_files),

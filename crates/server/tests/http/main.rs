@@ -12,6 +12,7 @@ mod refusals;
 mod replacing;
 mod security;
 mod steps;
+mod store_trouble;
 mod support;
 mod verdicts;
 mod views;

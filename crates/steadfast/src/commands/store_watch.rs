@@ -91,15 +91,14 @@ fn told(before: &Health, now: &Health) -> Vec<String> {
     lines
 }
 
-/// The same for readiness, metrics and console.
+/// The same for readiness, metrics and console, without the names of files.
 pub fn state(health: Health) -> StoreState {
     let scrubbed = health.scrubbed.unwrap_or_default();
-    let full = health.full.map(|why| format!("the store has no room: {why}"));
-    let failed = health.failed.map(|why| format!("the store stopped after a failed write: {why}"));
+    let full = health.full.map(|_| "the store has no room");
+    let failed = health.failed.map(|_| "the store stopped after a failed write");
     StoreState {
         refuses: failed.or(full),
-        snapshot: health.snapshot,
-        damaged: scrubbed.damaged,
+        snapshot_failed: health.snapshot.is_some(),
         damaged_files: scrubbed.damaged_files,
         scrubbed_files: scrubbed.files,
         scrubbed_bytes: scrubbed.bytes,
