@@ -100,11 +100,16 @@ fn world(whole: &Scaled, base: &Base, options: &Options) -> WorldSummary {
             }
         }
     }
+    // Sorts have the same numbers in every slice. Where ranks did not do in one of them, that is said.
+    let mut barred: Vec<usize> =
+        base.groups.iter().flat_map(|group| group.run.barred.iter().copied()).collect();
+    barred.sort_unstable();
+    barred.dedup();
     // Told of the whole design, which was never explored as one.
-    let machine = crate::machine::Machine::new(whole, &[], options, true, &[]);
+    let machine = crate::machine::Machine::new(whole, &[], options, true, &barred);
     let mut world = match &machine {
-        Ok(machine) => summary(machine, cut, &[]),
-        Err(_) => summary(&first.run.machine, cut, &[]),
+        Ok(machine) => summary(machine, cut, &barred),
+        Err(_) => summary(&first.run.machine, cut, &first.run.barred),
     };
     world.symmetry.clear();
     world.fairness.clear();

@@ -256,7 +256,10 @@ impl Body<'_> {
             }
             Stmt::Delete(record) => {
                 let record = self.scene.record(record)?.ok_or(Missing)?;
-                self.scene.state.records.remove(&record).ok_or(Missing)?;
+                let held = self.scene.state.records.remove(&record);
+                if held.is_none() && !self.scene.lenient_records {
+                    return Err(Missing);
+                }
             }
             Stmt::Append(record, subject) => {
                 let record = self.scene.record(record)?.ok_or(Missing)?;
