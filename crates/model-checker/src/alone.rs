@@ -17,7 +17,7 @@ use crate::slice::{Seeds, Slice, close};
 use crate::{ArmResult, Options, Progress, Stop, WorldError};
 
 /// So many states are looked at before clauses are left open.
-pub(crate) const FIRST: usize = 500_000;
+pub(crate) const FIRST: usize = 1_200_000;
 
 /// What is asked.
 pub(crate) struct Alone<'a> {

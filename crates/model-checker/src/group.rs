@@ -228,7 +228,8 @@ impl Groups<'_> {
         // What was explored stays in memory while other searches run.
         let left = options.max_memory.saturating_sub(group.run.explored.bytes());
         let rest = Options { max_memory: left.max(options.max_memory / 16), ..options.clone() };
-        let stopped = group.run.explored.stop.is_some_and(Stop::is_budget);
+        let stopped = group.run.explored.stop.is_some_and(Stop::is_budget)
+            && group.run.explored.len() >= options.max_states;
         let all: Vec<(Vec<Goal>, Option<Slice>)> = match own.is_empty() {
             true => vec![(recoveries, None)],
             false => own.into_iter().map(|slice| (slice.goals.clone(), Some(slice))).collect(),
@@ -248,7 +249,8 @@ impl Groups<'_> {
             };
             let plain = group.run.machine.symmetry.is_none() && !group.run.island;
             // Where the budget ended already, it would end again.
-            if (same && plain) || (stopped && !smaller) {
+            let told = stopped || !group.run.explored.stop.is_some_and(Stop::is_budget);
+            if (same && plain && told) || (stopped && !smaller) {
                 for goal in goals {
                     let told = group.told.clone();
                     let verdict = self.verdict(goal, group.run.outcome(goal), &group.run, told);

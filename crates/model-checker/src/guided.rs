@@ -26,8 +26,16 @@ const STATES_MAX: usize = 20_000;
 pub(crate) enum End {
     /// this goal, an invariant, breaks
     Breaks(u32),
-    /// every step is gone
-    Gone,
+    /// every step is gone, ticks too, and this goal, a `recovers`, does not hold
+    Stuck(u32),
+}
+
+impl End {
+    /// Is this step of a slice's history to be gone in the whole design? How often the clock ticks before
+    /// an invariant breaks hangs on what else is told apart.
+    fn counts(self, step: &TraceStep) -> bool {
+        matches!(self, End::Stuck(_)) || step.kind != StepKind::Tick
+    }
 }
 
 /// One step of the slice's history, as far as it says anything of the whole design.
@@ -51,13 +59,13 @@ pub(crate) fn follow(machine: &Machine, slice: &Machine, trace: &Trace, end: End
     let script: Vec<Scripted<'_>> = trace
         .steps
         .iter()
-        .filter(|step| step.kind != StepKind::Tick)
+        .filter(|step| end.counts(step))
         .map(|step| scripted(slice, step))
         .collect();
     // First with the steps of the history alone, then with others between them.
     [false, true].into_iter().find_map(|others| {
         let path = search(machine, &slice.left, &script, end, others)?;
-        retell(machine, &script, trace, &path, end)
+        retell(machine, trace, &path, end)
     })
 }
 
@@ -109,7 +117,10 @@ fn search(
     let mut queue = VecDeque::from([0]);
     while let Some(number) = queue.pop_front() {
         let node = &nodes[number];
-        if end == End::Gone && node.at == script.len() {
+        if let End::Stuck(goal) = end
+            && node.at == script.len()
+            && fails(machine, Goal::Recovery(goal), &node.words)
+        {
             return Some(Path { states: way(&nodes, number), beyond: false });
         }
         if machine.load_words(&mut worker, &node.words).is_err() {
@@ -146,11 +157,13 @@ fn search(
 }
 
 fn breaks_at_first(machine: &Machine, goal: u32, words: &[Word]) -> bool {
-    let view = View::new(machine, words, NOW);
     let held = &machine.design.invariants[goal as usize];
-    let goal = Goal::Invariant(goal);
-    !held.uses_old
-        && engine::holds(&machine.program, goal, &view, None, &mut Scratch::new()) != Ok(true)
+    !held.uses_old && fails(machine, Goal::Invariant(goal), words)
+}
+
+fn fails(machine: &Machine, goal: Goal, words: &[Word]) -> bool {
+    let view = View::new(machine, words, NOW);
+    engine::holds(&machine.program, goal, &view, None, &mut Scratch::new()) != Ok(true)
 }
 
 /// The states after the first one.
@@ -201,13 +214,14 @@ struct Guide<'a> {
 impl Guide<'_> {
     /// Is this the step of the script? None: it may not happen here at all.
     fn wanted(&self, step: &Step<'_>) -> Option<bool> {
-        if step.what == Move::Tick {
-            return Some(false);
-        }
         if let Some(script) = self.script
             && self.is(script, step)
         {
             return Some(true);
+        }
+        // The whole design may tell more times apart.
+        if step.what == Move::Tick {
+            return Some(false);
         }
         let changes = step.next_as_it_is().iter().zip(step.before).zip(self.explored);
         let elsewhere =
@@ -229,7 +243,7 @@ impl Guide<'_> {
     fn breaks(&mut self, step: &Step<'_>) -> bool {
         match self.end {
             End::Breaks(goal) => breaks(self.machine, goal, step, &mut self.scratch),
-            End::Gone => false,
+            End::Stuck(_) => false,
         }
     }
 }
@@ -255,13 +269,7 @@ impl Sink for Guide<'_> {
 }
 
 /// Tells the way that was found.
-fn retell(
-    machine: &Machine,
-    script: &[Scripted<'_>],
-    told: &Trace,
-    path: &Path,
-    end: End,
-) -> Option<Trace> {
+fn retell(machine: &Machine, told: &Trace, path: &Path, end: End) -> Option<Trace> {
     let mut replay = Replay::new(machine);
     let initial = machine.lines(&machine.initial());
     let mut trace = Trace { initial, ending: told.ending.clone(), ..Trace::default() };
@@ -276,21 +284,9 @@ fn retell(
     if let (true, End::Breaks(goal)) = (path.beyond, end) {
         trace.steps.push(replay.step(Wanted::Beyond(goal), false)?);
     }
-    trace.cycle_start = told.cycle_start.map(|start| cycle_start(script, told, &trace, start));
+    trace.cycle_start = told.cycle_start.map(|start| {
+        let cycle = told.steps.len() - start;
+        trace.steps.len().saturating_sub(cycle)
+    });
     Some(trace)
-}
-
-/// Where the cycle begins: after as many steps of the script as in the slice.
-fn cycle_start(script: &[Scripted<'_>], told: &Trace, trace: &Trace, start: usize) -> usize {
-    let before = told.steps[..start].iter().filter(|step| step.kind != StepKind::Tick).count();
-    let mut left = before.min(script.len());
-    trace
-        .steps
-        .iter()
-        .position(|step| {
-            let here = left == 0;
-            left -= usize::from(!here && step.kind != StepKind::Tick);
-            here
-        })
-        .unwrap_or(trace.steps.len())
 }

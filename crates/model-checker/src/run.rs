@@ -274,7 +274,7 @@ impl Run {
         };
         let trace = match &self.whole {
             Some(whole) => {
-                trace.and_then(|trace| guided::follow(whole, machine, &trace, End::Gone))
+                trace.and_then(|trace| guided::follow(whole, machine, &trace, End::Stuck(at)))
             }
             None => trace,
         };
