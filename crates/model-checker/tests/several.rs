@@ -28,8 +28,8 @@ fn each_goal_is_judged_where_it_belongs_and_the_verdict_says_so() {
     for line in [
         "world loom: 1; weaver: 1\n",
         "in two_hands for fenced\nworld loom: 1; weaver: 2\n",
-        "goal counted: proved\n",
-        "goal fenced in two_hands: proved\n",
+        "goal counted: proved; 4 states\n",
+        "goal fenced in two_hands: proved; 9 states\n",
     ] {
         assert!(golden.contains(line), "{line} in\n{golden}");
     }

@@ -43,7 +43,9 @@ pub fn read(text: &str) -> Verdict {
             }
             "states" => verdict.states = rest.parse().ok(),
             "goal" => {
-                verdict.goals.0 += usize::from(rest.ends_with(": proved"));
+                // what was explored for it comes after a semicolon
+                let word = rest.split_once("; ").map_or(rest, |(word, _)| word);
+                verdict.goals.0 += usize::from(word.ends_with(": proved"));
                 verdict.holding += usize::from(rest.contains(": holds within "));
                 verdict.goals.1 += 1;
             }
@@ -83,7 +85,7 @@ mod tests {
     #[test]
     fn a_verdict_is_read() {
         let text = "formatted yes\ndesign Tickets: proved\nworld seat: 1\nstates 431\n\
-            transitions 1046\ngoal one_winner: proved\ngoal in_time: violated in 3 steps\n\
+            transitions 1046\ngoal one_winner: proved; 12 states\ngoal in_time: violated in 3 steps\n\
             failure \"oversell\": without hold.free breaks one_winner: load-bearing in 5 steps\n\
             failure \"twice\": without hold.free breaks x: redundant, covered by y\n\
             failure \"lag\": measured by lag above 3: measured, a quantity\n\
