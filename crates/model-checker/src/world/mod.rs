@@ -8,3 +8,4 @@ pub(crate) mod sizes;
 pub(crate) mod slots;
 pub(crate) mod sorts;
 pub(crate) mod universe;
+mod unread;

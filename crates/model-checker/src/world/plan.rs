@@ -2,8 +2,8 @@
 //! messages, caches, what is left of each fault.
 
 use design::model::{
-    ActorId, AssignOp, AttrId, BlobId, Counter, CounterId, Design, ExprKind, Fault, MemoryId,
-    OperationId, OperationKind, StateId, StateKind, StmtKind, SubjectId, Target, Type, visit,
+    ActorId, AttrId, BlobId, Counter, CounterId, Design, ExprKind, Fault, MemoryId, OperationId,
+    OperationKind, StateId, StateKind, SubjectId, Type,
 };
 use engine::{Program, Word, width_of};
 use rustc_hash::FxHashSet;
@@ -16,6 +16,7 @@ pub(crate) use super::parts::{
 use super::slots::{Codec, Kind};
 use super::sorts::{SortDomain, message_targets, setting};
 use super::universe::Universe;
+use super::unread::unread_times;
 use crate::WorldError;
 use crate::machine::{TERMS_MAX, list_room};
 use crate::slice::LeftOut;
@@ -520,41 +521,6 @@ fn is_digest(design: &Design, place: PlaceOf, blob: BlobId) -> bool {
         _ => return false,
     };
     *super::sorts::element(ty).required() == Type::Digest(blob)
-}
-
-/// Times that are written and never looked at.
-fn unread_times(design: &Design) -> FxHashSet<(SubjectId, AttrId)> {
-    let mut unread = FxHashSet::default();
-    for (index, subject) in design.subjects.iter().enumerate() {
-        for (at, attribute) in subject.attributes.iter().enumerate() {
-            if *attribute.ty.required() == Type::Time {
-                unread.insert((SubjectId::of(index), AttrId::of(at)));
-            }
-        }
-    }
-    // every expression of the design is visited in this way only
-    visit::design_exprs_mut(&mut design.clone(), &mut |expr| {
-        visit::each(expr, &mut |part| {
-            if let ExprKind::Attr { base, attr } = &part.kind
-                && let Some(subject) = base.ty.subject()
-            {
-                unread.remove(&(subject, *attr));
-            }
-        });
-    });
-    for operation in &design.operations {
-        for body in visit::bodies(operation) {
-            visit::each_statement(body, &mut |stmt| {
-                if let StmtKind::Assign { target: Target::Attr { base, attr }, op, .. } = &stmt.kind
-                    && *op != AssignOp::Set
-                    && let Some(subject) = base.ty.subject()
-                {
-                    unread.remove(&(subject, *attr));
-                }
-            });
-        }
-    }
-    unread
 }
 
 pub(crate) fn finite(values: &[Word]) -> Codec {
