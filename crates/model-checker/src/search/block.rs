@@ -165,14 +165,15 @@ impl Block {
                 let mut chunk = chunks[at].lock().expect("no thread panicked");
                 (chunk.transitions, chunk.emitted) = (0, 0);
                 let start = at * CHUNK;
-                for index in start..ids.len().min(start + CHUNK) {
-                    let place =
-                        Place { id: ids[index], turn: turn + index as u64, depth: known.depth };
+                let own = &ids[start..ids.len().min(start + CHUNK)];
+                for (index, id) in own.iter().enumerate() {
+                    let turn = turn + (start + index) as u64;
+                    let place = Place { id: *id, turn, depth: known.depth };
                     hand.out.clear();
                     space.expand(worker, known.state(place.id), place, &mut hand.out);
                     chunk.transitions += hand.out.transitions;
                     chunk.emitted += hand.out.transitions;
-                    hand.keep(width, index - start);
+                    hand.keep(width, index);
                 }
                 hand.sort(width, &mut chunk);
             }

@@ -156,7 +156,7 @@ fn empty(operation: &mut Operation) {
 }
 
 fn always(clause: &Expr) -> Expr {
-    Expr { kind: ExprKind::Literal(Const::Bool(true)), ty: Type::Bool, span: clause.span.clone() }
+    Expr { kind: ExprKind::Literal(Const::Bool(true)), ty: Type::Bool, span: clause.span }
 }
 
 fn reduce(design: &Design, slice: &Slice, kept: &Kept, operation: &mut Operation) {
@@ -227,7 +227,7 @@ fn something(value: &Expr) -> Expr {
         Type::Enum(id) => Const::Enum(*id, 0),
         _ => Const::Int(0),
     };
-    Expr { kind: ExprKind::Literal(constant), ty: value.ty.clone(), span: value.span.clone() }
+    Expr { kind: ExprKind::Literal(constant), ty: value.ty.clone(), span: value.span }
 }
 
 /// Leaves out memory that is not explored; what is left has new numbers.
@@ -297,11 +297,10 @@ fn mentioned(subjects: &[design::model::Subject], operation: &Operation) -> BTre
     });
     let repair = matches!(operation.kind, OperationKind::Repair { .. });
     for param in &operation.params {
-        let asked = param.ty.subject().is_some_and(|subject| {
-            let held = &subjects[subject.index()];
-            let parent = held.parent.is_some_and(|parent| !subjects[parent.index()].implicit);
-            param.new || !held.implicit || (param.new && parent)
-        });
+        let asked = param
+            .ty
+            .subject()
+            .is_some_and(|subject| param.new || !subjects[subject.index()].implicit);
         // Where a message comes from is where the records live that its sender names.
         if asked || sends || repair {
             used.insert(param.local);
