@@ -61,9 +61,14 @@ impl Alone<'_> {
     }
 
     /// The smallest slice that could do, if it is smaller than the other.
-    fn loose(&self, strict: &Slice, kept: &BTreeSet<(OperationId, u32)>) -> Option<Slice> {
+    fn loose(
+        &self,
+        strict: &Slice,
+        kept: &BTreeSet<(OperationId, u32)>,
+        options: &Options,
+    ) -> Option<Slice> {
         let invariants = invariants(self.goals).len() == self.goals.len();
-        if !invariants {
+        if !invariants || !options.open {
             return None;
         }
         let loose = close(self.design(), self.protections, &self.seeds(Some(kept.clone())));
@@ -74,7 +79,7 @@ impl Alone<'_> {
     pub(crate) fn has_smaller_than(&self, slice: &Slice, options: &Options) -> bool {
         self.strict(options).is_some_and(|strict| {
             strict.parts.len() < slice.parts.len()
-                || self.loose(&strict, &BTreeSet::new()).is_some()
+                || self.loose(&strict, &BTreeSet::new(), options).is_some()
         })
     }
 
@@ -130,7 +135,7 @@ impl Alone<'_> {
     ) -> Result<Answer, WorldError> {
         let strict = self.strict(options);
         let Some(slice) = &strict else { return self.search(None, options, progress) };
-        let may_loosen = self.loose(slice, &BTreeSet::new()).is_some();
+        let may_loosen = self.loose(slice, &BTreeSet::new(), options).is_some();
         let budget = match may_loosen {
             true => Options { max_states: options.max_states.min(FIRST), ..options.clone() },
             false => options.clone(),
@@ -157,7 +162,7 @@ impl Alone<'_> {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Option<Answer>, WorldError> {
         let mut kept = BTreeSet::new();
-        while let Some(slice) = self.loose(strict, &kept) {
+        while let Some(slice) = self.loose(strict, &kept, options) {
             let answer = self.search(Some(slice.clone()), options, progress)?;
             let known = |goal: &Goal| !matches!(answer.run.outcome(*goal), Outcome::Unknown(_));
             if self.goals.iter().all(known) {

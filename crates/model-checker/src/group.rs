@@ -146,11 +146,11 @@ impl Groups<'_> {
         let could_do_with_less = numbers.iter().any(smaller);
         let budget = if could_do_with_less { &first } else { options };
         let mut group = self.search(slice.clone(), &numbers, budget, progress)?;
-        let stopped = group.run.explored.stop.is_some_and(Stop::is_budget);
-        if stopped && could_do_with_less {
+        if group.run.explored.stop == Some(Stop::States) && could_do_with_less {
             let mut verdicts = Vec::new();
+            let rest = rest(options, &group.run);
             for goals in self.alike(&numbers, options) {
-                verdicts.extend(self.by_itself(&goals, options, progress)?);
+                verdicts.extend(self.by_itself(&goals, &rest, progress)?);
             }
             let untold = verdicts.iter().any(GoalVerdict::is_unknown);
             let more = budget.max_states < options.max_states;
@@ -225,11 +225,11 @@ impl Groups<'_> {
             _ if !options.slices => Vec::new(),
             _ => groups(&self.whole.design, &recoveries, &[], &[]),
         };
-        // What was explored stays in memory while other searches run.
-        let left = options.max_memory.saturating_sub(group.run.explored.bytes());
-        let rest = Options { max_memory: left.max(options.max_memory / 16), ..options.clone() };
-        let stopped = group.run.explored.stop.is_some_and(Stop::is_budget)
-            && group.run.explored.len() >= options.max_states;
+        let rest = rest(options, &group.run);
+        let stop = group.run.explored.stop;
+        let no_memory = stop == Some(Stop::Memory);
+        let stopped = no_memory
+            || stop == Some(Stop::States) && group.run.explored.len() >= options.max_states;
         let all: Vec<(Vec<Goal>, Option<Slice>)> = match own.is_empty() {
             true => vec![(recoveries, None)],
             false => own.into_iter().map(|slice| (slice.goals.clone(), Some(slice))).collect(),
@@ -250,7 +250,7 @@ impl Groups<'_> {
             let plain = group.run.machine.symmetry.is_none() && !group.run.island;
             // Where the budget ended already, it would end again.
             let told = stopped || !group.run.explored.stop.is_some_and(Stop::is_budget);
-            if (same && plain && told) || (stopped && !smaller) {
+            if (same && plain && told) || (stopped && !smaller) || no_memory {
                 for goal in goals {
                     let told = group.told.clone();
                     let verdict = self.verdict(goal, group.run.outcome(goal), &group.run, told);
@@ -315,6 +315,12 @@ impl Groups<'_> {
         let states = run.explored.len() as u64;
         GoalVerdict { goal, name, verdict: verdict(outcome), slice, states }
     }
+}
+
+/// What was explored stays in memory while other searches run.
+fn rest(options: &Options, run: &Run) -> Options {
+    let left = options.max_memory.saturating_sub(run.explored.bytes());
+    Options { max_memory: left.max(options.max_memory / 16), ..options.clone() }
 }
 
 /// The invariants among these goals, by their numbers.

@@ -31,6 +31,9 @@ pub struct Options {
     pub free: bool,
     /// goals are explored in what they read, not in the whole design
     pub slices: bool,
+    /// Where a slice is large, clauses that read other records are left open. Off: the naive interpreter of
+    /// the tests has not been held against it.
+    pub open: bool,
 }
 
 impl Default for Options {
@@ -48,6 +51,7 @@ impl Default for Options {
             regions: true,
             free: true,
             slices: true,
+            open: false,
         }
     }
 }

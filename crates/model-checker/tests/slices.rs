@@ -197,7 +197,7 @@ fn strengthened(clause: &str, goal: &str, quotas: u32) -> Design {
 }
 
 fn with_states(max_states: usize) -> Options {
-    Options { max_states, threads: 1, ..goals_alone() }
+    Options { max_states, threads: 1, open: true, ..goals_alone() }
 }
 
 #[test]

@@ -88,6 +88,10 @@ pub(crate) fn project(design: &Design, slice: &Slice) -> (Design, LeftOut) {
         for (at, attribute) in subject.attributes.iter_mut().enumerate() {
             if !parts.contains(&Part::Attr(id, AttrId::of(at))) {
                 attribute.range = None;
+                // A record that is made without it is whole all the same.
+                if !attribute.ty.is_optional() && attribute.default.is_none() {
+                    attribute.default = Some(any_constant(&attribute.ty));
+                }
             }
         }
         for (at, counter) in subject.counters.iter_mut().enumerate() {
@@ -219,15 +223,19 @@ fn thin(body: &mut Vec<Stmt>, slice: &Slice, kept: &Kept) {
 
 /// A value that nobody looks at.
 fn something(value: &Expr) -> Expr {
-    let constant = match value.ty.required() {
+    let constant = any_constant(&value.ty);
+    Expr { kind: ExprKind::Literal(constant), ty: value.ty.clone(), span: value.span }
+}
+
+fn any_constant(ty: &Type) -> Const {
+    match ty.required() {
         Type::Set { .. } => Const::Set(Vec::new()),
         Type::List { .. } => Const::List(Vec::new()),
         Type::Map { .. } => Const::Map(Vec::new()),
         Type::Bool => Const::Bool(false),
         Type::Enum(id) => Const::Enum(*id, 0),
         _ => Const::Int(0),
-    };
-    Expr { kind: ExprKind::Literal(constant), ty: value.ty.clone(), span: value.span }
+    }
 }
 
 /// Leaves out memory that is not explored; what is left has new numbers.
