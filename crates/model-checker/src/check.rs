@@ -7,7 +7,7 @@ use design::model::{Design, Goal, OperationId};
 
 use crate::clock::Scaled;
 use crate::failures::Judge;
-use crate::group::{Base, Group, Groups};
+use crate::group::{Base, Group, Groups, beside};
 use crate::protocols;
 use crate::report::WitnessKind;
 use crate::several;
@@ -15,6 +15,9 @@ use crate::summary::{fairness, summary};
 use crate::{
     GoalVerdict, Options, Progress, Report, Verdict, Witness, WorldError, WorldSummary, free,
 };
+
+/// Of the memory budget, for what is not counted: the program itself, and what each thread works with.
+const ALLOWANCE: usize = 12 << 20;
 
 /// Explores the small worlds of a design, as written and without each of its protections.
 pub fn check(
@@ -41,13 +44,13 @@ pub(crate) fn check_world(
     if let Some(faults) = &options.faults {
         whole.design.world.faults.clone_from(faults);
     }
-    let options = &Options { faults: None, ..options.clone() };
+    // Taken off once: all searches together have what is left.
+    let max_memory = options.max_memory - ALLOWANCE.min(options.max_memory / 2);
+    let options = &Options { faults: None, max_memory, ..options.clone() };
     let groups = Groups { whole: &whole, options, searches: &searches };
     let base = groups.explore(progress)?;
     let goals = base.goals(&whole.design);
-    // What was explored stays in memory while other searches run.
-    let left = options.max_memory.saturating_sub(base.bytes());
-    let rest = Options { max_memory: left.max(options.max_memory / 16), ..options.clone() };
+    let rest = beside(options, base.bytes());
     let judge =
         Judge { whole: &whole, options: &rest, base: &base, goals: &goals, searches: &searches };
     let mut failures = Vec::new();

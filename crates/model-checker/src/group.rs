@@ -118,9 +118,9 @@ impl Groups<'_> {
         };
         let mut base = Base { groups: Vec::new() };
         for slice in slices {
-            let left = self.options.max_memory.saturating_sub(base.bytes());
-            let max_memory = left.max(self.options.max_memory / 16);
-            let options = Options { max_memory, ..self.options.clone() };
+            let left = beside(self.options, base.bytes());
+            // The searches after it have something, too.
+            let options = Options { max_memory: left.max_memory / 16 * 15, ..left };
             base.groups.push(self.group(slice, &options, progress)?);
         }
         Ok(base)
@@ -148,7 +148,7 @@ impl Groups<'_> {
         let mut group = self.search(slice.clone(), &numbers, budget, progress)?;
         if group.run.explored.stop == Some(Stop::States) && could_do_with_less {
             let mut verdicts = Vec::new();
-            let rest = rest(options, &group.run);
+            let rest = beside(options, group.run.explored.bytes());
             for goals in self.alike(&numbers, options) {
                 verdicts.extend(self.by_itself(&goals, &rest, progress)?);
             }
@@ -225,7 +225,7 @@ impl Groups<'_> {
             _ if !options.slices => Vec::new(),
             _ => groups(&self.whole.design, &recoveries, &[], &[]),
         };
-        let rest = rest(options, &group.run);
+        let rest = beside(options, group.run.explored.bytes());
         let stop = group.run.explored.stop;
         let no_memory = stop == Some(Stop::Memory);
         let stopped = no_memory
@@ -318,9 +318,8 @@ impl Groups<'_> {
 }
 
 /// What was explored stays in memory while other searches run.
-fn rest(options: &Options, run: &Run) -> Options {
-    let left = options.max_memory.saturating_sub(run.explored.bytes());
-    Options { max_memory: left.max(options.max_memory / 16), ..options.clone() }
+pub(crate) fn beside(options: &Options, bytes: usize) -> Options {
+    Options { max_memory: options.max_memory.saturating_sub(bytes), ..options.clone() }
 }
 
 /// The invariants among these goals, by their numbers.

@@ -63,9 +63,6 @@ pub(crate) enum Outcome {
     Unknown(String),
 }
 
-/// Of the memory budget, for what is not counted: the program itself, and what each thread works with.
-const ALLOWANCE: usize = 12 << 20;
-
 /// What is said of a trace that shows nothing.
 const NOT_REPLAYED: &str = "a trace was found and could not be replayed: this is a defect of the \
                             checker, please report the design";
@@ -96,7 +93,7 @@ impl Run {
             };
             let limits = Limits {
                 states: options.max_states,
-                bytes: options.max_memory.saturating_sub(ALLOWANCE.min(options.max_memory / 2)),
+                bytes: options.max_memory,
                 depth: scaled.design.world.setting("depth").map(|depth| depth as u32),
                 threads: options.threads,
             };
