@@ -6,6 +6,7 @@ mod client;
 mod commands;
 mod diagnostics;
 mod exit;
+mod heap;
 mod load;
 mod output;
 mod problem;

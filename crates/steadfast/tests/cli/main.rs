@@ -9,6 +9,7 @@ mod errors;
 mod first_word;
 mod fmt;
 mod list_and_show;
+mod memory;
 mod new;
 mod replacing;
 mod serving;

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::Answer;
 use crate::exit::Exit;
+use crate::heap;
 use crate::output::Output;
 use crate::size;
 use crate::verdicts::VerdictOptions;
@@ -103,6 +104,7 @@ fn stepped(outcomes: &[Outcome], options: &Options, output: &mut Output) -> Vec<
 
 impl Check {
     pub fn run(self, output: &mut Output) -> Answer {
+        heap::share();
         if self.mark {
             for word in &self.designs {
                 let mark = Outcome::of(word, None, false, output).mark();
