@@ -93,11 +93,18 @@ impl Alone<'_> {
         // What one of several independent worlds cannot tell, all of them together must.
         let recovers = |goal: &Goal| matches!(goal, Goal::Recovery(_));
         let untold = |goal: &Goal| {
-            recovers(goal) && matches!(answer.run.outcome(*goal), Outcome::Unknown(_))
+            recovers(goal)
+                && matches!(answer.run.outcome(*goal), Outcome::Unknown(_) | Outcome::Untold)
         };
         if answer.run.island && answer.run.explored.stop.is_none() && self.goals.iter().any(untold)
         {
             return self.search_in(slice, options, false, progress);
+        }
+        // What cannot be gone in the whole design is looked at there. (Invariants were already.)
+        let unshown =
+            |goal: &Goal| recovers(goal) && matches!(answer.run.outcome(*goal), Outcome::Untold);
+        if answer.slice.is_some() && self.goals.iter().any(unshown) {
+            return self.search_in(None, options, false, progress);
         }
         Ok(answer)
     }
@@ -164,7 +171,9 @@ impl Alone<'_> {
         let mut kept = BTreeSet::new();
         while let Some(slice) = self.loose(strict, &kept, options) {
             let answer = self.search(Some(slice.clone()), options, progress)?;
-            let known = |goal: &Goal| !matches!(answer.run.outcome(*goal), Outcome::Unknown(_));
+            let known = |goal: &Goal| {
+                !matches!(answer.run.outcome(*goal), Outcome::Unknown(_) | Outcome::Untold)
+            };
             if self.goals.iter().all(known) {
                 return Ok(Some(answer));
             }

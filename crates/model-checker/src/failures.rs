@@ -11,7 +11,7 @@ use crate::alone::Alone;
 use crate::clock::Scaled;
 use crate::group::Base;
 use crate::recover::ever_fails;
-use crate::run::{Outcome, Run};
+use crate::run::{NOT_REPLAYED, Outcome, Run};
 use crate::witness::clause_name;
 use crate::{
     ArmResult, FailureStatus, FailureVerdict, GoalVerdict, Options, Progress, Verdict, WorldError,
@@ -124,6 +124,7 @@ impl Judge<'_> {
         Ok(match run.outcome(goal) {
             Outcome::Fails(trace) => FailureStatus::LoadBearing(trace),
             Outcome::Unknown(why) => FailureStatus::Unknown { why },
+            Outcome::Untold => FailureStatus::Unknown { why: NOT_REPLAYED.into() },
             Outcome::Holds(bounds) if bounds.is_empty() => {
                 self.why_not(run, protections, goal, progress)?
             }

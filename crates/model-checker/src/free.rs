@@ -6,7 +6,7 @@ use design::model::{
 
 use crate::check::operations;
 use crate::failures::{Judge, protection_name};
-use crate::run::Outcome;
+use crate::run::{NOT_REPLAYED, Outcome};
 use crate::{FreeClause, Progress, Verdict, WorldError};
 
 /// In larger worlds it takes too long.
@@ -139,6 +139,10 @@ fn not_needed(
                 Outcome::Unknown(why) => {
                     known = false;
                     within.push(why);
+                }
+                Outcome::Untold => {
+                    known = false;
+                    within.push(NOT_REPLAYED.into());
                 }
             }
         }

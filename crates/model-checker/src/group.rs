@@ -12,7 +12,7 @@ use crate::clock::Scaled;
 use crate::islands::reduce;
 use crate::protocols;
 use crate::report::WitnessKind;
-use crate::run::{Outcome, Run, Wanted};
+use crate::run::{NOT_REPLAYED, Outcome, Run, Wanted};
 use crate::slice::{Slice, groups, project};
 use crate::summary::summary;
 use crate::{ArmResult, GoalVerdict, Options, Progress, Stop, Verdict, WorldError};
@@ -250,7 +250,10 @@ impl Groups<'_> {
             let plain = group.run.machine.symmetry.is_none() && !group.run.island;
             // Where the budget ended already, it would end again.
             let told = stopped || !group.run.explored.stop.is_some_and(Stop::is_budget);
-            if (same && plain && told) || (stopped && !smaller) || no_memory {
+            // What cannot be gone in the whole design is looked at there.
+            let shown = |goal: &Goal| !matches!(group.run.outcome(*goal), Outcome::Untold);
+            let here = (same && plain && told) || (stopped && !smaller) || no_memory;
+            if here && (no_memory || stopped || goals.iter().all(shown)) {
                 for goal in goals {
                     let told = group.told.clone();
                     let verdict = self.verdict(goal, group.run.outcome(goal), &group.run, told);
@@ -312,7 +315,9 @@ impl Groups<'_> {
         slice: Option<String>,
     ) -> GoalVerdict {
         let name = crate::slice::goal(&self.whole.design, goal).name.clone();
-        let states = run.explored.len() as u64;
+        let judged = run.judged(goal);
+        let states = judged.explored.len() as u64;
+        let slice = slice.filter(|_| !judged.machine.left.none);
         GoalVerdict { goal, name, verdict: verdict(outcome), slice, states }
     }
 }
@@ -337,6 +342,7 @@ fn verdict(outcome: Outcome) -> Verdict {
         Outcome::Holds(bounds) => Verdict::Holds(bounds),
         Outcome::Fails(trace) => Verdict::Violated(trace),
         Outcome::Unknown(why) => Verdict::Unknown(why),
+        Outcome::Untold => Verdict::Unknown(NOT_REPLAYED.into()),
     }
 }
 

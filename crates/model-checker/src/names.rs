@@ -56,12 +56,11 @@ impl Machine {
             },
             Type::Proof => if word == 1 { "right proof" } else { "wrong proof" }.into(),
             ty if ty.is_opaque() => {
-                let pool = &self.universe.sorts.pool;
-                match pool.get(word as usize) {
-                    Some(text) if (word as usize) < self.program.texts().len() => {
-                        format!("{text:?}")
-                    }
-                    Some(text) => text.clone(),
+                let sorts = &self.universe.sorts;
+                match sorts.pool.get(word as usize) {
+                    Some(text) if sorts.is_opaque(word) => text.clone(),
+                    // as it is written
+                    Some(text) => format!("{text:?}"),
                     None => word.to_string(),
                 }
             }

@@ -6,6 +6,7 @@ use design::model::{Goal, OperationId, Protection};
 
 use crate::arm::{Arm, Findings, Violation};
 use crate::clock::Scaled;
+use crate::group::beside;
 use crate::guided::{self, End};
 use crate::machine::Machine;
 use crate::recover::{Recovery, recover, settles};
@@ -28,6 +29,8 @@ pub(crate) struct Run {
     together: Vec<(u32, Run)>,
     /// of the goals that break: how, in the whole design; none if that cannot be shown
     traces: Vec<(u32, Option<Trace>)>,
+    /// what became of recoveries, as far as it was asked
+    recovered: RefCell<Vec<(u32, Outcome)>>,
     /// the steps of histories of a slice that could not be gone in the whole design
     pub(crate) unshown: Vec<OperationId>,
     /// of a slice: the design to tell a history in
@@ -56,15 +59,18 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// What became of a goal in one arm.
+#[derive(Clone)]
 pub(crate) enum Outcome {
     /// within these bounds; none: in all of the world
     Holds(Vec<String>),
     Fails(Trace),
     Unknown(String),
+    /// a history was found that cannot be gone in the whole design
+    Untold,
 }
 
 /// What is said of a trace that shows nothing.
-const NOT_REPLAYED: &str = "a trace was found and could not be replayed: this is a defect of the \
+pub(crate) const NOT_REPLAYED: &str = "a trace was found and could not be replayed: this is a defect of the \
                             checker, please report the design";
 
 impl Run {
@@ -124,7 +130,7 @@ impl Run {
                 found.merge(worker.found);
             }
             let again = found.unranked;
-            let run = Run {
+            let mut run = Run {
                 machine,
                 explored,
                 found,
@@ -134,6 +140,7 @@ impl Run {
                 island: wanted.island,
                 together: Vec::new(),
                 traces: Vec::new(),
+                recovered: RefCell::default(),
                 unshown: Vec::new(),
                 whole: None,
                 bytes_max: limits.bytes,
@@ -143,9 +150,10 @@ impl Run {
                 barred.push(sort);
                 continue;
             }
-            let together = together(&run.found, wanted, options, progress)?;
-            let mut run = Run { together, ..run };
             run.tell(scaled, wanted, options);
+            let goals = run.for_the_whole(scaled);
+            let rest = beside(options, run.explored.bytes());
+            run.together = together(&goals, wanted, &rest, progress)?;
             return Ok(run);
         }
     }
@@ -172,6 +180,21 @@ impl Run {
         if !scaled.left.none && !scaled.design.recoveries.is_empty() {
             self.whole = whole(&self.machine, wanted, options);
         }
+    }
+
+    /// Goals that the whole design has to be looked at for: one world cannot tell what happens in another,
+    /// nor a slice what happens elsewhere. Where the history of a slice cannot be gone in the whole design,
+    /// there may be no room for it in the rest.
+    fn for_the_whole(&self, scaled: &Scaled) -> Vec<u32> {
+        let elsewhere = self.found.violations.iter().filter(|held| held.elsewhere);
+        let mut goals: Vec<u32> = elsewhere.map(|held| held.goal).collect();
+        if !scaled.left.none && !scaled.left.open {
+            let untold = self.traces.iter().filter(|(_, trace)| trace.is_none());
+            goals.extend(untold.map(|(goal, _)| goal));
+        }
+        goals.sort_unstable();
+        goals.dedup();
+        goals
     }
 
     pub(crate) fn result(&self) -> ArmResult {
@@ -204,8 +227,22 @@ impl Run {
     pub(crate) fn outcome(&self, goal: Goal) -> Outcome {
         match goal {
             Goal::Invariant(at) => self.invariant(at),
-            Goal::Recovery(at) => self.recovery(at),
+            Goal::Recovery(at) => {
+                let told = self.recovered.borrow().iter().find(|held| held.0 == at).cloned();
+                let (_, outcome) = told.unwrap_or_else(|| {
+                    let held = (at, self.recovery(at));
+                    self.recovered.borrow_mut().push(held.clone());
+                    held
+                });
+                outcome
+            }
         }
+    }
+
+    /// Where this goal was judged: here, or in the whole design.
+    pub(crate) fn judged(&self, goal: Goal) -> &Run {
+        let together = self.together.iter().find(|(at, _)| goal == Goal::Invariant(*at));
+        together.map_or(self, |(_, whole)| whole)
     }
 
     /// Why nothing can be said that holds, if so.
@@ -224,7 +261,7 @@ impl Run {
         let told = self.traces.iter().find(|(goal, _)| *goal == at);
         match (told, self.stopped()) {
             (Some((_, Some(trace))), _) => Outcome::Fails(trace.clone()),
-            (Some((_, None)), _) => Outcome::Unknown(NOT_REPLAYED.into()),
+            (Some((_, None)), _) => Outcome::Untold,
             (None, Some(why)) => Outcome::Unknown(why),
             (None, None) => Outcome::Holds(self.bounds()),
         }
@@ -275,7 +312,7 @@ impl Run {
             }
             None => trace,
         };
-        trace.map_or_else(|| Outcome::Unknown(NOT_REPLAYED.into()), Outcome::Fails)
+        trace.map_or(Outcome::Untold, Outcome::Fails)
     }
 }
 
@@ -339,20 +376,15 @@ fn news(
     news
 }
 
-/// One world cannot tell what happens in another, nor a slice what happens elsewhere. A goal that a step
-/// there would break is looked at in all of the design, up to where it breaks.
+/// These goals, in all of the design, up to where they break.
 fn together(
-    found: &Findings,
+    goals: &[u32],
     wanted: &Wanted<'_>,
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Vec<(u32, Run)>, WorldError> {
-    let mut goals: Vec<u32> =
-        found.violations.iter().filter(|held| held.elsewhere).map(|held| held.goal).collect();
-    goals.sort_unstable();
-    goals.dedup();
     let mut runs = Vec::new();
-    for goal in goals {
+    for goal in goals.iter().copied() {
         let wanted = Wanted {
             name: format!("{}, all together", wanted.name),
             invariants: vec![goal],

@@ -239,3 +239,41 @@ fn a_history_that_needs_something_elsewhere_is_told_whole() {
         assert!(steps.contains(&step), "{steps:?}");
     }
 }
+
+/// A log that the goal does not read ends the histories of the whole design, and not those of the slice.
+#[test]
+fn what_has_no_room_in_the_whole_design_is_no_defect() {
+    let design = compile(
+        "design Full
+         actor user { seen: int? of Alpha }
+         subject Alpha(a: text) { truth S { n: int = 0 } log L { k: int } }
+         step user[back(a: Alpha)] { a.n := a.seen }
+         step user[look(a: Alpha) { some: a.n != 0 }] { append L { k: 1 } a.seen := a.n }
+         step user[up(a: Alpha)] { append L { k: 1 } a.n += 1 }
+         invariant grows: all v in Alpha: v.n >= old(v.n)
+         check { user: 1  a: 1  S.n: 0..2  log: 2 }",
+    );
+    let report = check(&design, &goals_alone(), &mut |_| ()).expect("a world");
+    let [grows] = &report.goals[..] else { panic!("{:?}", report.goals) };
+    let Verdict::Holds(bounds) = &grows.verdict else { panic!("{:?}", grows.verdict) };
+    assert!(bounds.iter().any(|bound| bound.contains("L: 2 entries")), "{bounds:?}");
+    assert_eq!(grows.slice, None, "the whole design was looked at, and the line says so");
+}
+
+/// A literal that only another goal names is a value of the slice, and is called the same there.
+#[test]
+fn a_value_has_one_name_in_every_slice() {
+    let design = compile(
+        r#"design Names
+           actor user
+           subject Alpha(a: text) { truth S { t: text = "" } }
+           subject Beta(b: text) { truth B { t: text = "" } }
+           step user[write(a: Alpha, b: Beta, name: text = "x")] { a.t := name b.t := name }
+           invariant few: count(v in Beta where v.t != "y") <= 1
+           recovers empty: all v in Alpha: v.t = "" or v.t = "x"
+           check { user: 1  a: 1  b: 1  name: 1 }"#,
+    );
+    let report = check(&design, &goals_alone(), &mut |_| ()).expect("a world");
+    let words: Vec<&str> = report.goals.iter().map(|goal| word(&goal.verdict)).collect();
+    assert_eq!(words, ["proved", "violated"]);
+}

@@ -29,6 +29,8 @@ pub(crate) struct Slice {
     pub(crate) operations: Vec<Kept>,
     /// what is judged in it
     pub(crate) goals: Vec<Goal>,
+    /// some clauses may hold or not
+    pub(crate) open: bool,
 }
 
 /// What is to be explored.
@@ -57,6 +59,7 @@ pub(crate) fn close(design: &Design, protections: &[Protection], seeds: &Seeds) 
                 .map(|held| Kept { clauses: vec![false; held.guard.len()], ..Kept::default() })
                 .collect(),
             goals: seeds.goals.clone(),
+            open: seeds.clauses.is_some(),
         },
     };
     for goal in &seeds.goals {

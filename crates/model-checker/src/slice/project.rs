@@ -17,6 +17,8 @@ use super::safe;
 pub(crate) struct LeftOut {
     /// nothing is left out
     pub(crate) none: bool,
+    /// some clauses may hold or not
+    pub(crate) open: bool,
     parts: BTreeSet<Part>,
     subjects: Vec<bool>,
     operations: Vec<bool>,
@@ -81,7 +83,7 @@ impl LeftOut {
 pub(crate) fn project(design: &Design, slice: &Slice) -> (Design, LeftOut) {
     let mut made = design.clone();
     let parts = &slice.parts;
-    let mut left = LeftOut { parts: parts.clone(), ..LeftOut::default() };
+    let mut left = LeftOut { open: slice.open, parts: parts.clone(), ..LeftOut::default() };
     for (index, subject) in made.subjects.iter_mut().enumerate() {
         let id = SubjectId::of(index);
         subject.implicit |= !parts.contains(&Part::Present(id));

@@ -16,7 +16,7 @@ pub(crate) use super::parts::{
 use super::slots::{Codec, Kind};
 use super::sorts::{SortDomain, message_targets, setting};
 use super::universe::Universe;
-use super::unread::unread_times;
+use super::unread::{reads_times, unread_times};
 use crate::WorldError;
 use crate::machine::{TERMS_MAX, list_room};
 use crate::slice::LeftOut;
@@ -177,7 +177,8 @@ impl Maker<'_> {
     }
 
     fn records(&mut self) -> Result<(), WorldError> {
-        let clock = self.settings.on(Fault::ClockStep);
+        // Where nothing reads a time, it does not matter what a clock says.
+        let clock = self.settings.on(Fault::ClockStep) && reads_times(self.design, &self.unread);
         for index in 0..self.design.subjects.len() {
             let subject = SubjectId::of(index);
             if self.left.subject(subject) {

@@ -123,6 +123,14 @@ impl Sorts {
         self.list.iter().position(|sort| sort.places.iter().any(is_key))
     }
 
+    /// Does this text only stand for some text?
+    pub(crate) fn is_opaque(&self, handle: Word) -> bool {
+        let stands = |sort: &Sort| {
+            (sort.opaque_first..sort.opaque_first + Word::from(sort.opaque_len)).contains(&handle)
+        };
+        self.list.iter().any(stands)
+    }
+
     pub(crate) fn place(&self, place: PlaceOf) -> Option<usize> {
         self.of_place.get(&place).copied()
     }

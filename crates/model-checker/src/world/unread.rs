@@ -37,3 +37,16 @@ pub(super) fn unread_times(design: &Design) -> FxHashSet<(SubjectId, AttrId)> {
     }
     unread
 }
+
+/// Is there a time that somebody looks at: in truth, in a memory, in a call?
+pub(super) fn reads_times(design: &Design, unread: &FxHashSet<(SubjectId, AttrId)>) -> bool {
+    let is_time = |ty: &Type| *crate::world::sorts::element(ty).required() == Type::Time;
+    let truth = design.subjects.iter().enumerate().any(|(index, subject)| {
+        subject.attributes.iter().enumerate().any(|(at, attribute)| {
+            is_time(&attribute.ty) && !unread.contains(&(SubjectId::of(index), AttrId::of(at)))
+        })
+    });
+    let mut memory = design.actors.iter().flat_map(|actor| &actor.memory);
+    let mut params = design.operations.iter().flat_map(|operation| &operation.params);
+    truth || memory.any(|held| is_time(&held.ty)) || params.any(|param| is_time(&param.ty))
+}

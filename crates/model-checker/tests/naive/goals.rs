@@ -187,10 +187,6 @@ impl Maker {
 
     /// Leaves out what nothing uses.
     pub(super) fn trim(&mut self) {
-        if flow::Flow::of(&self.design).read_times.is_empty() {
-            // Where nothing reads a time it does not matter what a clock says.
-            self.design.check.faults.retain(|(fault, _)| *fault != Fault::ClockStep);
-        }
         let remembers = self
             .design
             .ops

@@ -65,7 +65,8 @@ impl World<'_> {
     /// The clocks that one machine may have, with the fault that it takes.
     pub fn clocks(&self) -> Vec<(i64, &'static [Fault])> {
         let mut clocks: Vec<(i64, &'static [Fault])> = vec![(0, &[])];
-        if self.design.has(Fault::ClockStep) {
+        // Where nothing reads a time it does not matter what a clock says.
+        if self.has_time && self.design.has(Fault::ClockStep) {
             clocks.push((self.fine, &[Fault::ClockStep]));
             clocks.push((-self.fine, &[Fault::ClockStep]));
         }

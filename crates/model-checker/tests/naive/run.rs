@@ -161,7 +161,8 @@ impl World<'_> {
 
 impl Body<'_> {
     fn done(mut self) -> Done {
-        if self.scene.world.design.has(Fault::ClockStep) {
+        let world = self.scene.world;
+        if world.has_time && world.design.has(Fault::ClockStep) {
             // What is written as it was is not written.
             let changed = |held: &&Rec| self.scene.state.records.get(held) != self.before.get(held);
             let touched: Vec<Rec> = self.touched.iter().filter(changed).copied().collect();
