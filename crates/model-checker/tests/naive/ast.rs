@@ -171,6 +171,8 @@ pub struct Attr {
     pub default: Value,
     /// a crash of its place takes it away
     pub volatile: bool,
+    /// of a number: no step leaves it outside
+    pub range: Option<(i64, i64)>,
 }
 
 impl Attr {

@@ -31,6 +31,8 @@ pub(super) struct Maker {
     pub(super) lone: bool,
     /// two numbers of a record advance by themselves, so that the smaller may overtake the other
     race: bool,
+    /// numbers have a range
+    ranges: bool,
 }
 
 pub(super) const USER: usize = 0;
@@ -57,6 +59,7 @@ pub fn design(seed: u64) -> Design {
         once: false,
         lone: false,
         race: false,
+        ranges: false,
     };
     maker.once = theme == Theme::Network && maker.dice.chance(45);
     // Drawn aside, so that the other designs stay as they are.
@@ -64,6 +67,7 @@ pub fn design(seed: u64) -> Design {
     maker.lone = maker.once && aside.chance(40);
     maker.race = aside.chance(40);
     maker.ranked = matches!(theme, Theme::Memory | Theme::Truth) && maker.dice.chance(45);
+    maker.ranges = !maker.ranked && aside.chance(15);
     maker.make();
     // other dice, so that the designs stay what they were
     if maker.theme == Theme::Network {
@@ -295,7 +299,9 @@ impl Maker {
                     Ty::List => (false, Value::List(Vec::new())),
                     Ty::Time | Ty::Actor | Ty::Ref(_) => (true, Value::Null),
                 };
-                Attr { name: format!("{low}_{at}"), ty, optional, default, volatile: false }
+                let name = format!("{low}_{at}");
+                let range = (ty == Ty::Int && self.ranges).then_some((0, 1));
+                Attr { name, ty, optional, default, volatile: false, range }
             })
             .collect()
     }

@@ -92,6 +92,9 @@ impl World<'_> {
             body.touched.push(*record);
         }
         body.all(&op.body).map_err(|Missing| Refused::Body)?;
+        if body.leaves_something_outside() {
+            return Err(Refused::Body);
+        }
         Ok(body.done())
     }
 
@@ -118,7 +121,7 @@ impl World<'_> {
             }
         }
         body.all(handler).ok()?;
-        Some(body.done())
+        (!body.leaves_something_outside()).then(|| body.done())
     }
 
     fn body<'s>(&'s self, state: &'s State, params: &[Param], who: &Who<'_>) -> Body<'s> {
@@ -160,6 +163,18 @@ impl World<'_> {
 }
 
 impl Body<'_> {
+    /// Is there a number outside of its range, now that all is done?
+    fn leaves_something_outside(&self) -> bool {
+        let subjects = &self.scene.world.design.subjects;
+        self.scene.state.records.iter().any(|(record, held)| {
+            let attrs = subjects[record.subject].attrs.iter().zip(&held.attrs);
+            attrs.into_iter().any(|(attr, value)| match (attr.range, value) {
+                (Some((low, high)), Value::Int(number)) => !(low..=high).contains(number),
+                _ => false,
+            })
+        })
+    }
+
     fn done(mut self) -> Done {
         let world = self.scene.world;
         if world.has_time && world.design.has(Fault::ClockStep) {

@@ -116,6 +116,9 @@ fn smaller(design: &Design) -> Vec<Design> {
             if design.subjects[at].attrs[attr].volatile {
                 with(&|next| next.subjects[at].attrs[attr].volatile = false);
             }
+            if design.subjects[at].attrs[attr].range.is_some() {
+                with(&|next| next.subjects[at].attrs[attr].range = None);
+            }
         }
     }
     for at in 0..design.actors.len() {

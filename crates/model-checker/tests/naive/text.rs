@@ -137,7 +137,8 @@ fn subject_text(design: &Design, subject: &Subject) -> String {
         let own = subject.attrs.iter().filter(|attr| attr.volatile == volatile);
         own.map(|attr| {
             let mark = if attr.optional { "?" } else { "" };
-            let shown = ty(design, &attr.ty);
+            let range = attr.range.map_or(String::new(), |(low, high)| format!(" {low}..{high}"));
+            let shown = format!("{}{range}", ty(design, &attr.ty));
             let default = match (&attr.default, &attr.ty) {
                 (Value::Null, _) | (_, Ty::Set(_) | Ty::List) => String::new(),
                 (value, _) => format!(" = {}", constant(value)),
@@ -434,7 +435,8 @@ fn check_text(design: &Design, so_far: &str) -> String {
     for subject in &design.subjects {
         entries.push(format!("{}k: {}", subject.low, subject.count));
         for attr in &subject.attrs {
-            if attr.ty == Ty::Int {
+            // Where there is a range, no other bound is needed.
+            if attr.ty == Ty::Int && attr.range.is_none() {
                 let (low, high) = check.bound;
                 entries.push(format!("{}.{}: {low}..{high}", attr.state(subject), attr.name));
             }
