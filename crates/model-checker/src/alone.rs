@@ -102,7 +102,7 @@ impl Alone<'_> {
         }
         // What cannot be gone in the whole design is looked at there. (Invariants were already.)
         let unshown =
-            |goal: &Goal| recovers(goal) && matches!(answer.run.outcome(*goal), Outcome::Untold);
+            |goal: &Goal| goal.needs_fairness() && matches!(answer.run.outcome(*goal), Outcome::Untold);
         if answer.slice.is_some() && self.goals.iter().any(unshown) {
             return self.search_in(None, options, false, progress);
         }

@@ -229,7 +229,7 @@ fn wider(ranked: &Report, expected: &Expected) -> Result<(), String> {
         };
         let broken = matches!(word, Word::Violated(_));
         let soon =
-            !bounded && shown.starts_with("Violated") && *length < WIDE as usize && !goal.recovers;
+            !bounded && shown.starts_with("Violated") && *length < WIDE as usize && !goal.of_histories();
         let other = Word::Violated(*length);
         if broken && shown.starts_with("Proved") || soon && *word != other {
             return Err(format!("{name} is {shown:.80} ({length} steps), not {word:?} to {WIDE}"));
@@ -256,7 +256,7 @@ fn words(report: &Report, expected: &Expected, bounded: bool) -> Result<(), Stri
             }
             Word::Violated(steps) => {
                 let as_long = if bounded { *length == steps } else { *length <= steps };
-                shown.starts_with("Violated") && (goal.recovers || !expected.exact || as_long)
+                shown.starts_with("Violated") && (goal.of_histories() || !expected.exact || as_long)
             }
             Word::NotKnown => shown.starts_with("Unknown") || !bounded,
         };
@@ -320,7 +320,7 @@ fn in_slices(design: &Design, sliced: &Report, all: &[Expected]) -> Result<(), S
                 Word::Proved => is("Proved") || only_time,
                 Word::HoldsWithin => is("Holds") || is("Proved"),
                 Word::Violated(steps) => {
-                    is("Violated") && (goal.recovers || !expected.exact || *length == steps)
+                    is("Violated") && (goal.of_histories() || !expected.exact || *length == steps)
                 }
                 // What is cut may be no part of the slice.
                 Word::NotKnown => true,
