@@ -70,7 +70,12 @@ struct Node {
 }
 
 /// The same history in the whole design, if there is one.
-pub(crate) fn follow(machine: &Machine, slice: &Machine, trace: &Trace, end: End<'_>) -> Option<Trace> {
+pub(crate) fn follow(
+    machine: &Machine,
+    slice: &Machine,
+    trace: &Trace,
+    end: End<'_>,
+) -> Option<Trace> {
     let script: Vec<Scripted<'_>> = trace
         .steps
         .iter()

@@ -14,7 +14,7 @@ use engine::{Scratch, Side, Word};
 use rustc_hash::FxHashMap;
 
 use crate::machine::{Beyond, Machine, Move, NOW, Sink, Step, View};
-use crate::recover::{Action, Graph, NO_ROOM, NONE, NoRoom, STATE_BYTES, action, fair, first, parts};
+use crate::recover::{Action, Graph, NONE, NoRoom, STATE_BYTES, action, fair, first, parts};
 use crate::search::Explored;
 
 /// What was found about one goal.
@@ -41,12 +41,7 @@ pub(crate) struct Waits {
 }
 
 /// `bytes_max`: how much the graph may take.
-pub(crate) fn leads_to(
-    machine: &Machine,
-    explored: &Explored,
-    goal: u32,
-    bytes_max: usize,
-) -> Led {
+pub(crate) fn leads_to(machine: &Machine, explored: &Explored, goal: u32, bytes_max: usize) -> Led {
     let mut best: Option<Waits> = None;
     let mut but = None;
     for of in whose(machine, goal) {
@@ -59,8 +54,26 @@ pub(crate) fn leads_to(
         region.best(explored, &of, &mut best);
     }
     match best {
-        Some(found) => Led::Fails(found),
+        Some(found) => Led::Fails(found.since_it_began(machine, explored, goal)),
         None => Led::Holds { but },
+    }
+}
+
+impl Waits {
+    /// It may have begun to wait earlier on the way.
+    fn since_it_began(mut self, machine: &Machine, explored: &Explored, goal: u32) -> Waits {
+        let mut words = Vec::new();
+        let mut scratch = Scratch::new();
+        for at in (0..self.began).rev() {
+            machine.plan.slots.unpack(explored.state(self.way[at]), &mut words);
+            if is_served(machine, goal, &self.of, &View::new(machine, &words, NOW), &mut scratch) {
+                break;
+            }
+            if begins(machine, goal, &self.of, &words, &mut scratch) {
+                self.began = at;
+            }
+        }
+        self
     }
 }
 
@@ -144,6 +157,8 @@ struct Region {
     came: Vec<u32>,
     beyond: NoRoom,
 }
+
+const NO_ROOM: &str = "more memory than the budget allows, for the graph of what waits";
 
 /// The place of a state in which it does not wait.
 const SERVED: u32 = u32::MAX;

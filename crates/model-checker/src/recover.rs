@@ -259,7 +259,7 @@ fn failures<'a>(
     })
 }
 
-pub(crate) const NO_ROOM: &str = "more memory than the budget allows, for the graph of recovery";
+const NO_ROOM: &str = "more memory than the budget allows, for the graph of recovery";
 
 /// What each state of a graph takes besides its transitions, while its parts are looked for.
 pub(crate) const STATE_BYTES: usize = 80;

@@ -351,8 +351,12 @@ impl Run {
             step => format!("since step {step}"),
         };
         let ending = match found.dead_end {
-            true => format!("{who} waits {since}, and nothing that is owed ends that: `{name}` is not kept"),
-            false => format!("this goes on for ever, and {who} waits {since}: `{name}` is not kept"),
+            true => format!(
+                "{who} waits {since}, and nothing that is owed ends that: `{name}` is not kept"
+            ),
+            false => {
+                format!("this goes on for ever, and {who} waits {since}: `{name}` is not kept")
+            }
         };
         let trace = lasso::waits(machine, explored, &found, ending);
         let trace = match &self.whole {

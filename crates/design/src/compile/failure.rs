@@ -114,11 +114,8 @@ impl Compiler {
             return None; // it had an error of its own
         }
         let words: Vec<String> = self.names.goals.keys().cloned().collect();
-        let mut problem = Diagnostic::error(
-            "E0605",
-            name.span,
-            format!("no goal is called `{}`", name.text),
-        );
+        let mut problem =
+            Diagnostic::error("E0605", name.span, format!("no goal is called `{}`", name.text));
         problem = match suggest::did_you_mean(&name.text, words.iter().map(String::as_str)) {
             Some(hint) => problem.help(hint),
             None => {

@@ -96,7 +96,9 @@ impl Compiler {
                 self.report(
                     Diagnostic::error("E0617", body.span, message)
                         .label("who waits must be a record or a principal")
-                        .help("range over a subject or an actor, and say the rest in `where` or `=>`"),
+                        .help(
+                            "range over a subject or an actor, and say the rest in `where` or `=>`",
+                        ),
                 );
                 return;
             }

@@ -81,9 +81,7 @@ impl Design {
                         Goal::Recovery(at) => {
                             number(&recoveries, at).map(|at| Goal::Recovery(at as u32))
                         }
-                        Goal::LeadsTo(at) => {
-                            number(&leads, at).map(|at| Goal::LeadsTo(at as u32))
-                        }
+                        Goal::LeadsTo(at) => number(&leads, at).map(|at| Goal::LeadsTo(at as u32)),
                     };
                     let Some(moved) = moved else { return false };
                     *breaks = moved;

@@ -1,8 +1,8 @@
 //! From a design to a program: the lists that grow while it is lowered.
 
 use design::model::{
-    Design, Domain, Expr, Invariant, LeadsTo, Local, LocalId, OperationId, Protection, Span, StmtId,
-    Type,
+    Design, Domain, Expr, Invariant, LeadsTo, Local, LocalId, OperationId, Protection, Span,
+    StmtId, Type,
 };
 
 use super::constants::Texts;

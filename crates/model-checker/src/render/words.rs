@@ -160,7 +160,8 @@ fn told<'a>(
     world: &'a WorldSummary,
     base: &'a ArmResult,
 ) -> Told<'a> {
-    let here = || report.goals.iter().map(|held| held.goal).filter(|at| report.world_of(*at) == name);
+    let here =
+        || report.goals.iter().map(|held| held.goal).filter(|at| report.world_of(*at) == name);
     let recovers = here().any(|goal| matches!(goal, Goal::Recovery(_)));
     let leads = here().any(|goal| matches!(goal, Goal::LeadsTo(_)));
     let assumed: &[String] = if recovers { &world.fairness } else { &[] };

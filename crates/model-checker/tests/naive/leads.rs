@@ -44,8 +44,7 @@ pub fn word(
         let waits = |state: &State, now: i64| {
             state.records.contains_key(&record) && test(sides.to, state, now) != Some(true)
         };
-        let begins =
-            |state: &State| waits(state, 0) && test(sides.from, state, 0) != Some(false);
+        let begins = |state: &State| waits(state, 0) && test(sides.from, state, 0) != Some(false);
         let mut reached: Vec<bool> = states.iter().map(begins).collect();
         let mut left: Vec<usize> = (0..states.len()).filter(|at| reached[*at]).collect();
         while let Some(at) = left.pop() {
@@ -62,9 +61,8 @@ pub fn word(
         if parts(&ways, &reached).iter().any(|part| fair(&ways, part)) {
             return Word::Violated(0);
         }
-        let waits_beyond = |going: &Going| {
-            going.beyond.as_ref().is_some_and(|(state, now)| waits(state, *now))
-        };
+        let waits_beyond =
+            |going: &Going| going.beyond.as_ref().is_some_and(|(state, now)| waits(state, *now));
         open |= (0..states.len()).any(|at| reached[at] && all[at].iter().any(waits_beyond));
     }
     match (open, cut) {

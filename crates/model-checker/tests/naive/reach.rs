@@ -122,5 +122,11 @@ fn view(design: &mut Design, dice: &mut Dice) {
         _ => Value::Enum(dice.below(WORDS.len())),
     };
     let body = cmp(Cmp::Le, Expr::View(0, attr, wanted), int(dice.below(2) as i64));
-    design.goals.push(Goal { name: "m0".into(), recovers: true, leads: None, uses_old: false, body });
+    design.goals.push(Goal {
+        name: "m0".into(),
+        recovers: true,
+        leads: None,
+        uses_old: false,
+        body,
+    });
 }

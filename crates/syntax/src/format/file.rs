@@ -183,7 +183,7 @@ fn class(item: &Item) -> Option<Class> {
         ItemKind::Protocol(_) => Class::Protocol,
         ItemKind::Invariant { .. } | ItemKind::Recovers { .. } | ItemKind::LeadsTo { .. } => {
             Class::Property
-        },
+        }
         ItemKind::Failure(_) | ItemKind::Defence(_) | ItemKind::Hotspot(_) => Class::Failure,
         ItemKind::Check(_) => Class::Check,
         ItemKind::Error => return None,
