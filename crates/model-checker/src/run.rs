@@ -30,7 +30,7 @@ pub(crate) struct Run {
     together: Vec<(u32, Run)>,
     /// of the goals that break: how, in the whole design; none if that cannot be shown
     traces: Vec<(u32, Option<Trace>)>,
-    /// what became of recoveries, as far as it was asked
+    /// what became of the goals that need fairness, as far as it was asked
     fair: RefCell<Vec<(Goal, Outcome)>>,
     /// the steps of histories of a slice that could not be gone in the whole design
     pub(crate) unshown: Vec<OperationId>,
