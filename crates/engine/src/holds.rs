@@ -1,4 +1,4 @@
-//! Invariants and recovery goals over a whole world.
+//! Goals over a whole world.
 
 use design::model::{ActorId, BlobId, Goal, MemoryId, OperationId, StateId, SubjectId};
 
@@ -48,6 +48,70 @@ pub fn holds<W: World>(
         }
         None => Refusal { reason: Reason::Unsupported, clause: None, at: rule.span },
     })
+}
+
+/// One side of a `leads_to`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    From,
+    To,
+}
+
+/// Does this side of a `leads_to` hold of the records and principals in `of`, one for each of its `all`?
+///
+/// `From` holds where they are all there, and what stands in `where` and before `=>` holds. `To` holds where
+/// what stands behind `=>` holds, and where one of them is not there: a record that is gone waits for
+/// nothing.
+pub fn leads_to<W: World>(
+    program: &Program,
+    goal: u32,
+    side: Side,
+    of: &[Word],
+    world: &W,
+    scratch: &mut Scratch,
+) -> Result<bool, Refusal> {
+    let Some(rule) = program.leads_to(goal) else {
+        let at = design::model::Span::default();
+        return Err(Refusal { reason: Reason::OutOfRange, clause: None, at });
+    };
+    assert_eq!(rule.ranges.len(), of.len(), "one value for each `all`");
+    scratch.stack.clear();
+    scratch.frame.clear();
+    scratch.frame.resize(rule.frame_width as usize, 0);
+    let env = WorldEnv { program, world, old: world, back: false };
+    let mut eval = Eval {
+        program,
+        env,
+        frame: &mut scratch.frame,
+        base: 0,
+        stack: &mut scratch.stack,
+        queries: &mut scratch.queries,
+        query_words: &mut scratch.query_words,
+        lenient: true,
+    };
+    let refused = |stop: Stop| match stop.refusal() {
+        Some((fault, node)) => {
+            Refusal { reason: fault.into(), clause: None, at: program.span(node) }
+        }
+        None => Refusal { reason: Reason::Unsupported, clause: None, at: rule.span },
+    };
+    for ((local, subject), word) in rule.ranges.iter().zip(of) {
+        if let Some(subject) = subject
+            && !eval.env.exists(*subject, *word).map_err(refused)?
+        {
+            return Ok(side == Side::To);
+        }
+        eval.set_local(*local, *word);
+    }
+    if side == Side::To {
+        return eval.test(rule.to).map_err(refused);
+    }
+    for filter in &rule.filters {
+        if !eval.test(*filter).map_err(refused)? {
+            return Ok(false);
+        }
+    }
+    eval.test(rule.from).map_err(refused)
 }
 
 /// Two worlds: after the transition and before it.

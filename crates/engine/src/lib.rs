@@ -35,7 +35,7 @@ mod word;
 pub use command::{AnswerKind, Command};
 pub use due::{Due, due};
 pub use hash_part::HashPart;
-pub use holds::holds;
+pub use holds::{Side, holds, leads_to};
 pub use layout::{Field, Layout, ParamsLayout, StateLayout, width_of};
 pub use legal::{LegalStep, legal_steps};
 pub use outcome::{Outcome, Outside, Place, Reason, Refusal};

@@ -11,7 +11,7 @@ use crate::group::{Base, Group, Groups, beside};
 use crate::protocols;
 use crate::report::WitnessKind;
 use crate::several;
-use crate::summary::{fairness, summary};
+use crate::summary::{fairness, fairness_of_leads, summary};
 use crate::{
     GoalVerdict, Options, Progress, Report, Verdict, Witness, WorldError, WorldSummary, free,
 };
@@ -116,6 +116,7 @@ fn world(whole: &Scaled, base: &Base, options: &Options) -> WorldSummary {
     };
     world.symmetry.clear();
     world.fairness.clear();
+    world.fairness_of_leads.clear();
     for group in &base.groups {
         let told = group.run.machine.symmetry_notes.iter().chain(&group.notes);
         for line in told {
@@ -126,6 +127,11 @@ fn world(whole: &Scaled, base: &Base, options: &Options) -> WorldSummary {
         for line in fairness(&group.run.machine) {
             if !world.fairness.contains(&line) {
                 world.fairness.push(line);
+            }
+        }
+        for line in fairness_of_leads(&group.run.machine) {
+            if !world.fairness_of_leads.contains(&line) {
+                world.fairness_of_leads.push(line);
             }
         }
     }
@@ -166,9 +172,11 @@ pub(crate) fn operations(
 
 /// The goals of a design, in the order written.
 pub(crate) fn goals(design: &Design, recovery: bool) -> Vec<Goal> {
-    let recoveries = if recovery { design.recoveries.len() as u32 } else { 0 };
+    let some = |count: usize| if recovery { count as u32 } else { 0 };
     let invariants = (0..design.invariants.len() as u32).map(Goal::Invariant);
-    invariants.chain((0..recoveries).map(Goal::Recovery)).collect()
+    let recoveries = (0..some(design.recoveries.len())).map(Goal::Recovery);
+    let leads = (0..some(design.leads.len())).map(Goal::LeadsTo);
+    invariants.chain(recoveries).chain(leads).collect()
 }
 
 impl GoalVerdict {

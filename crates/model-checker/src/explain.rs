@@ -14,6 +14,8 @@ use crate::{ChangeLine, MemoryLine, StateLine, StepKind, Trace, TraceStep};
 pub(crate) enum Wanted<'a> {
     /// the one that leads to this state, and breaks this goal about transitions
     To(&'a [u64], Option<u32>),
+    /// one that leads to this state without a fault
+    Calm(&'a [u64]),
     /// one that the world has no room for, and that breaks this goal
     Beyond(u32),
 }
@@ -27,7 +29,11 @@ struct Finder<'a> {
 
 impl Sink for Finder<'_> {
     fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
-        let Wanted::To(state, goal) = self.wanted else { return };
+        let (state, goal) = match self.wanted {
+            Wanted::To(state, goal) => (state, goal),
+            Wanted::Calm(state) if step.what.is_calm() => (state, None),
+            Wanted::Calm(_) | Wanted::Beyond(_) => return,
+        };
         if self.found.is_none()
             && step.packed == state
             && goal.is_none_or(|goal| breaks(machine, goal, step, &mut self.scratch))
@@ -48,11 +54,11 @@ impl Sink for Finder<'_> {
 
 /// Replays packed states from the first on, with real numbers and names.
 pub(crate) struct Replay<'a> {
-    machine: &'a Machine,
+    pub(crate) machine: &'a Machine,
     /// the design with everything in place, to ask what would have refused
     whole: Program,
     worker: Worker,
-    words: Vec<Word>,
+    pub(crate) words: Vec<Word>,
 }
 
 impl<'a> Replay<'a> {
@@ -537,7 +543,7 @@ pub(crate) fn trace(
     ending: String,
 ) -> Option<Trace> {
     let mut replay = Replay::new(machine);
-    let mut trace = replay.follow(explored, violation.state, ending)?;
+    let mut trace = replay.follow(explored, &explored.path(violation.state), ending)?;
     let goal = violation.goal;
     let last = match &violation.next {
         Next::Here => {
@@ -558,43 +564,4 @@ pub(crate) fn trace(
     };
     trace.steps.push(last);
     Some(trace)
-}
-
-/// A history that ends where nothing more happens.
-pub(crate) fn dead_end(
-    machine: &Machine,
-    explored: &Explored,
-    state: u32,
-    ending: String,
-) -> Option<Trace> {
-    Replay::new(machine).follow(explored, state, ending)
-}
-
-/// A history that leads to a cycle and goes round it for ever.
-pub(crate) fn lasso(
-    machine: &Machine,
-    explored: &Explored,
-    cycle: &[u32],
-    ending: String,
-) -> Option<Trace> {
-    let mut replay = Replay::new(machine);
-    let first = cycle.first()?;
-    let mut trace = replay.follow(explored, *first, ending)?;
-    trace.cycle_start = Some(trace.steps.len());
-    for id in cycle.iter().skip(1).chain(std::iter::once(first)) {
-        trace.steps.push(replay.step(Wanted::To(explored.state(*id), None), true)?);
-    }
-    Some(trace)
-}
-
-impl Replay<'_> {
-    /// Goes to a state.
-    fn follow(&mut self, explored: &Explored, state: u32, ending: String) -> Option<Trace> {
-        let initial = self.machine.lines(&self.words);
-        let mut trace = Trace { initial, ending, ..Trace::default() };
-        for id in explored.path(state).iter().skip(1) {
-            trace.steps.push(self.step(Wanted::To(explored.state(*id), None), false)?);
-        }
-        Some(trace)
-    }
 }

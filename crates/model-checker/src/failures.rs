@@ -15,7 +15,7 @@ use crate::run::{NOT_REPLAYED, Outcome, Run};
 use crate::witness::clause_name;
 use crate::{
     ArmResult, FailureStatus, FailureVerdict, GoalVerdict, Options, Progress, Verdict, WorldError,
-    restates,
+    leads, restates,
 };
 
 pub(crate) struct Judge<'a> {
@@ -44,10 +44,7 @@ pub(crate) fn protection_name(design: &Design, protection: &Protection) -> Strin
 }
 
 fn goal_name(design: &Design, goal: Goal) -> &str {
-    match goal {
-        Goal::Invariant(at) => &design.invariants[at as usize].name,
-        Goal::Recovery(at) => &design.recoveries[at as usize].name,
-    }
+    &design.goal(goal).name
 }
 
 impl Judge<'_> {
@@ -210,10 +207,16 @@ impl Judge<'_> {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Option<String>, WorldError> {
         let name = goal_name(&self.whole.design, goal);
-        let Goal::Invariant(at) = goal else {
-            let Goal::Recovery(at) = goal else { return Ok(None) };
-            let fails = ever_fails(&run.machine, &run.explored, at);
-            return Ok((!fails).then(|| format!("`{name}` holds in every state anyway")));
+        let at = match goal {
+            Goal::Invariant(at) => at,
+            Goal::Recovery(at) => {
+                let fails = ever_fails(&run.machine, &run.explored, at);
+                return Ok((!fails).then(|| format!("`{name}` holds in every state anyway")));
+            }
+            Goal::LeadsTo(at) => {
+                let waits = leads::ever_waits(&run.machine, &run.explored, at);
+                return Ok((!waits).then(|| format!("nothing ever waits for `{name}`")));
+            }
         };
         let held = &self.whole.design.invariants[at as usize];
         let mut body = held.body.clone();

@@ -183,7 +183,13 @@ impl Groups<'_> {
     fn alone<'g>(&'g self, goals: &'g [Goal]) -> Alone<'g> {
         let (whole, searches) = (self.whole, self.searches);
         let recovers = goals.iter().any(|goal| matches!(goal, Goal::Recovery(_)));
-        let name = if recovers { "recovery, without symmetry" } else { "as written" };
+        let leads = goals.iter().any(|goal| matches!(goal, Goal::LeadsTo(_)));
+        let name = match (recovers, leads) {
+            (true, false) => "recovery, without symmetry",
+            (false, true) => "leads_to, without symmetry",
+            (true, true) => "recovery and leads_to, without symmetry",
+            (false, false) => "as written",
+        };
         Alone { whole, protections: &[], name, goals, searches }
     }
 
@@ -209,7 +215,7 @@ impl Groups<'_> {
         Ok(verdicts)
     }
 
-    /// `recovers` is looked at without symmetry: fairness is owed to each thing by itself, not to whichever of
+    /// `recovers` and `leads_to` are looked at without symmetry: fairness is owed to each thing by itself, not to whichever of
     /// several takes its place.
     fn recoveries(
         &self,
@@ -219,7 +225,7 @@ impl Groups<'_> {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<(), WorldError> {
         let recoveries: Vec<Goal> =
-            wanted.iter().copied().filter(|goal| matches!(goal, Goal::Recovery(_))).collect();
+            wanted.iter().copied().filter(|goal| goal.needs_fairness()).collect();
         let own = match &group.slice {
             _ if recoveries.is_empty() => return Ok(()),
             _ if !options.slices => Vec::new(),
@@ -271,7 +277,7 @@ impl Groups<'_> {
         Ok(())
     }
 
-    /// Everything of a part but `recovers`.
+    /// Everything of a part but `recovers` and `leads_to`.
     fn search(
         &self,
         slice: Option<Slice>,
@@ -331,7 +337,7 @@ pub(crate) fn beside(options: &Options, bytes: usize) -> Options {
 pub(crate) fn invariants(goals: &[Goal]) -> Vec<u32> {
     let number = |goal: &Goal| match goal {
         Goal::Invariant(at) => Some(*at),
-        Goal::Recovery(_) => None,
+        Goal::Recovery(_) | Goal::LeadsTo(_) => None,
     };
     goals.iter().filter_map(number).collect()
 }

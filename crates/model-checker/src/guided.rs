@@ -13,6 +13,7 @@ use rustc_hash::FxHashSet;
 
 use crate::arm::breaks;
 use crate::explain::{Replay, Wanted};
+use crate::leads;
 use crate::machine::{Beyond, Machine, Move, NOW, Sink, Step, View};
 use crate::slice::{LeftOut, Part};
 use crate::world::plan::SlotName;
@@ -23,18 +24,32 @@ const STATES_MAX: usize = 20_000;
 
 /// What a history must come to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
+pub(crate) enum End<'a> {
     /// this goal, an invariant, breaks
     Breaks(u32),
     /// every step is gone, ticks too, and this goal, a `recovers`, does not hold
     Stuck(u32),
+    /// every step is gone, ticks too; after `began` of them these records and principals begin to wait for
+    /// this goal, a `leads_to`, and wait from then on
+    Waits { goal: u32, of: &'a [Word], began: usize },
 }
 
-impl End {
+impl End<'_> {
     /// Is this step of a slice's history to be gone in the whole design? How often the clock ticks before
     /// an invariant breaks hangs on what else is told apart.
     fn counts(self, step: &TraceStep) -> bool {
-        matches!(self, End::Stuck(_)) || step.kind != StepKind::Tick
+        !matches!(self, End::Breaks(_)) || step.kind != StepKind::Tick
+    }
+
+    /// May the history be in this state, with so many of its steps gone? `on`: the last of them just now.
+    fn allows(self, machine: &Machine, words: &[Word], at: usize, on: bool) -> bool {
+        let End::Waits { goal, of, began } = self else { return true };
+        let mut scratch = Scratch::new();
+        if on && at == began {
+            return leads::begins(machine, goal, of, words, &mut scratch);
+        }
+        let view = View::new(machine, words, NOW);
+        at < began || !leads::is_served(machine, goal, of, &view, &mut scratch)
     }
 }
 
@@ -55,7 +70,12 @@ struct Node {
 }
 
 /// The same history in the whole design, if there is one.
-pub(crate) fn follow(machine: &Machine, slice: &Machine, trace: &Trace, end: End) -> Option<Trace> {
+pub(crate) fn follow(
+    machine: &Machine,
+    slice: &Machine,
+    trace: &Trace,
+    end: End<'_>,
+) -> Option<Trace> {
     let script: Vec<Scripted<'_>> = trace
         .steps
         .iter()
@@ -99,7 +119,7 @@ fn search(
     machine: &Machine,
     left: &LeftOut,
     script: &[Scripted<'_>],
-    end: End,
+    end: End<'_>,
     others: bool,
 ) -> Option<Path> {
     let mut worker = machine.worker();
@@ -111,16 +131,21 @@ fn search(
     {
         return Some(Path { states: Vec::new(), beyond: false });
     }
+    if !end.allows(machine, &words, 0, true) {
+        return None;
+    }
     let explored = inside(machine, left);
     let mut known: FxHashSet<(Vec<u64>, usize)> = FxHashSet::default();
     let mut nodes = vec![Node { words, packed, at: 0, from: None }];
     let mut queue = VecDeque::from([0]);
     while let Some(number) = queue.pop_front() {
         let node = &nodes[number];
-        if let End::Stuck(goal) = end
-            && node.at == script.len()
-            && fails(machine, Goal::Recovery(goal), &node.words)
-        {
+        let ends = match end {
+            End::Breaks(_) => false,
+            End::Stuck(goal) => fails(machine, Goal::Recovery(goal), &node.words),
+            End::Waits { .. } => true,
+        };
+        if node.at == script.len() && ends {
             return Some(Path { states: way(&nodes, number), beyond: false });
         }
         if machine.load_words(&mut worker, &node.words).is_err() {
@@ -147,6 +172,9 @@ fn search(
         let at = nodes[number].at;
         for (words, packed, on) in next {
             let at = at + usize::from(on);
+            if !end.allows(machine, &words, at, on) {
+                continue;
+            }
             if known.len() < STATES_MAX && known.insert((packed.clone(), at)) {
                 nodes.push(Node { words, packed, at, from: Some(number) });
                 queue.push_back(nodes.len() - 1);
@@ -202,7 +230,7 @@ struct Guide<'a> {
     machine: &'a Machine,
     explored: &'a [bool],
     script: Option<&'a Scripted<'a>>,
-    end: End,
+    end: End<'a>,
     others: bool,
     scratch: Scratch,
     /// the state, and whether it was the step of the script
@@ -243,7 +271,7 @@ impl Guide<'_> {
     fn breaks(&mut self, step: &Step<'_>) -> bool {
         match self.end {
             End::Breaks(goal) => breaks(self.machine, goal, step, &mut self.scratch),
-            End::Stuck(_) => false,
+            End::Stuck(_) | End::Waits { .. } => false,
         }
     }
 }
@@ -269,7 +297,7 @@ impl Sink for Guide<'_> {
 }
 
 /// Tells the way that was found.
-fn retell(machine: &Machine, told: &Trace, path: &Path, end: End) -> Option<Trace> {
+fn retell(machine: &Machine, told: &Trace, path: &Path, end: End<'_>) -> Option<Trace> {
     let mut replay = Replay::new(machine);
     let initial = machine.lines(&machine.initial());
     let mut trace = Trace { initial, ending: told.ending.clone(), ..Trace::default() };

@@ -90,7 +90,7 @@ fn apart(design: &Design, left: &LeftOut, subject: SubjectId, part: u32) -> bool
             };
             plain && !makes && !answers
         })
-        && design.invariants.iter().chain(&design.recoveries).all(local)
+        && design.goals().all(local)
 }
 
 /// How often the key of `subject` holds that of `of`.

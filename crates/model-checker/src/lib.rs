@@ -14,6 +14,8 @@ mod free;
 mod group;
 mod guided;
 mod islands;
+mod lasso;
+mod leads;
 mod machine;
 mod names;
 mod options;

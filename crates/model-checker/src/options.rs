@@ -21,7 +21,7 @@ pub struct Options {
     pub faults: Option<Vec<FaultSetting>>,
     /// also check the failures, each without its protection
     pub failures: bool,
-    /// also check `recovers`
+    /// also check `recovers` and `leads_to`
     pub recovery: bool,
     /// also look for every step, refusal, fault and protocol path
     pub witnesses: bool,

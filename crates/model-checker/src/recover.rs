@@ -11,12 +11,12 @@ use design::model::{Goal, OperationId};
 use engine::{Scratch, Word};
 use rustc_hash::FxHashMap;
 
-use crate::machine::{Beyond, How, Machine, Move, NOW, Sink, Step, View};
+use crate::machine::{Beyond, How, Machine, Move, NOW, Sink, Step, View, Worker};
 use crate::search::Explored;
 
 /// What must happen eventually if it can happen all the time.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Action {
+pub(crate) enum Action {
     Repair(u32),
     Attempt(OperationId, u32),
     Decide(OperationId, u32),
@@ -26,23 +26,26 @@ enum Action {
     Message(OperationId, Vec<Word>),
     Tick,
     Heal,
+    /// of a `leads_to`: a call that it names
+    Named(u32),
 }
 
-const NONE: u32 = u32::MAX;
+/// The action of a transition that is owed to nobody.
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// The part of the graph where the goal does not hold.
 #[derive(Default)]
-struct Graph {
+pub(crate) struct Graph {
     /// ids of its states
-    states: Vec<u32>,
+    pub(crate) states: Vec<u32>,
     /// where the edges of each state begin
-    first: Vec<u32>,
+    pub(crate) first: Vec<u32>,
     /// (to, action)
-    edges: Vec<(u32, u32)>,
+    pub(crate) edges: Vec<(u32, u32)>,
     /// where the enabled actions of each state begin
-    first_enabled: Vec<u32>,
+    pub(crate) first_enabled: Vec<u32>,
     /// sorted for each state
-    enabled: Vec<u32>,
+    pub(crate) enabled: Vec<u32>,
 }
 
 struct Edges<'a> {
@@ -65,58 +68,68 @@ impl Edges<'_> {
         *self.actions.entry(action).or_insert(next)
     }
 
-    /// A repair is looked for among the records that something has changed: of those that are there
-    /// from the start and as they were then, there is no end. On such a one it may run, for it may
-    /// have come back to what it was, but nothing says that it does.
-    fn is_owed(&self, machine: &Machine, instance: u32, words: &[Word]) -> bool {
-        let repair = &machine.instances[instance as usize];
-        let operation = &machine.design.operations[repair.operation.index()];
-        let subject = operation.params.first().and_then(|param| param.ty.subject());
-        let (Some(subject), Some(key)) = (subject, repair.params.first()) else { return true };
-        let record = &machine.plan.records[subject.index()];
-        let held = record.words(*key as usize);
-        record.present(*key as usize).is_some() || words[held.clone()] != self.initial[held]
-    }
-}
-
-impl Edges<'_> {
-    /// What a transition is owed to, if it is.
-    fn action(&self, machine: &Machine, step: &Step<'_>) -> Option<Action> {
-        let words = step.before;
-        match step.what {
-            Move::Repair { instance, .. } => {
-                self.is_owed(machine, instance, words).then_some(Action::Repair(instance))
-            }
-            Move::Attempt { effect, key } | Move::Again { effect, key } => {
-                Some(Action::Attempt(effect, key))
-            }
-            Move::Decide { effect, key, .. } => Some(Action::Decide(effect, key)),
-            Move::Answer { effect, key, .. } => Some(Action::Answer(effect, key)),
-            Move::Land { call, .. } | Move::Drop { call } => {
-                let plan = &machine.plan.calls;
-                let slot = (plan.first + plan.stride * call) as usize;
-                Some(Action::Call(words[slot..slot + plan.stride as usize].to_vec()))
-            }
-            Move::Deliver { plan, at, how, .. } if !how.has(How::DOUBLED) => {
-                let plan = &machine.plan.messages[plan as usize];
-                let slot = (plan.first + plan.stride * at) as usize;
-                let block = words[slot..slot + plan.stride as usize].to_vec();
-                Some(Action::Message(plan.operation, block))
-            }
-            Move::Tick => Some(Action::Tick),
-            Move::Heal => Some(Action::Heal),
-            _ => None,
-        }
-    }
-
     /// Notes that it can happen here; answers its number.
     fn possible(&mut self, machine: &Machine, step: &Step<'_>) -> u32 {
-        let action = self.action(machine, step).map_or(NONE, |action| self.number(action));
+        let action = action(machine, &self.initial, step);
+        let action = action.map_or(NONE, |action| self.number(action));
         if action != NONE {
             self.enabled.push(action);
         }
         action
     }
+}
+
+/// A repair is looked for among the records that something has changed: of those that are there
+/// from the start and as they were then, there is no end. On such a one it may run, for it may
+/// have come back to what it was, but nothing says that it does.
+fn is_owed(machine: &Machine, initial: &[Word], instance: u32, words: &[Word]) -> bool {
+    let repair = &machine.instances[instance as usize];
+    let operation = &machine.design.operations[repair.operation.index()];
+    let subject = operation.params.first().and_then(|param| param.ty.subject());
+    let (Some(subject), Some(key)) = (subject, repair.params.first()) else { return true };
+    let record = &machine.plan.records[subject.index()];
+    let held = record.words(*key as usize);
+    record.present(*key as usize).is_some() || words[held.clone()] != initial[held]
+}
+
+/// What a transition that no client makes is owed to, if it is.
+///
+/// `initial`: the first state.
+pub(crate) fn action(machine: &Machine, initial: &[Word], step: &Step<'_>) -> Option<Action> {
+    let words = step.before;
+    match step.what {
+        Move::Repair { instance, .. } => {
+            is_owed(machine, initial, instance, words).then_some(Action::Repair(instance))
+        }
+        Move::Attempt { effect, key } | Move::Again { effect, key } => {
+            Some(Action::Attempt(effect, key))
+        }
+        Move::Decide { effect, key, .. } => Some(Action::Decide(effect, key)),
+        Move::Answer { effect, key, .. } => Some(Action::Answer(effect, key)),
+        Move::Land { call, .. } | Move::Drop { call } => {
+            let plan = &machine.plan.calls;
+            let slot = (plan.first + plan.stride * call) as usize;
+            Some(Action::Call(words[slot..slot + plan.stride as usize].to_vec()))
+        }
+        Move::Deliver { plan, at, how, .. } if !how.has(How::DOUBLED) => {
+            let plan = &machine.plan.messages[plan as usize];
+            let slot = (plan.first + plan.stride * at) as usize;
+            let block = words[slot..slot + plan.stride as usize].to_vec();
+            Some(Action::Message(plan.operation, block))
+        }
+        Move::Tick => Some(Action::Tick),
+        Move::Heal => Some(Action::Heal),
+        _ => None,
+    }
+}
+
+/// The first state, as it is packed and unpacked again.
+pub(crate) fn first(machine: &Machine, worker: &mut Worker) -> Result<Vec<Word>, &'static str> {
+    let packed = machine.pack(worker, &machine.initial());
+    let packed = packed.map_err(|_| "a first state that is beyond the bounds")?;
+    let mut words = Vec::new();
+    machine.plan.slots.unpack(&packed, &mut words);
+    Ok(words)
 }
 
 impl Sink for Edges<'_> {
@@ -136,7 +149,7 @@ impl Sink for Edges<'_> {
 }
 
 /// What happened for which the world had no room, if anything.
-type NoRoom = Option<(Move, Beyond)>;
+pub(crate) type NoRoom = Option<(Move, Beyond)>;
 
 /// What was found about one goal.
 pub(crate) enum Recovery {
@@ -249,7 +262,7 @@ fn failures<'a>(
 const NO_ROOM: &str = "more memory than the budget allows, for the graph of recovery";
 
 /// What each state of a graph takes besides its transitions, while its parts are looked for.
-const STATE_BYTES: usize = 80;
+pub(crate) const STATE_BYTES: usize = 80;
 
 fn fits(states: usize, bytes_max: usize) -> bool {
     states.saturating_mul(STATE_BYTES) <= bytes_max
@@ -267,10 +280,7 @@ fn graph(
     let mut graph = Graph { states, ..Graph::default() };
     let mut actions = FxHashMap::default();
     let mut worker = machine.worker();
-    let mut initial = Vec::new();
-    let first = machine.pack(&mut worker, &machine.initial());
-    let first = first.map_err(|_| "a first state that is beyond the bounds")?;
-    machine.plan.slots.unpack(&first, &mut initial);
+    let initial = first(machine, &mut worker)?;
     let mut edges = Edges {
         explored,
         initial,
@@ -310,7 +320,7 @@ fn graph(
 
 impl Graph {
     /// With what finding its parts takes besides; vectors may have twice what they hold.
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         2 * (8 * self.edges.len() + 4 * self.enabled.len()) + STATE_BYTES * self.states.len()
     }
 
@@ -330,20 +340,20 @@ impl Graph {
 
 /// Parts of a graph, one after the other: there may be as many as there are states.
 #[derive(Default)]
-struct Parts {
+pub(crate) struct Parts {
     states: Vec<u32>,
     ends: Vec<u32>,
 }
 
 impl Parts {
-    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| &self.states[start as usize..*end as usize])
     }
 }
 
 /// Strongly connected parts, by Tarjan's algorithm without recursion.
-fn parts(graph: &Graph) -> Parts {
+pub(crate) fn parts(graph: &Graph) -> Parts {
     let len = graph.states.len();
     let (mut order, mut low) = (vec![NONE; len], vec![0_u32; len]);
     let mut on_stack = vec![false; len];
@@ -398,7 +408,7 @@ fn parts(graph: &Graph) -> Parts {
 }
 
 /// A fair cycle in this part, if there is one; or its only state, if nothing can happen there.
-fn fair(graph: &Graph, part: &[u32]) -> Option<(Vec<u32>, bool)> {
+pub(crate) fn fair(graph: &Graph, part: &[u32]) -> Option<(Vec<u32>, bool)> {
     let inside: FxHashMap<u32, ()> = part.iter().map(|at| (*at, ())).collect();
     let within = |at: u32| {
         let inside = &inside;

@@ -13,7 +13,7 @@ pub struct Report {
     pub world: WorldSummary,
     /// the design as written, in the default world
     pub base: ArmResult,
-    /// invariants, then recoveries, in the order written
+    /// invariants, then recoveries, then what leads to something, in the order written
     pub goals: Vec<GoalVerdict>,
     /// one for each proof of each failure, in the order written
     pub failures: Vec<FailureVerdict>,
@@ -68,6 +68,8 @@ pub struct WorldSummary {
     pub normalised: Vec<String>,
     /// What `recovers` assumes, one sentence each.
     pub fairness: Vec<String>,
+    /// What `leads_to` assumes, one sentence each.
+    pub fairness_of_leads: Vec<String>,
     /// What each duration is, in units: `10s is 2`.
     pub time: Vec<String>,
     /// States beyond these bounds were cut.

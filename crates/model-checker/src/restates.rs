@@ -25,7 +25,7 @@ pub(crate) fn its_guard(
 ) -> bool {
     let goal = match goal {
         Goal::Invariant(at) => &design.invariants[at as usize],
-        Goal::Recovery(_) => return false,
+        Goal::Recovery(_) | Goal::LeadsTo(_) => return false,
     };
     let Some(last) = trace.steps.last() else { return false };
     let goal = reads(&goal.body);

@@ -8,12 +8,13 @@ use crate::arm::{Arm, Findings, Violation};
 use crate::clock::Scaled;
 use crate::group::beside;
 use crate::guided::{self, End};
+use crate::leads::{self, Led};
 use crate::machine::Machine;
 use crate::recover::{Recovery, recover, settles};
 use crate::search::{Explored, Limits, explore};
 use crate::summary::{bounds, name_of_beyond};
 use crate::witness::{Watch, name_of_move};
-use crate::{ArmResult, Options, Progress, Stop, Trace, WorldError, explain};
+use crate::{ArmResult, Options, Progress, Stop, Trace, WorldError, explain, lasso};
 
 pub(crate) struct Run {
     pub(crate) machine: Machine,
@@ -29,8 +30,8 @@ pub(crate) struct Run {
     together: Vec<(u32, Run)>,
     /// of the goals that break: how, in the whole design; none if that cannot be shown
     traces: Vec<(u32, Option<Trace>)>,
-    /// what became of recoveries, as far as it was asked
-    recovered: RefCell<Vec<(u32, Outcome)>>,
+    /// what became of the goals that need fairness, as far as it was asked
+    fair: RefCell<Vec<(Goal, Outcome)>>,
     /// the steps of histories of a slice that could not be gone in the whole design
     pub(crate) unshown: Vec<OperationId>,
     /// of a slice: the design to tell a history in
@@ -140,7 +141,7 @@ impl Run {
                 island: wanted.island,
                 together: Vec::new(),
                 traces: Vec::new(),
-                recovered: RefCell::default(),
+                fair: RefCell::default(),
                 unshown: Vec::new(),
                 whole: None,
                 bytes_max: limits.bytes,
@@ -177,7 +178,8 @@ impl Run {
             }
             self.traces.push((goal, told));
         }
-        if !scaled.left.none && !scaled.design.recoveries.is_empty() {
+        let fair = !scaled.design.recoveries.is_empty() || !scaled.design.leads.is_empty();
+        if !scaled.left.none && fair {
             self.whole = whole(&self.machine, wanted, options);
         }
     }
@@ -227,12 +229,15 @@ impl Run {
     pub(crate) fn outcome(&self, goal: Goal) -> Outcome {
         match goal {
             Goal::Invariant(at) => self.invariant(at),
-            Goal::Recovery(at) => {
-                let told = self.recovered.borrow().iter().find(|held| held.0 == at).cloned();
+            Goal::Recovery(_) | Goal::LeadsTo(_) => {
+                let told = self.fair.borrow().iter().find(|held| held.0 == goal).cloned();
                 let (_, outcome) = told.unwrap_or_else(|| {
-                    let held = (at, self.recovery(at));
-                    self.recovered.borrow_mut().push(held.clone());
-                    held
+                    let outcome = match goal {
+                        Goal::LeadsTo(at) => self.leads_to(at),
+                        Goal::Recovery(at) | Goal::Invariant(at) => self.recovery(at),
+                    };
+                    self.fair.borrow_mut().push((goal, outcome.clone()));
+                    (goal, outcome)
                 });
                 outcome
             }
@@ -254,6 +259,12 @@ impl Run {
         Some(format!("{} could not be judged", name_of_beyond(&self.machine, *unjudged)))
     }
 
+    /// The same of goals that need every history, to its end.
+    fn unfinished(&self) -> Option<String> {
+        let depth = self.explored.stop == Some(Stop::Depth);
+        self.stopped().or_else(|| depth.then(|| format!("depth: {}", self.explored.depth)))
+    }
+
     fn invariant(&self, at: u32) -> Outcome {
         if let Some((_, whole)) = self.together.iter().find(|(goal, _)| *goal == at) {
             return whole.invariant(at);
@@ -268,11 +279,8 @@ impl Run {
     }
 
     fn recovery(&self, at: u32) -> Outcome {
-        if let Some(why) = self.stopped() {
+        if let Some(why) = self.unfinished() {
             return Outcome::Unknown(why);
-        }
-        if self.explored.stop == Some(Stop::Depth) {
-            return Outcome::Unknown(format!("depth: {}", self.explored.depth));
         }
         let name = &self.machine.design.recoveries[at as usize].name;
         let left = self.bytes_max.saturating_sub(self.explored.bytes_max);
@@ -299,17 +307,64 @@ impl Run {
                     }
                     false => format!("nothing more happens, and `{name}` does not hold"),
                 };
-                explain::dead_end(machine, explored, cycle[0], ending)
+                lasso::dead_end(machine, explored, cycle[0], ending)
             }
             Recovery::Fails { cycle, dead_end: false } => {
                 let ending = format!("this goes on for ever, and `{name}` never holds");
-                explain::lasso(machine, explored, &cycle, ending)
+                lasso::lasso(machine, explored, &cycle, ending)
             }
         };
         let trace = match &self.whole {
             Some(whole) => {
                 trace.and_then(|trace| guided::follow(whole, machine, &trace, End::Stuck(at)))
             }
+            None => trace,
+        };
+        trace.map_or(Outcome::Untold, Outcome::Fails)
+    }
+
+    fn leads_to(&self, at: u32) -> Outcome {
+        if let Some(why) = self.unfinished() {
+            return Outcome::Unknown(why);
+        }
+        let name = &self.machine.design.leads[at as usize].goal.name;
+        let left = self.bytes_max.saturating_sub(self.explored.bytes_max);
+        let (machine, explored) = (&self.machine, &self.explored);
+        let found = match leads::leads_to(machine, explored, at, left) {
+            Led::Unknown(why) => return Outcome::Unknown(why),
+            Led::Holds { but: Some((what, beyond)) } => {
+                return Outcome::Unknown(format!(
+                    "{} goes beyond {} while something waits for `{name}`",
+                    name_of_move(machine, what),
+                    name_of_beyond(machine, beyond)
+                ));
+            }
+            Led::Holds { but: None } => return Outcome::Holds(self.bounds()),
+            Led::Fails(found) => found,
+        };
+        let who = match &leads::told(machine, at, &found.of)[..] {
+            [] => "it".into(),
+            told => told.join(" with "),
+        };
+        let since = match found.began {
+            0 => "from the start".into(),
+            step => format!("since step {step}"),
+        };
+        let ending = match found.dead_end {
+            true => format!(
+                "{who} waits {since}, and nothing that is owed ends that: `{name}` is not kept"
+            ),
+            false => {
+                format!("this goes on for ever, and {who} waits {since}: `{name}` is not kept")
+            }
+        };
+        let trace = lasso::waits(machine, explored, &found, ending);
+        let trace = match &self.whole {
+            Some(whole) => trace.and_then(|trace| {
+                let of = leads::same(machine, whole, at, &found.of)?;
+                let end = End::Waits { goal: at, of: &of, began: found.began };
+                guided::follow(whole, machine, &trace, end)
+            }),
             None => trace,
         };
         trace.map_or(Outcome::Untold, Outcome::Fails)

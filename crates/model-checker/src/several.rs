@@ -80,7 +80,7 @@ fn join(design: &Design, mut explored: Vec<(OneWorld, Report)>) -> Report {
     whole
 }
 
-/// As the whole design has them: invariants, then recoveries, in the order written.
+/// As the whole design has them: invariants, then recoveries, then what leads to something, in the order written.
 fn goals(design: &Design, explored: &[(OneWorld, Report)]) -> Vec<GoalVerdict> {
     let mut all: Vec<GoalVerdict> = Vec::new();
     for (one, report) in explored {
@@ -91,9 +91,11 @@ fn goals(design: &Design, explored: &[(OneWorld, Report)]) -> Vec<GoalVerdict> {
         all.extend(moved);
     }
     let invariants = design.invariants.len() as u32;
+    let states = invariants + design.recoveries.len() as u32;
     all.sort_by_key(|held| match held.goal {
         design::model::Goal::Invariant(at) => at,
         design::model::Goal::Recovery(at) => invariants + at,
+        design::model::Goal::LeadsTo(at) => states + at,
     });
     all
 }

@@ -1,6 +1,6 @@
 //! The world that was explored, in words: every bound of the verdict.
 
-use design::model::{ActorId, Const, Fault, StateKind, Type, Values};
+use design::model::{ActorId, Const, Fault, OperationId, StateKind, Type, Values};
 
 use crate::WorldSummary;
 use crate::machine::{Beyond, Machine, is_implied};
@@ -121,6 +121,7 @@ pub(crate) fn summary(machine: &Machine, cut: Vec<String>, barred: &[usize]) -> 
     }
     summary.cut = cut;
     summary.fairness = fairness(machine);
+    summary.fairness_of_leads = fairness_of_leads(machine);
     summary
 }
 
@@ -233,13 +234,50 @@ fn bound_of_slot(machine: &Machine, slot: u32) -> String {
 /// What `recovers` assumes.
 pub(crate) fn fairness(machine: &Machine) -> Vec<String> {
     let mut list = vec!["every client is silent, and no more faults strike".to_string()];
+    list.extend(owed(machine, "the world outside no longer answers `unknown`"));
+    list
+}
+
+/// What `leads_to` assumes.
+pub(crate) fn fairness_of_leads(machine: &Machine) -> Vec<String> {
+    let leads = &machine.design.leads;
+    if leads.iter().all(|held| held.parts().is_none()) {
+        return Vec::new();
+    }
+    let mut list = vec![
+        "clients go on or stop as they like; each fault strikes finitely often".to_string(),
+        "what stays possible from some moment on happens; what is possible only now and then is not \
+         owed"
+            .to_string(),
+    ];
+    list.extend(owed(machine, "the world outside answers `unknown` finitely often"));
+    for held in leads.iter().filter(|held| held.parts().is_some()) {
+        let name = |id: &OperationId| machine.design.operations[id.index()].name.clone();
+        let steps: Vec<String> = held.by.iter().map(name).collect();
+        if !steps.is_empty() {
+            list.push(format!(
+                "for {}: each call of {}, by the same caller with the same arguments, that stays \
+                 possible is made eventually",
+                held.goal.name,
+                steps.join(", ")
+            ));
+        }
+    }
+    list
+}
+
+/// What happens eventually if it can happen all the time, without any client.
+///
+/// `unknown`: what is said of that answer.
+fn owed(machine: &Machine, unknown: &str) -> Vec<String> {
+    let mut list = Vec::new();
     if machine.instances.iter().any(|i| i.kind == crate::machine::InstanceKind::Repair) {
         list.push("each repair that stays due on a record that was changed runs eventually".into());
     }
     if machine.plan.effects.iter().any(Option::is_some) {
         list.push("each open outbox entry is attempted eventually, and its answer arrives".into());
         list.push("the world outside decides each call that reached it eventually".into());
-        list.push("the world outside no longer answers `unknown`".into());
+        list.push(unknown.into());
     }
     if machine.plan.calls.count > 0 {
         list.push("each call in flight is delivered or dropped eventually".into());

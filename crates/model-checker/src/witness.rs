@@ -28,7 +28,7 @@ pub(crate) fn operation_name(design: &Design, id: OperationId) -> String {
 pub(crate) fn name_of_move(machine: &Machine, what: Move) -> String {
     let design = &machine.design;
     match what {
-        Move::Repair { instance, .. } => {
+        Move::Repair { instance, .. } | Move::Call { instance, .. } => {
             operation_name(design, machine.instances[instance as usize].operation)
         }
         Move::Land { operation, .. } => operation_name(design, operation),

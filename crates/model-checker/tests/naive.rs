@@ -27,8 +27,8 @@ struct Tally {
     too_large: u64,
     no_world: u64,
     rejected: Vec<String>,
-    /// how many goals have each word, invariants and recoveries apart
-    words: BTreeMap<(bool, &'static str), u64>,
+    /// how many goals of each kind have each word
+    words: BTreeMap<(&'static str, &'static str), u64>,
     struck: BTreeMap<Fault, u64>,
     cuts: BTreeMap<&'static str, u64>,
     differences: Vec<(u64, String, Design)>,
@@ -44,7 +44,12 @@ impl Tally {
                 Word::Violated(_) => "violated",
                 Word::NotKnown => "not known",
             };
-            *self.words.entry((goal.recovers, word)).or_default() += 1;
+            let kind = match &goal.leads {
+                Some(_) => "leads_to",
+                None if goal.recovers => "recovers",
+                None => "invariant",
+            };
+            *self.words.entry((kind, word)).or_default() += 1;
         }
         for fault in &found.seen.struck {
             *self.struck.entry(*fault).or_default() += 1;
@@ -153,6 +158,10 @@ fn the_checker_agrees_with_a_naive_interpreter() {
         for (fault, name) in Fault::ALL {
             let designs = tally.struck.get(&fault).copied().unwrap_or(0);
             assert!(designs * 100 >= count, "{name} strikes in {designs} designs only");
+        }
+        for word in ["proved", "violated", "not known"] {
+            let goals = tally.words.get(&("leads_to", word)).copied().unwrap_or(0);
+            assert!(goals * 50 >= count, "{goals} goals `leads_to` are {word}");
         }
     }
 }

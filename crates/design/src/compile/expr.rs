@@ -122,6 +122,7 @@ impl Compiler {
                     let right = Box::new(self.condition(frame, right));
                     boolean(ExprKind::Implies(left, right), span)
                 }
+                BinaryOp::LeadsTo => self.arrow(frame, left, right, span),
                 BinaryOp::In => self.membership(frame, left, right, span),
                 BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide => {
                     self.arithmetic(frame, *op, left, right, expected, span)
@@ -256,6 +257,10 @@ impl Compiler {
             let (message, help) = match frame.mode {
                 Mode::Goal => (
                     "a `recovers` is about a state, so it has no `old`",
+                    "make it an `invariant`, which is about every transition",
+                ),
+                Mode::LeadsTo => (
+                    "a `leads_to` is about states, so it has no `old`",
                     "make it an `invariant`, which is about every transition",
                 ),
                 _ => (

@@ -107,15 +107,15 @@ impl Compiler {
         if let Some(at) = at(&self.design.recoveries) {
             return Some(Goal::Recovery(at as u32));
         }
+        if let Some(at) = self.design.leads.iter().position(|held| held.goal.name == name.text) {
+            return Some(Goal::LeadsTo(at as u32));
+        }
         if self.names.goals.contains_key(&name.text) {
             return None; // it had an error of its own
         }
         let words: Vec<String> = self.names.goals.keys().cloned().collect();
-        let mut problem = Diagnostic::error(
-            "E0605",
-            name.span,
-            format!("no invariant or recovery is called `{}`", name.text),
-        );
+        let mut problem =
+            Diagnostic::error("E0605", name.span, format!("no goal is called `{}`", name.text));
         problem = match suggest::did_you_mean(&name.text, words.iter().map(String::as_str)) {
             Some(hint) => problem.help(hint),
             None => {

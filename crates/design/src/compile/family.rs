@@ -78,13 +78,19 @@ pub fn families() -> &'static [Family] {
 }
 
 impl Compiler {
-    /// An `invariant` or a `recovers`.
-    pub(super) fn goal(&mut self, name: &Name, body: &tree::Expr, mode: Mode) -> Option<Invariant> {
+    /// Takes the name of a goal; not if another has it.
+    pub(super) fn goal_name(&mut self, name: &Name) -> Option<()> {
         let earlier = self.names.goals.get(&name.text).copied();
         if !self.free("goal", name, earlier) {
             return None;
         }
         self.names.goals.insert(name.text.clone(), name.span);
+        Some(())
+    }
+
+    /// An `invariant` or a `recovers`.
+    pub(super) fn goal(&mut self, name: &Name, body: &tree::Expr, mode: Mode) -> Option<Invariant> {
+        self.goal_name(name)?;
         let mut frame = Frame::new(mode, None);
         let call = body.span;
         let (body, family) = match self.family(name, body, mode) {

@@ -17,6 +17,8 @@ pub enum Mode {
     Invariant,
     /// what a `recovers` reaches
     Goal,
+    /// the two sides of a `leads_to`
+    LeadsTo,
     /// the rows of a view
     View,
     /// who sees a truth
@@ -35,6 +37,11 @@ impl Mode {
     /// Evaluated over records that were fetched beforehand, so nothing may scan.
     pub fn is_bounded(self) -> bool {
         matches!(self, Mode::Guard | Mode::Effect | Mode::Read | Mode::Call | Mode::Visible)
+    }
+
+    /// Something that is to hold, over the whole world.
+    pub fn is_goal(self) -> bool {
+        matches!(self, Mode::Invariant | Mode::Goal | Mode::LeadsTo)
     }
 }
 
@@ -80,6 +87,8 @@ pub struct Frame {
     pub expanding: Vec<usize>,
     /// a `define` without end was found: said once
     pub endless: bool,
+    /// where the `=>` of a `leads_to` stands
+    pub arrow: Option<Span>,
     /// how deep in the expression, with every `define` in place
     pub depth: usize,
 }
@@ -99,6 +108,7 @@ impl Frame {
             expansions: 0,
             expanding: Vec::new(),
             endless: false,
+            arrow: None,
             depth: 0,
         }
     }

@@ -18,6 +18,7 @@ mod failure;
 mod family;
 mod frame;
 mod hotspot;
+mod leads;
 mod literal;
 mod memory;
 mod missing;
@@ -158,6 +159,7 @@ impl Compiler {
                         self.design.recoveries.push(goal);
                     }
                 }
+                ItemKind::LeadsTo { name, body, by } => self.leads_to(name, body, by),
                 _ => {}
             }
         }
@@ -182,6 +184,7 @@ fn empty_design() -> Design {
         protocols: Vec::new(),
         invariants: Vec::new(),
         recoveries: Vec::new(),
+        leads: Vec::new(),
         failures: Vec::new(),
         defences: Vec::new(),
         hotspots: Vec::new(),

@@ -15,7 +15,7 @@ pub struct Names {
     pub events: FxHashMap<String, EventId>,
     /// into `Compiler::defines`
     pub defines: FxHashMap<String, usize>,
-    /// invariants and recoveries share one room of names
+    /// goals of every kind share one room of names
     pub goals: FxHashMap<String, Span>,
     /// every state name with the subjects that have it
     pub states: FxHashMap<String, Vec<(SubjectId, StateId)>>,

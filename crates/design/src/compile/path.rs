@@ -443,7 +443,7 @@ impl Compiler {
 
     /// `world.effect`
     fn world_path(&mut self, frame: &Frame, name: &Name, span: Span) -> Found {
-        if !matches!(frame.mode, Mode::Invariant | Mode::Goal) {
+        if !frame.mode.is_goal() {
             self.report(
                 Diagnostic::error("E0418", span, "what the world did is known to goals only")
                     .help("a step learns of it through the effect's answers"),

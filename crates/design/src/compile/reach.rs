@@ -5,7 +5,7 @@ use syntax::tree::{self, Name};
 use syntax::{Diagnostic, Span};
 
 use super::Compiler;
-use super::frame::{Frame, Mode};
+use super::frame::Frame;
 use super::path::error_expr;
 use crate::model::visit::{each_mut, message_targets};
 use crate::model::*;
@@ -83,7 +83,7 @@ impl Compiler {
     }
 
     fn in_a_goal(&mut self, frame: &Frame, span: Span, message: String) -> bool {
-        let goal = matches!(frame.mode, Mode::Invariant | Mode::Goal);
+        let goal = frame.mode.is_goal();
         if !goal {
             self.report(
                 Diagnostic::error("E0425", span, message)

@@ -37,7 +37,7 @@ pub fn looked_at(design: &Design) -> FxHashSet<Site> {
             }
         }
     }
-    for goal in design.invariants.iter().chain(&design.recoveries) {
+    for goal in design.goals() {
         flow.look_inside(&goal.body, None);
         flow.look_at_rows(&goal.body, design);
     }

@@ -52,6 +52,8 @@ pub struct Design {
     pub protocols: Vec<Protocol>,
     pub invariants: Vec<Invariant>,
     pub recoveries: Vec<Invariant>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leads: Vec<LeadsTo>,
     pub failures: Vec<Failure>,
     /// clauses that are kept although nothing in the small world needs them
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -63,6 +65,28 @@ pub struct Design {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub worlds: Vec<NamedWorld>,
     pub span: Span,
+}
+
+impl Design {
+    /// The goals of every kind: invariants, then what recovers, then what leads to something. Of a
+    /// `leads_to`, as `p implies q`.
+    pub fn goals(&self) -> impl Iterator<Item = &Invariant> {
+        let leads = self.leads.iter().map(|held| &held.goal);
+        self.invariants.iter().chain(&self.recoveries).chain(leads)
+    }
+
+    pub fn goals_mut(&mut self) -> impl Iterator<Item = &mut Invariant> {
+        let leads = self.leads.iter_mut().map(|held| &mut held.goal);
+        self.invariants.iter_mut().chain(&mut self.recoveries).chain(leads)
+    }
+
+    pub fn goal(&self, goal: Goal) -> &Invariant {
+        match goal {
+            Goal::Invariant(at) => &self.invariants[at as usize],
+            Goal::Recovery(at) => &self.recoveries[at as usize],
+            Goal::LeadsTo(at) => &self.leads[at as usize].goal,
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

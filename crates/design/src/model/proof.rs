@@ -18,6 +18,50 @@ pub struct Invariant {
     pub span: Span,
 }
 
+/// `leads_to n: all x in D where f: p => q by step, step`: whenever `f` and `p` hold of an `x`, `q` comes to
+/// hold of that same `x`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LeadsTo {
+    /// Its body is `all x in D where f: p implies q`, with any number of `all`; [`LeadsTo::parts`] takes it
+    /// apart.
+    pub goal: Invariant,
+    /// steps and reads of clients that are owed
+    pub by: Vec<OperationId>,
+}
+
+/// What a `leads_to` is made of.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LeadsToParts<'a> {
+    /// outermost first
+    pub ranges: Vec<LeadsToRange<'a>>,
+    pub from: &'a Expr,
+    pub to: &'a Expr,
+}
+
+/// `all x in D where f`, over records or principals
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LeadsToRange<'a> {
+    pub local: LocalId,
+    pub domain: &'a Domain,
+    pub filter: Option<&'a Expr>,
+}
+
+impl LeadsTo {
+    /// None: it has no `=>`. The compiler makes no such goal; of a slice, it is one that is not judged there.
+    pub fn parts(&self) -> Option<LeadsToParts<'_>> {
+        let mut ranges = Vec::new();
+        let mut body = &self.goal.body;
+        while let ExprKind::Quantifier { all: true, local, domain, filter, body: inner } =
+            &body.kind
+        {
+            ranges.push(LeadsToRange { local: *local, domain, filter: filter.as_deref() });
+            body = inner;
+        }
+        let ExprKind::Implies(from, to) = &body.kind else { return None };
+        Some(LeadsToParts { ranges, from, to })
+    }
+}
+
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Protocol {
     pub name: String,
@@ -85,6 +129,15 @@ pub enum Goal {
     Invariant(u32),
     /// into `Design::recoveries`
     Recovery(u32),
+    /// into `Design::leads`
+    LeadsTo(u32),
+}
+
+impl Goal {
+    /// Is it a goal about whole histories, judged under fairness, rather than about states and transitions?
+    pub fn needs_fairness(self) -> bool {
+        matches!(self, Goal::Recovery(_) | Goal::LeadsTo(_))
+    }
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

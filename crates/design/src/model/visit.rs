@@ -287,7 +287,7 @@ pub fn design_exprs_mut(design: &mut Design, visit: &mut dyn FnMut(&mut Expr)) {
     for operation in &mut design.operations {
         operation_exprs_mut(operation, visit);
     }
-    for goal in design.invariants.iter_mut().chain(&mut design.recoveries) {
+    for goal in design.goals_mut() {
         visit(&mut goal.body);
     }
     for failure in &mut design.failures {

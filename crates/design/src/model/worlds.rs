@@ -23,6 +23,8 @@ pub struct OneWorld {
     pub invariants: Vec<u32>,
     /// of each recovery, its number in the whole design
     pub recoveries: Vec<u32>,
+    /// of each `leads_to`, its number in the whole design
+    pub leads: Vec<u32>,
 }
 
 impl OneWorld {
@@ -31,6 +33,7 @@ impl OneWorld {
         match goal {
             Goal::Invariant(at) => Goal::Invariant(self.invariants[at as usize]),
             Goal::Recovery(at) => Goal::Recovery(self.recoveries[at as usize]),
+            Goal::LeadsTo(at) => Goal::LeadsTo(self.leads[at as usize]),
         }
     }
 }
@@ -55,6 +58,8 @@ impl Design {
             (0..self.invariants.len() as u32).filter(|at| here(Goal::Invariant(*at))).collect();
         let recoveries: Vec<u32> =
             (0..self.recoveries.len() as u32).filter(|at| here(Goal::Recovery(*at))).collect();
+        let leads: Vec<u32> =
+            (0..self.leads.len() as u32).filter(|at| here(Goal::LeadsTo(*at))).collect();
         let mut design = self.clone();
         design.worlds.clear();
         if let Some(named) = named {
@@ -64,6 +69,7 @@ impl Design {
             invariants.iter().map(|at| self.invariants[*at as usize].clone()).collect();
         design.recoveries =
             recoveries.iter().map(|at| self.recoveries[*at as usize].clone()).collect();
+        design.leads = leads.iter().map(|at| self.leads[*at as usize].clone()).collect();
         let number = |list: &[u32], at: u32| list.iter().position(|held| *held == at);
         for failure in &mut design.failures {
             failure.proofs.retain_mut(|proof| match proof {
@@ -75,6 +81,7 @@ impl Design {
                         Goal::Recovery(at) => {
                             number(&recoveries, at).map(|at| Goal::Recovery(at as u32))
                         }
+                        Goal::LeadsTo(at) => number(&leads, at).map(|at| Goal::LeadsTo(at as u32)),
                     };
                     let Some(moved) = moved else { return false };
                     *breaks = moved;
@@ -84,6 +91,6 @@ impl Design {
                 FailureProof::Compiler { .. } | FailureProof::Measured { .. } => named.is_none(),
             });
         }
-        OneWorld { name, design, invariants, recoveries }
+        OneWorld { name, design, invariants, recoveries, leads }
     }
 }

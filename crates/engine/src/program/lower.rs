@@ -1,12 +1,13 @@
 //! From a design to a program: the lists that grow while it is lowered.
 
 use design::model::{
-    Design, Expr, Invariant, Local, LocalId, OperationId, Protection, Span, StmtId, Type,
+    Design, Domain, Expr, Invariant, LeadsTo, Local, LocalId, OperationId, Protection, Span,
+    StmtId, Type,
 };
 
 use super::constants::Texts;
 use super::node::{Loop, Node, NodeId, Placed, Run, Slot, StmtNode};
-use super::{Expression, Lists};
+use super::{Expression, LeadsToRule, Lists};
 use crate::layout::width_of;
 use crate::{Layout, ParamsLayout, Word};
 
@@ -67,6 +68,25 @@ impl<'d> Lower<'d> {
 
     pub fn invariant(&mut self, invariant: &'d Invariant) -> Expression {
         self.expression(&invariant.body, &invariant.locals)
+    }
+
+    pub fn leads_to(&mut self, held: &'d LeadsTo) -> Option<LeadsToRule> {
+        let parts = held.parts()?;
+        self.scope(&held.goal.locals);
+        let mut ranges = Vec::new();
+        let mut filters = Vec::new();
+        for range in &parts.ranges {
+            self.bind(range.local, range.domain);
+            let subject = match range.domain {
+                Domain::All(subject) => Some(*subject),
+                _ => None,
+            };
+            ranges.push((self.offset(range.local), subject));
+            filters.extend(range.filter.map(|filter| self.expr(filter)));
+        }
+        let (from, to) = (self.expr(parts.from), self.expr(parts.to));
+        let (frame_width, span) = (self.frame_width, held.goal.span);
+        Some(LeadsToRule { ranges, filters, from, to, frame_width, span })
     }
 
     pub fn offset(&self, local: LocalId) -> u32 {

@@ -252,7 +252,7 @@ impl Lower<'_> {
     }
 
     /// Remembers which effect a variable ranges over.
-    fn bind(&mut self, local: LocalId, domain: &Domain) {
+    pub(super) fn bind(&mut self, local: LocalId, domain: &Domain) {
         if let Some(effect) = domain.rows_of() {
             self.world_locals.push((local, effect));
         }

@@ -42,6 +42,7 @@ pub struct Program {
     pub(crate) operations: Vec<Op>,
     invariants: Vec<GoalRule>,
     recoveries: Vec<GoalRule>,
+    leads: Vec<Option<LeadsToRule>>,
     events: Vec<Shape>,
     texts: Vec<String>,
     /// the handle of the empty text, which is no part of a key
@@ -77,6 +78,18 @@ pub(crate) struct GoalRule {
     pub span: Span,
 }
 
+/// A `leads_to`, its sides apart: what it ranges over is given by the caller.
+#[derive(Debug)]
+pub(crate) struct LeadsToRule {
+    /// the local, and the subject of a record; none: a principal
+    pub ranges: Vec<(u32, Option<SubjectId>)>,
+    pub filters: Vec<NodeId>,
+    pub from: NodeId,
+    pub to: NodeId,
+    pub frame_width: u32,
+    pub span: Span,
+}
+
 impl Program {
     pub fn new(design: &Design) -> Program {
         Program::without(design, &[])
@@ -101,6 +114,7 @@ impl Program {
             .collect();
         let invariants = goals(&mut lower, &design.invariants);
         let recoveries = goals(&mut lower, &design.recoveries);
+        let leads = design.leads.iter().map(|held| lower.leads_to(held)).collect();
         let events = design
             .events
             .iter()
@@ -124,6 +138,7 @@ impl Program {
             operations,
             invariants,
             recoveries,
+            leads,
             events,
             texts: lower.texts.list,
             empty_text,
@@ -192,7 +207,13 @@ impl Program {
         match goal {
             Goal::Invariant(index) => self.invariants.get(index as usize),
             Goal::Recovery(index) => self.recoveries.get(index as usize),
+            // judged of each record by itself
+            Goal::LeadsTo(_) => None,
         }
+    }
+
+    pub(crate) fn leads_to(&self, index: u32) -> Option<&LeadsToRule> {
+        self.leads.get(index as usize)?.as_ref()
     }
 
     pub(crate) fn subject(&self, subject: SubjectId) -> &SubjectRules {

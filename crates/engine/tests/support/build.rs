@@ -24,6 +24,7 @@ pub fn design() -> Design {
         protocols: vec![],
         invariants: vec![],
         recoveries: vec![],
+        leads: vec![],
         failures: vec![],
         defences: vec![],
         hotspots: vec![],

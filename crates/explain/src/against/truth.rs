@@ -241,11 +241,15 @@ fn counters(new: &Design, before: &Subject, after: &Subject, found: &mut Found) 
 
 /// A promise that is new was never kept for what is stored already.
 fn goals(old: &Design, new: &Design, found: &mut Found) {
+    let leads = |design: &Design| {
+        design.leads.iter().map(|held| held.goal.clone()).collect::<Vec<Invariant>>()
+    };
     let text =
         |design: &Design, goal: &Invariant| Scope::plain(design, &goal.locals).text(&goal.body);
     for (was, is, word) in [
         (&old.invariants, &new.invariants, "invariant"),
         (&old.recoveries, &new.recoveries, "recovers"),
+        (&leads(old), &leads(new), "leads_to"),
     ] {
         let (both, gone, added) = pairs(was, is, |goal| goal.name.clone());
         for goal in gone {
@@ -254,7 +258,7 @@ fn goals(old: &Design, new: &Design, found: &mut Found) {
         let changed =
             both.into_iter().filter(|(a, b)| text(old, a) != text(new, b)).map(|(_, b)| b);
         for goal in added.into_iter().chain(changed) {
-            if goal.uses_old || word == "recovers" {
+            if goal.uses_old || word != "invariant" {
                 found.add(
                     format!("{word} {}", goal.name),
                     Follows::AsItIs,

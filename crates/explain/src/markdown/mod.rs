@@ -58,6 +58,7 @@ pub fn markdown(sheet: &Sheet) -> String {
     protocols(sheet, &mut page);
     goals("Invariants", &sheet.invariants, &mut page);
     goals("Recovers", &sheet.recovers, &mut page);
+    goals("Leads to", &sheet.leads_to, &mut page);
     failures(sheet, &mut page);
     hotspots(sheet, &mut page);
     trust(sheet, &mut page);

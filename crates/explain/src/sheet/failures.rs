@@ -38,10 +38,7 @@ fn one(design: &Design, operations: &[Derivation], failure: &design::model::Fail
                     found.prevention.push(text);
                     found.repair.extend(repair(design, operations, protection));
                 }
-                found.breaks.push(match breaks {
-                    Goal::Invariant(index) => design.invariants[*index as usize].name.clone(),
-                    Goal::Recovery(index) => design.recoveries[*index as usize].name.clone(),
-                });
+                found.breaks.push(design.goal(*breaks).name.clone());
             }
             FailureProof::Compiler { code, .. } => {
                 found

@@ -8,7 +8,7 @@ mod protocols;
 mod trust;
 mod truth;
 
-use design::model::{Design, DesignKind, Invariant};
+use design::model::{Design, DesignKind, Invariant, LeadsTo};
 use serde::Serialize;
 
 use crate::derive::{Derivation, derive};
@@ -44,6 +44,8 @@ pub struct Sheet {
     pub protocols: Vec<Protocol>,
     pub invariants: Vec<Goal>,
     pub recovers: Vec<Goal>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub leads_to: Vec<Goal>,
     pub failures: Vec<Failure>,
     pub hotspots: Vec<Hotspot>,
     pub hot_keys: Vec<HotKey>,
@@ -91,6 +93,7 @@ pub fn sheet(design: &Design) -> Sheet {
         protocols: protocols::of(design),
         invariants: goals(&design.invariants),
         recovers: goals(&design.recoveries),
+        leads_to: design.leads.iter().map(|held| leads_to(design, held)).collect(),
         failures: failures::of(design, &operations),
         hotspots: hotspots::of(design),
         hot_keys: hot_keys(design, &operations),
@@ -121,4 +124,21 @@ impl Sheet {
         text.push('\n');
         text
     }
+}
+
+/// As it is written: `p => q`, where the model has `p implies q`.
+fn leads_to(design: &Design, held: &LeadsTo) -> Goal {
+    let scope = Scope::plain(design, &held.goal.locals);
+    let mut text = scope.text(&held.goal.body);
+    if let Some(parts) = held.parts() {
+        let (from, to) = (scope.text(parts.from), scope.text(parts.to));
+        if let Some(before) = text.strip_suffix(&format!("{from} implies {to}")) {
+            text = format!("{before}{from} => {to}");
+        }
+    }
+    if !held.by.is_empty() {
+        let steps = held.by.iter().map(|id| design.operations[id.index()].name.as_str());
+        text.push_str(&format!(" by {}", steps.collect::<Vec<_>>().join(", ")));
+    }
+    Goal { name: held.goal.name.clone(), text, family: None }
 }

@@ -93,7 +93,7 @@ impl Flow {
                 flow.body(design, scope, body);
             }
         }
-        for (index, goal) in design.invariants.iter().chain(&design.recoveries).enumerate() {
+        for (index, goal) in design.goals().enumerate() {
             flow.value(design, Scope::Goal(index as u32), &goal.body);
         }
         flow

@@ -85,7 +85,7 @@ impl Clock {
             let id = Some(OperationId::of(index));
             visit::operation_exprs(operation, &mut |expr| look(expr, id));
         }
-        for goal in design.invariants.iter().chain(&design.recoveries) {
+        for goal in design.goals() {
             look(&goal.body, None);
         }
         most
@@ -183,7 +183,7 @@ fn every_expr(design: &Design, look: &mut dyn FnMut(&Expr)) {
     for operation in &design.operations {
         visit::operation_exprs(operation, look);
     }
-    design.invariants.iter().chain(&design.recoveries).for_each(|goal| look(&goal.body));
+    design.goals().for_each(|goal| look(&goal.body));
 }
 
 fn compares_stored(design: &Design) -> bool {

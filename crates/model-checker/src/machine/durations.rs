@@ -48,7 +48,7 @@ fn each_expr<'d>(design: &'d Design, look: &mut dyn FnMut(&'d Expr, Option<Opera
         let id = Some(OperationId::of(index));
         visit::operation_exprs(operation, &mut |expr| look(expr, id));
     }
-    for goal in design.invariants.iter().chain(&design.recoveries) {
+    for goal in design.goals() {
         look(&goal.body, None);
     }
 }

@@ -156,6 +156,19 @@ impl How {
 }
 
 impl Move {
+    /// No fault strikes, and the world outside does not answer `unknown`: what may go on for ever.
+    pub(crate) fn is_calm(self) -> bool {
+        match self {
+            Move::Answer { kind: AnswerKind::Unknown, .. } => false,
+            Move::Call { how, .. }
+            | Move::Repair { how, .. }
+            | Move::Deliver { how, .. }
+            | Move::Land { how, .. }
+            | Move::Answer { how, .. } => how.count() == 0,
+            _ => self.faults().is_empty(),
+        }
+    }
+
     /// The faults that struck.
     pub(crate) fn faults(self) -> Vec<Fault> {
         match self {

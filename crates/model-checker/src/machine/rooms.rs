@@ -31,7 +31,7 @@ pub(super) fn fit(design: &Design) -> (Design, Vec<OperationId>) {
         operation.params.iter_mut().for_each(|param| fit(&mut param.ty));
         operation.locals.iter_mut().for_each(|local| fit(&mut local.ty));
     }
-    for goal in fitted.invariants.iter_mut().chain(&mut fitted.recoveries) {
+    for goal in fitted.goals_mut() {
         goal.locals.iter_mut().for_each(|local| fit(&mut local.ty));
     }
     visit::design_exprs_mut(&mut fitted, &mut |expr: &mut Expr| {

@@ -126,7 +126,7 @@ pub(crate) struct Reach {
 impl Reach {
     pub(super) fn of(design: &Design) -> Reach {
         let mut reach = Reach::default();
-        for goal in design.invariants.iter().chain(&design.recoveries) {
+        for goal in design.goals() {
             visit::each(&goal.body, &mut |part| match &part.kind {
                 ExprKind::Remembered { .. } => reach.memory = true,
                 ExprKind::Quantifier { domain, .. } | ExprKind::Aggregate { domain, .. } => {

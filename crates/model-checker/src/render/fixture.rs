@@ -136,6 +136,7 @@ pub(super) fn report() -> Report {
             bounds: words(&["seat: 1", "booking: 2", "buyer: 2", "ttl: 2 ticks"]),
             faults: words(&["crash", "lost_reply (at most 1)"]),
             fairness: words(&["each repair runs eventually", "faults are spent"]),
+            fairness_of_leads: Vec::new(),
             ..WorldSummary::default()
         },
         base: ArmResult {

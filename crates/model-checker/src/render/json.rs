@@ -57,6 +57,7 @@ fn world(world: &WorldSummary) -> Value {
         "symmetry": world.symmetry,
         "ranked": world.normalised,
         "fairness": world.fairness,
+        "fairness_of_leads_to": world.fairness_of_leads,
         "cut": world.cut,
         "notes": world.notes,
     })
@@ -79,6 +80,7 @@ fn goal(report: &Report, goal: &GoalVerdict) -> Value {
     let kind = match goal.goal {
         design::model::Goal::Invariant(_) => "invariant",
         design::model::Goal::Recovery(_) => "recovers",
+        design::model::Goal::LeadsTo(_) => "leads_to",
     };
     let (why, bounds, held) = match &goal.verdict {
         Verdict::Proved => (None, None, None),

@@ -157,6 +157,7 @@ fn world(out: &mut String, report: &Report, told: &Told<'_>) {
         ("ranked", &world.normalised, true),
         ("cut", &world.cut, true),
         ("assumed", told.assumed, true),
+        ("leads_to", told.assumed_of_leads, true),
         ("note", &world.notes, true),
         ("explored", &explored, false),
     ] {

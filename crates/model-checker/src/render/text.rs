@@ -127,6 +127,7 @@ fn world(out: &mut String, told: &Told<'_>, paint: Paint) {
     row("ranked", &world.normalised, "; ");
     row("cut", &world.cut, &below);
     row("assumed", told.assumed, &below);
+    row("leads_to", told.assumed_of_leads, &below);
     row("note", &world.notes, &below);
 }
 

@@ -139,25 +139,34 @@ pub(super) struct Told<'a> {
     pub(super) base: &'a ArmResult,
     /// What `recovers` assumes; of no interest where nothing is to recover.
     pub(super) assumed: &'a [String],
+    /// What `leads_to` assumes.
+    pub(super) assumed_of_leads: &'a [String],
 }
 
 /// Every world of a report, the default one first.
 pub(super) fn worlds(report: &Report) -> Vec<Told<'_>> {
-    let recovers = |name: Option<&str>| {
-        report.goals.iter().any(|goal| {
-            matches!(goal.goal, Goal::Recovery(_)) && report.world_of(goal.goal) == name
-        })
-    };
-    let (world, base) = (&report.world, &report.base);
-    let assumed: &[String] = if recovers(None) { &world.fairness } else { &[] };
-    let mut all = vec![Told { name: None, goals: &[], world, base, assumed }];
+    let mut all = vec![told(report, None, &[], &report.world, &report.base)];
     for named in &report.worlds {
-        let (world, base) = (&named.world, &named.base);
         let name = Some(named.name.as_str());
-        let assumed: &[String] = if recovers(name) { &world.fairness } else { &[] };
-        all.push(Told { name, goals: &named.goals, world, base, assumed });
+        all.push(told(report, name, &named.goals, &named.world, &named.base));
     }
     all
+}
+
+fn told<'a>(
+    report: &Report,
+    name: Option<&'a str>,
+    goals: &'a [String],
+    world: &'a WorldSummary,
+    base: &'a ArmResult,
+) -> Told<'a> {
+    let here =
+        || report.goals.iter().map(|held| held.goal).filter(|at| report.world_of(*at) == name);
+    let recovers = here().any(|goal| matches!(goal, Goal::Recovery(_)));
+    let leads = here().any(|goal| matches!(goal, Goal::LeadsTo(_)));
+    let assumed: &[String] = if recovers { &world.fairness } else { &[] };
+    let assumed_of_leads: &[String] = if leads { &world.fairness_of_leads } else { &[] };
+    Told { name, goals, world, base, assumed, assumed_of_leads }
 }
 
 /// `in races`, of a goal that is not judged in the default world.

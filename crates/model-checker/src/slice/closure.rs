@@ -228,8 +228,8 @@ impl Closing<'_> {
             }
         }
         // A repair is owed on a record that something has changed, whatever of it that was.
-        let recovers = self.seeds.goals.iter().any(|goal| matches!(goal, Goal::Recovery(_)));
-        if recovers
+        let fair = self.seeds.goals.iter().any(|goal| goal.needs_fairness());
+        if fair
             && matches!(operation.kind, OperationKind::Repair { .. })
             && let Some(subject) = operation.params.first().and_then(|param| param.ty.subject())
         {

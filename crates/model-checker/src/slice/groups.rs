@@ -87,6 +87,7 @@ fn order(goal: Goal) -> (u32, u32) {
     match goal {
         Goal::Invariant(at) => (0, at),
         Goal::Recovery(at) => (1, at),
+        Goal::LeadsTo(at) => (2, at),
     }
 }
 

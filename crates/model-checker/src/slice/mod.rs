@@ -15,8 +15,5 @@ pub(crate) use part::Part;
 pub(crate) use project::{LeftOut, project};
 
 pub(crate) fn goal(design: &Design, goal: Goal) -> &Invariant {
-    match goal {
-        Goal::Invariant(at) => &design.invariants[at as usize],
-        Goal::Recovery(at) => &design.recoveries[at as usize],
-    }
+    design.goal(goal)
 }

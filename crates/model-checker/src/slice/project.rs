@@ -145,6 +145,11 @@ pub(crate) fn project(design: &Design, slice: &Slice) -> (Design, LeftOut) {
             goal.body.kind = ExprKind::Literal(Const::Bool(true));
         }
     }
+    for (at, held) in made.leads.iter_mut().enumerate() {
+        if !slice.goals.contains(&Goal::LeadsTo(at as u32)) {
+            held.goal.body.kind = ExprKind::Literal(Const::Bool(true));
+        }
+    }
     // Other faults that strike nothing cost nothing.
     if targets.contains(&true) && !parts.iter().any(|part| matches!(part, Part::Messages(_))) {
         made.world.faults.retain(|setting| setting.fault != Fault::Partition);

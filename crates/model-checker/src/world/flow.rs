@@ -148,7 +148,7 @@ impl<'a> Flow<'a> {
                 flow.body(scope, body);
             }
         }
-        for (index, goal) in design.invariants.iter().chain(&design.recoveries).enumerate() {
+        for (index, goal) in design.goals().enumerate() {
             flow.value(Scope::Goal(index as u32), &goal.body);
         }
         flow

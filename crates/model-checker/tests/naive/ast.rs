@@ -264,8 +264,17 @@ pub struct Effect {
 pub struct Goal {
     pub name: String,
     pub recovers: bool,
+    /// It is a `leads_to`, and these operations are owed. Its body is `all x in SUBJECT: p implies q`.
+    pub leads: Option<Vec<usize>>,
     pub uses_old: bool,
     pub body: Expr,
+}
+
+impl Goal {
+    /// Is it about whole histories?
+    pub fn of_histories(&self) -> bool {
+        self.recovers || self.leads.is_some()
+    }
 }
 
 /// What a failure takes away.

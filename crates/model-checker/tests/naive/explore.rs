@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::ast::*;
 use super::eval::Scene;
-use super::moves::{Action, Event};
+use super::leads;
+use super::moves::{Action, Called, Event};
 use super::recover;
 use super::state::State;
 use super::world::{Seen, World};
@@ -30,6 +31,19 @@ pub struct Found {
 /// the state after it; none: it is cut.
 pub type Ways = Vec<(Action, bool, Option<usize>)>;
 
+/// One thing that can happen from a state, clients and faults included.
+pub struct Going {
+    /// what happens without any client, and is it owed?
+    pub action: Option<(Action, bool)>,
+    /// no fault
+    pub calm: bool,
+    pub call: Option<Called>,
+    /// none: it is cut
+    pub to: Option<usize>,
+    /// the state and the clock after something that is cut
+    pub beyond: Option<(State, i64)>,
+}
+
 /// Every state, breadth first. None: more than `max`.
 pub fn explore(world: &World<'_>, max: usize) -> Option<Found> {
     let goals = &world.design.goals;
@@ -38,6 +52,7 @@ pub fn explore(world: &World<'_>, max: usize) -> Option<Found> {
     let mut states = vec![first];
     let mut depths = vec![0];
     let mut ways: Vec<Ways> = Vec::new();
+    let mut all: Vec<Vec<Going>> = Vec::new();
     let mut violated: BTreeMap<usize, usize> = BTreeMap::new();
     let mut cut = false;
     let mut at = 0;
@@ -49,14 +64,15 @@ pub fn explore(world: &World<'_>, max: usize) -> Option<Found> {
             *held = depth.min(*held);
         };
         for (number, goal) in goals.iter().enumerate() {
-            if !goal.recovers && !goal.uses_old && !holds(world, goal, &state, None, 0) {
+            if !goal.of_histories() && !goal.uses_old && !holds(world, goal, &state, None, 0) {
                 breaks(number, depth);
             }
         }
         let mut own = Ways::new();
+        let mut going = Vec::new();
         let events = world.moves(&state);
         for event in events {
-            let Event { next, now, moved_on, action } = event;
+            let Event { next, now, moved_on, action, calm, call } = event;
             let (settled, mut cuts) = settle(world, &next, now);
             if moved_on {
                 cuts.insert("a time that is moved on");
@@ -64,7 +80,7 @@ pub fn explore(world: &World<'_>, max: usize) -> Option<Found> {
             let beyond = !cuts.is_empty();
             world.seen.borrow_mut().cuts.extend(cuts);
             for (number, goal) in goals.iter().enumerate() {
-                let judged = !goal.recovers && (goal.uses_old || beyond);
+                let judged = !goal.of_histories() && (goal.uses_old || beyond);
                 if judged && !holds(world, goal, &next, Some(&state), now) {
                     breaks(number, depth + 1);
                 }
@@ -83,9 +99,12 @@ pub fn explore(world: &World<'_>, max: usize) -> Option<Found> {
                 states.push(settled);
                 depths.push(depth + 1);
             }
+            let beyond = beyond.then_some((next, now));
+            going.push(Going { action: action.clone(), calm, call, to, beyond });
             own.extend(action.map(|(action, owed)| (action, owed, to)));
         }
         ways.push(own);
+        all.push(going);
         at += 1;
     }
     let words = goals.iter().enumerate().map(|(number, goal)| {
@@ -93,6 +112,9 @@ pub fn explore(world: &World<'_>, max: usize) -> Option<Found> {
             let failing: Vec<bool> =
                 states.iter().map(|state| !holds(world, goal, state, None, 0)).collect();
             return recover::word(&ways, &failing, cut);
+        }
+        if let Some(by) = &goal.leads {
+            return leads::word(world, goal, by, &states, &all, cut);
         }
         match violated.get(&number) {
             Some(depth) => Word::Violated(*depth),
@@ -106,7 +128,17 @@ pub fn explore(world: &World<'_>, max: usize) -> Option<Found> {
 }
 
 fn holds(world: &World<'_>, goal: &Goal, state: &State, old: Option<&State>, now: i64) -> bool {
-    let mut scene = Scene {
+    scene(world, state, old, now).test(&goal.body).unwrap_or(false)
+}
+
+/// What a goal sees.
+pub fn scene<'a>(
+    world: &'a World<'a>,
+    state: &State,
+    old: Option<&'a State>,
+    now: i64,
+) -> Scene<'a> {
+    Scene {
         world,
         state: state.clone(),
         old,
@@ -119,8 +151,7 @@ fn holds(world: &World<'_>, goal: &Goal, state: &State, old: Option<&State>, now
         goal: true,
         lenient_records: false,
         copied: BTreeMap::new(),
-    };
-    scene.test(&goal.body).unwrap_or(false)
+    }
 }
 
 /// The state as it is kept: times from its own clock, those of long ago all alike; and what it has

@@ -76,6 +76,8 @@ pub fn design(seed: u64) -> Design {
     if maker.theme != Theme::Copies {
         reach(&mut maker.design, &mut Dice::new(seed ^ 0x5eac));
     }
+    maker.dice = Dice::new(seed ^ 0x1ead);
+    maker.leads_to();
     other_world(&mut maker.design, &mut Dice::new(seed ^ 0x0770));
     maker.design
 }

@@ -11,7 +11,7 @@ impl Maker {
             let body = self.invariant();
             let uses_old = flow::anywhere(&body, &|held| matches!(held, Expr::Old(_)));
             let name = format!("i{number}");
-            self.design.goals.push(Goal { name, recovers: false, uses_old, body });
+            self.design.goals.push(Goal { name, recovers: false, leads: None, uses_old, body });
         }
         let recovers = match self.theme {
             Theme::Effects => 80,
@@ -41,9 +41,57 @@ impl Maker {
             self.design.goals.push(Goal {
                 name: "r0".into(),
                 recovers: true,
+                leads: None,
                 uses_old: false,
                 body,
             });
+        }
+    }
+
+    /// Whatever begins to wait is served, with some of the steps owed.
+    pub(super) fn leads_to(&mut self) {
+        if !self.dice.chance(60) {
+            return;
+        }
+        let subject = self.dice.below(self.design.subjects.len());
+        let scope = Scope { records: vec![(Expr::Local(0), subject)], ..Scope::default() };
+        let often = [35, 80][self.dice.below(2)];
+        let may = |op: &Op| matches!(op.kind, Kind::Step | Kind::Read);
+        let mut by = Vec::new();
+        for number in 0..self.design.ops.len() {
+            if may(&self.design.ops[number]) && self.dice.chance(often) {
+                by.push(number);
+            }
+        }
+        let nots = [self.dice.chance(30), self.dice.chance(50)];
+        let opposite = self.dice.chance(40);
+        let not = |negated: bool, body: Expr| match negated {
+            true => Expr::Not(boxed(body)),
+            false => body,
+        };
+        let mut phrases = self.phrases();
+        let from = phrases.simple(&scope);
+        let to = match opposite {
+            true => Expr::Not(boxed(from.clone())),
+            false => not(nots[1], phrases.simple(&scope)),
+        };
+        let from = not(nots[0] && !opposite, from);
+        self.locals += 10;
+        let body = Expr::Quant {
+            all: true,
+            local: 0,
+            over: Domain::Subject(subject),
+            filter: None,
+            body: boxed(Expr::Implies(boxed(from), boxed(to))),
+        };
+        let breaks = self.design.goals.len();
+        let (name, leads) = ("l0".into(), Some(by));
+        self.design.goals.push(Goal { name, recovers: false, leads, uses_old: false, body });
+        if let Some(first) = self.design.failures.first()
+            && self.dice.chance(60)
+        {
+            let without = first.without.clone();
+            self.design.failures.push(Failure { without, breaks });
         }
     }
 

@@ -9,6 +9,7 @@ pub mod explore;
 mod flow;
 pub mod generate;
 mod goals;
+mod leads;
 mod moves;
 mod outside;
 mod phrases;

@@ -17,6 +17,8 @@ pub enum Action {
     Deliver(Message),
     Heal,
     Tick,
+    /// a client's call; it goes on when clients do
+    Client(Called),
 }
 
 /// One thing that can happen.
@@ -30,11 +32,18 @@ pub struct Event {
     pub moved_on: bool,
     /// it also happens when clients are silent; is it owed?
     pub action: Option<(Action, bool)>,
+    /// no fault strikes, and the world outside does not say `unknown`
+    pub calm: bool,
+    /// it is a call that a client makes
+    pub call: Option<Called>,
 }
+
+/// Which call of a client: operation, caller, arguments.
+pub type Called = (usize, Option<usize>, Vec<Value>);
 
 impl Event {
     pub fn new(next: State) -> Event {
-        Event { next, now: 0, moved_on: false, action: None }
+        Event { next, now: 0, moved_on: false, action: None, calm: true, call: None }
     }
 }
 
@@ -178,6 +187,8 @@ impl World<'_> {
                 }
                 let mut event = Event::new(next);
                 event.moved_on = done.moved_on;
+                event.calm = all.is_empty();
+                event.call = Some((call.op, call.person, call.args.clone()));
                 list.push(event);
             }
             // Without its outbox, a step may commit and what it sends is lost.
@@ -185,14 +196,14 @@ impl World<'_> {
                 let plain = Variant::default();
                 let mut next = self.answered(call, &done, plain).expect("nothing is asked of it");
                 next.outbox = state.outbox.clone();
-                list.push(Event::new(next));
+                list.push(Event { calm: false, ..Event::new(next) });
             }
         }
         if step && room && self.design.has(Fault::Late) {
             let mut next = state.clone();
             next.calls.push(flight(&taken));
             if let Some(next) = charged(self, next, &[Fault::Late]) {
-                list.push(Event::new(next));
+                list.push(Event { calm: false, ..Event::new(next) });
             }
         }
         if step && let Some(taken) = self.taken(state, call, true) {
@@ -240,6 +251,7 @@ impl World<'_> {
                 }
                 let mut event = Event::new(next);
                 event.moved_on = done.moved_on;
+                event.calm = false;
                 list.push(event);
             }
         }
@@ -288,6 +300,7 @@ impl World<'_> {
                     event.next = State { left, ..done.state };
                 }
                 event.action = action.clone().filter(|_| clock == 0);
+                event.calm = clock == 0;
                 list.push(event);
             }
             let mut event = Event::new(gone);
@@ -312,6 +325,7 @@ impl World<'_> {
                     self.seen.borrow_mut().accepted.insert(number);
                     let mut event = Event::new(next);
                     event.moved_on = done.moved_on;
+                    event.calm = clock == 0;
                     if clock == 0 {
                         let owed = !self.untouched(state, record);
                         event.action = Some((Action::Repair(number, record), owed));

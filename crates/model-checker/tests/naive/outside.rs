@@ -92,6 +92,7 @@ impl World<'_> {
             let Some(next) = charged(self, next, faults) else { continue };
             let mut event = Event::new(next);
             event.moved_on = moved_on;
+            event.calm = clock == 0 && decided.is_some();
             if let (0, Some(at)) = (clock, decided) {
                 event.action = Some((Action::Answer(at.0, at.1.clone()), true));
             }
@@ -108,7 +109,7 @@ impl World<'_> {
             let mut gone = state.clone();
             gone.messages.remove(at);
             if let Some(next) = charged(self, gone.clone(), &[Fault::LostMessage]) {
-                list.push(Event::new(next));
+                list.push(Event { calm: false, ..Event::new(next) });
             }
             let Value::Ref(to) = message.args[0] else { panic!("a message goes to a record") };
             if state.parted && to.own != message.from {
@@ -126,6 +127,7 @@ impl World<'_> {
                 if let Some(next) = charged(self, next, clock_fault) {
                     let mut event = Event::new(next);
                     event.moved_on = moved_on;
+                    event.calm = clock == 0;
                     if clock == 0 {
                         event.action = Some((Action::Deliver(message.clone()), true));
                     }
@@ -136,6 +138,7 @@ impl World<'_> {
                 if let Some(next) = charged(self, done.state, &faults) {
                     let mut event = Event::new(next);
                     event.moved_on = done.moved_on;
+                    event.calm = false;
                     list.push(event);
                 }
             }
@@ -157,7 +160,7 @@ impl World<'_> {
             if next != *state
                 && let Some(next) = charged(self, next, &[Fault::Crash])
             {
-                list.push(Event::new(next));
+                list.push(Event { calm: false, ..Event::new(next) });
             }
         }
         for place in state.records.keys().filter(|key| self.design.subjects[key.subject].place) {
@@ -172,7 +175,7 @@ impl World<'_> {
             if next != *state
                 && let Some(next) = charged(self, next, &[Fault::Crash])
             {
-                list.push(Event::new(next));
+                list.push(Event { calm: false, ..Event::new(next) });
             }
         }
         for slot in state.copies.keys() {
@@ -182,7 +185,7 @@ impl World<'_> {
             if self.design.has(Fault::Evict) {
                 self.seen.borrow_mut().struck.insert(Fault::Evict);
             }
-            list.push(Event::new(next));
+            list.push(Event { calm: false, ..Event::new(next) });
         }
         if state.parted {
             let mut event = Event::new(State { parted: false, ..state.clone() });
@@ -191,7 +194,8 @@ impl World<'_> {
         } else if self.places() > 1
             && let Some(next) = charged(self, state.clone(), &[Fault::Partition])
         {
-            list.push(Event::new(State { parted: true, ..next }));
+            let next = State { parted: true, ..next };
+            list.push(Event { calm: false, ..Event::new(next) });
         }
     }
 }

@@ -24,7 +24,7 @@ pub fn reach(design: &mut Design, dice: &mut Dice) {
     let Some(body) = dice.pick(&kinds)(design, dice) else { return };
     let uses_old = flow::anywhere(&body, &|held| matches!(held, Expr::Old(_)));
     let recovers = !uses_old && dice.chance(25);
-    design.goals.push(Goal { name: "m0".into(), recovers, uses_old, body });
+    design.goals.push(Goal { name: "m0".into(), recovers, leads: None, uses_old, body });
 }
 
 fn all(local: usize, over: Domain, body: Expr) -> Expr {
@@ -122,5 +122,11 @@ fn view(design: &mut Design, dice: &mut Dice) {
         _ => Value::Enum(dice.below(WORDS.len())),
     };
     let body = cmp(Cmp::Le, Expr::View(0, attr, wanted), int(dice.below(2) as i64));
-    design.goals.push(Goal { name: "m0".into(), recovers: true, uses_old: false, body });
+    design.goals.push(Goal {
+        name: "m0".into(),
+        recovers: true,
+        leads: None,
+        uses_old: false,
+        body,
+    });
 }

@@ -25,7 +25,7 @@ fn next(ways: &[Ways], at: usize, kept: &[bool]) -> Vec<usize> {
 
 /// The strongly connected parts among the states that are kept: two states are in one part if
 /// each can be reached from the other. (Kosaraju: forward for the order, backward for the parts.)
-fn parts(ways: &[Ways], kept: &[bool]) -> Vec<Vec<usize>> {
+pub fn parts(ways: &[Ways], kept: &[bool]) -> Vec<Vec<usize>> {
     let mut order = Vec::new();
     let mut seen = vec![false; ways.len()];
     for start in (0..ways.len()).filter(|at| kept[*at]) {
@@ -65,7 +65,7 @@ fn parts(ways: &[Ways], kept: &[bool]) -> Vec<Vec<usize>> {
 
 /// Can a history stay here for ever and be fair: is there no action that is owed, can always
 /// happen here and only ever leads away? What is cut leads away, to where nobody knows.
-fn fair(ways: &[Ways], part: &[usize]) -> bool {
+pub fn fair(ways: &[Ways], part: &[usize]) -> bool {
     let inside: BTreeSet<usize> = part.iter().copied().collect();
     let owed = |at: usize, action: &Action| -> Vec<Option<usize>> {
         let own = ways[at].iter().filter(|way| way.1 && way.0 == *action);

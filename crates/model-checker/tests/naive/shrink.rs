@@ -43,6 +43,13 @@ fn smaller(design: &Design) -> Vec<Design> {
             });
         }
     }
+    for at in 0..design.goals.len() {
+        for step in 0..design.goals[at].leads.as_ref().map_or(0, Vec::len) {
+            with(&|next| {
+                next.goals[at].leads.as_mut().map(|by| by.remove(step));
+            });
+        }
+    }
     for at in 0..design.check.faults.len() {
         with(&|next| {
             next.check.faults.remove(at);
@@ -94,7 +101,9 @@ fn smaller(design: &Design) -> Vec<Design> {
         }
     }
     for at in 0..design.goals.len() {
-        if let Expr::Quant { body, .. } = &design.goals[at].body {
+        if let Expr::Quant { body, .. } = &design.goals[at].body
+            && design.goals[at].leads.is_none()
+        {
             for part in parts(body) {
                 with(&|next| {
                     if let Expr::Quant { body, .. } = &mut next.goals[at].body {
@@ -162,7 +171,9 @@ fn named(design: &Design, at: usize) -> bool {
     };
     let makes = design.ops[at].params.first().is_some_and(|param| param.new)
         || design.ops[at].body.iter().any(|stmt| matches!(stmt, Stmt::New(..)));
-    told || makes || design.failures.iter().any(of)
+    let owed = design.goals.iter().filter_map(|goal| goal.leads.as_ref());
+    let owed = owed.into_iter().any(|by| by.contains(&at));
+    told || makes || owed || design.failures.iter().any(of)
 }
 
 fn renumber(design: &mut Design, gone: usize) {
@@ -180,6 +191,9 @@ fn renumber(design: &mut Design, gone: usize) {
     }
     for op in &mut design.ops {
         body(&mut op.body, gone);
+    }
+    for by in design.goals.iter_mut().filter_map(|goal| goal.leads.as_mut()) {
+        by.iter_mut().for_each(|op| *op -= usize::from(*op > gone));
     }
     for failure in &mut design.failures {
         match &mut failure.without {

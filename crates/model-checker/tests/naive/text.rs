@@ -42,6 +42,10 @@ pub fn text(design: &Design) -> String {
     let names = Names { design, params: Vec::new(), actor: None };
     views(design, &mut out);
     for goal in &design.goals {
+        if let Some(by) = &goal.leads {
+            out.push_str(&names.leads_to(goal, by));
+            continue;
+        }
         let word = if goal.recovers { "recovers" } else { "invariant" };
         let _ = writeln!(out, "{word} {}: {}", goal.name, names.expr(&goal.body));
     }
@@ -246,6 +250,16 @@ fn effect_text(design: &Design, effect: &Effect) -> String {
 }
 
 impl Names<'_> {
+    fn leads_to(&self, goal: &Goal, by: &[usize]) -> String {
+        let Expr::Quant { local, over, body, .. } = &goal.body else { panic!("of each record") };
+        let Expr::Implies(from, to) = &**body else { panic!("one leads to the other") };
+        let over = self.domain(over);
+        let (from, to) = (self.expr(from), self.expr(to));
+        let names: Vec<&str> = by.iter().map(|op| self.design.ops[*op].name.as_str()).collect();
+        let by = if names.is_empty() { String::new() } else { format!(" by {}", names.join(", ")) };
+        format!("leads_to {}: all v{local} in {over}: {from} => {to}{by}\n", goal.name)
+    }
+
     fn body(&self, out: &mut String, body: &[Stmt], deep: usize) {
         for stmt in body {
             self.stmt(out, stmt, deep);

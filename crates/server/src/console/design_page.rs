@@ -67,7 +67,7 @@ fn promises(page: &mut Html, service: &Service, place: &Place<'_>) {
         }
         html!(page, "</tbody></table></div>");
     }
-    if !sheet.invariants.is_empty() || !sheet.recovers.is_empty() {
+    if [&sheet.invariants, &sheet.recovers, &sheet.leads_to].iter().any(|goals| !goals.is_empty()) {
         html!(page, "<h2>What is promised</h2><div class=\"card\"><dl class=\"truth\">");
         for goal in &sheet.invariants {
             html!(page, "<dt>{}</dt><dd><code>{}</code></dd>", goal.name, goal.text);
@@ -79,6 +79,9 @@ fn promises(page: &mut Html, service: &Service, place: &Place<'_>) {
                 goal.name,
                 goal.text
             );
+        }
+        for goal in &sheet.leads_to {
+            html!(page, "<dt>{}</dt><dd><code>{}</code></dd>", goal.name, goal.text);
         }
         html!(page, "</dl></div><p><a href=\"{}\">See it checked</a></p>", place.at("/check"));
     }

@@ -63,7 +63,9 @@ pub fn expanded(name: &str, text: &str) -> String {
     let mut result = String::with_capacity(text.len() * 2);
     let mut copied = 0;
     for item in &parsed.tree.items {
-        let (ItemKind::Invariant { name, body } | ItemKind::Recovers { name, body }) = &item.kind
+        let (ItemKind::Invariant { name, body }
+        | ItemKind::Recovers { name, body }
+        | ItemKind::LeadsTo { name, body, .. }) = &item.kind
         else {
             continue;
         };
@@ -103,7 +105,7 @@ mod tests {
             let compiled = design::compile(entry.name(), &text, &Embedded);
             assert!(!compiled.has_errors(), "{}: {:?}", entry.path, compiled.diagnostics);
             let model = compiled.design.unwrap();
-            let goals = model.invariants.iter().chain(&model.recoveries);
+            let goals = model.goals();
             assert!(goals.into_iter().all(|goal| goal.family.is_none()), "{}", entry.path);
         }
     }

@@ -14,7 +14,7 @@ impl Builder<'_, '_> {
             ExprKind::And(_) | ExprKind::Or(_) | ExprKind::If { .. } | ExprKind::Let { .. } => {
                 Stay::Aligned
             }
-            ExprKind::Binary { op: BinaryOp::Implies, .. } => Stay::Aligned,
+            ExprKind::Binary { op: BinaryOp::Implies | BinaryOp::LeadsTo, .. } => Stay::Aligned,
             ExprKind::Quantifier { .. } => Stay::Head,
             ExprKind::Record(_) | ExprKind::Set(_) | ExprKind::List(_) => Stay::FirstLine,
             ExprKind::Call { .. } | ExprKind::Aggregate { .. } => Stay::Helpless,
@@ -34,6 +34,9 @@ impl Builder<'_, '_> {
             ExprKind::Or(parts) => self.logical("or ", parts, true),
             ExprKind::Binary { op: BinaryOp::Implies, left, right } => {
                 self.implies(left, right, true);
+            }
+            ExprKind::Binary { op: BinaryOp::LeadsTo, left, right } => {
+                self.leads_to(left, right, true);
             }
             _ => self.expr(expr),
         }
@@ -116,6 +119,9 @@ impl Builder<'_, '_> {
             ExprKind::Binary { op: BinaryOp::Implies, left, right } => {
                 self.implies(left, right, false);
             }
+            ExprKind::Binary { op: BinaryOp::LeadsTo, left, right } => {
+                self.leads_to(left, right, false);
+            }
             ExprKind::Binary { op, left, right } => self.binary(*op, left, right),
             ExprKind::Presence { of, .. } => {
                 self.expr(of);
@@ -173,6 +179,20 @@ impl Builder<'_, '_> {
                 b.expr(left);
                 b.soft_line(At::Between, " ");
                 b.lead("implies");
+                b.expr(right);
+            });
+            false
+        });
+    }
+
+    fn leads_to(&mut self, left: &Expr, right: &Expr, whole: bool) {
+        let back = if whole { "=> ".len() } else { 0 };
+        self.group(|b| {
+            b.align(back, |b| {
+                b.expr(left);
+                b.soft_line(At::Between, " ");
+                b.expect(TokenKind::FatArrow);
+                b.space();
                 b.expr(right);
             });
             false

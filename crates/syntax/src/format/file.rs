@@ -181,7 +181,9 @@ fn class(item: &Item) -> Option<Class> {
         ItemKind::Operation(_) => Class::Operation,
         ItemKind::View(_) => Class::View,
         ItemKind::Protocol(_) => Class::Protocol,
-        ItemKind::Invariant { .. } | ItemKind::Recovers { .. } => Class::Property,
+        ItemKind::Invariant { .. } | ItemKind::Recovers { .. } | ItemKind::LeadsTo { .. } => {
+            Class::Property
+        }
         ItemKind::Failure(_) | ItemKind::Defence(_) | ItemKind::Hotspot(_) => Class::Failure,
         ItemKind::Check(_) => Class::Check,
         ItemKind::Error => return None,

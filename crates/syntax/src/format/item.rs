@@ -44,6 +44,14 @@ impl Builder<'_, '_> {
             ItemKind::Invariant { name, body } | ItemKind::Recovers { name, body } => {
                 self.property(name, body);
             }
+            ItemKind::LeadsTo { name, body, by } => {
+                self.property(name, body);
+                if !by.is_empty() {
+                    self.space();
+                    self.lead("by");
+                    self.row(by, |b, name| b.solid(name.span));
+                }
+            }
             ItemKind::Failure(failure) => self.failure(failure),
             ItemKind::Defence(defence) => self.defence(defence),
             ItemKind::Hotspot(hotspot) => self.hotspot(hotspot),

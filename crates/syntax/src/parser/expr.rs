@@ -13,14 +13,15 @@ pub(super) type Built = (Expr, usize);
 
 /// How tightly operators bind, loosest first.
 pub(super) mod level {
-    pub const IMPLIES: u8 = 1;
-    pub const OR: u8 = 2;
-    pub const AND: u8 = 3;
-    pub const NOT: u8 = 4;
-    pub const COMPARE: u8 = 5;
-    pub const ADD: u8 = 6;
-    pub const MULTIPLY: u8 = 7;
-    pub const NEGATE: u8 = 8;
+    pub const LEADS_TO: u8 = 1;
+    pub const IMPLIES: u8 = 2;
+    pub const OR: u8 = 3;
+    pub const AND: u8 = 4;
+    pub const NOT: u8 = 5;
+    pub const COMPARE: u8 = 6;
+    pub const ADD: u8 = 7;
+    pub const MULTIPLY: u8 = 8;
+    pub const NEGATE: u8 = 9;
 }
 
 /// What joins two operands.
@@ -33,7 +34,7 @@ enum Joint {
 
 impl Parser<'_> {
     pub(super) fn expr(&mut self) -> Expr {
-        self.binary(level::IMPLIES).0
+        self.binary(level::LEADS_TO).0
     }
 
     /// An expression that is the whole text.
@@ -53,7 +54,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn boxed(&mut self) -> (Box<Expr>, usize) {
-        let (expr, height) = self.binary(level::IMPLIES);
+        let (expr, height) = self.binary(level::LEADS_TO);
         (Box::new(expr), height)
     }
 
@@ -103,6 +104,9 @@ impl Parser<'_> {
             TokenKind::Minus => return Some((level::ADD, Joint::Binary(BinaryOp::Subtract))),
             TokenKind::Star => return Some((level::MULTIPLY, Joint::Binary(BinaryOp::Multiply))),
             TokenKind::Slash => return Some((level::MULTIPLY, Joint::Binary(BinaryOp::Divide))),
+            TokenKind::FatArrow if self.leads => {
+                return Some((level::LEADS_TO, Joint::Binary(BinaryOp::LeadsTo)));
+            }
             TokenKind::Word if self.nth(1) != TokenKind::Colon => match self.word(0) {
                 "implies" => return Some((level::IMPLIES, Joint::Binary(BinaryOp::Implies))),
                 "or" => return Some((level::OR, Joint::Or)),

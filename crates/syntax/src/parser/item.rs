@@ -138,6 +138,7 @@ impl Parser<'_> {
                 let (name, body) = self.property("the name of what recovers");
                 ItemKind::Recovers { name, body }
             }
+            "leads_to" => self.leads_to(),
             "failure" => self.failure(),
             "defence" => self.defence(),
             "hotspot" => self.hotspot(),
@@ -303,6 +304,21 @@ impl Parser<'_> {
         self.expect(TokenKind::Equal, "=", "and an expression after the head of `define`");
         let body = self.expr();
         ItemKind::Define(DefineItem { name, params, body })
+    }
+
+    /// `leads_to n: expr => expr by step, step`
+    fn leads_to(&mut self) -> ItemKind {
+        let outside = std::mem::replace(&mut self.leads, true);
+        let (name, body) = self.property("the name of what leads to something");
+        self.leads = outside;
+        let mut by = Vec::new();
+        if !self.lost && self.eat_word("by") {
+            by.push(self.name("the step that is owed"));
+            while self.eat(TokenKind::Comma) {
+                by.push(self.name("the step that is owed"));
+            }
+        }
+        ItemKind::LeadsTo { name, body, by }
     }
 
     /// `invariant n: expr`, `recovers n: expr`

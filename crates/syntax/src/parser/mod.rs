@@ -62,6 +62,8 @@ pub(crate) struct Parser<'s> {
     inside: Option<usize>,
     /// `in` ends the expression: the value of a `let`
     in_ends: bool,
+    /// in a `leads_to`, where `=>` is an operator
+    leads: bool,
     /// `:` ends the expression: the filter of a quantifier
     colon_ends: bool,
     diagnostics: Vec<Diagnostic>,
@@ -90,6 +92,7 @@ impl<'s> Parser<'s> {
             item_column: 0,
             inside: None,
             in_ends: false,
+            leads: false,
             colon_ends: false,
             diagnostics: Vec::new(),
             ticks: Cell::new(0),

@@ -132,7 +132,7 @@ impl Parser<'_> {
             TokenKind::OpenParen => {
                 let open = self.at;
                 self.bump();
-                let (mut inner, height) = self.bracketed(open, |p| p.binary(level::IMPLIES));
+                let (mut inner, height) = self.bracketed(open, |p| p.binary(level::LEADS_TO));
                 self.close(open, "");
                 inner.span = self.since(start);
                 (inner, height)

@@ -191,7 +191,7 @@ impl Parser<'_> {
         let name_next = kind(1) == TokenKind::Word && !OPERATOR_WORDS.contains(&word(1));
         match word(0) {
             "design" | "archetype" | "use" | "actor" | "subject" | "blob" | "define" | "view"
-            | "protocol" | "invariant" | "recovers" => name_next,
+            | "protocol" | "invariant" | "recovers" | "leads_to" => name_next,
             "family" | "ownership" | "trust" | "input" | "output" | "decorates" => {
                 name_next || kind(1) == TokenKind::Text
             }

@@ -23,6 +23,7 @@ pub(super) const ITEM_WORDS: &[&str] = &[
     "protocol",
     "invariant",
     "recovers",
+    "leads_to",
     "failure",
     "defence",
     "hotspot",

@@ -108,6 +108,8 @@ pub enum DurationUnit {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum BinaryOp {
+    /// `p => q`, in a `leads_to` alone
+    LeadsTo,
     Implies,
     Equal,
     NotEqual,

@@ -55,6 +55,12 @@ pub enum ItemKind {
         name: Name,
         body: Expr,
     },
+    /// `leads_to n: all x in D: p => q by step, step`: `p => q` is [`BinaryOp::LeadsTo`]
+    LeadsTo {
+        name: Name,
+        body: Expr,
+        by: Vec<Name>,
+    },
     Failure(FailureItem),
     Defence(DefenceItem),
     Hotspot(HotspotItem),

@@ -88,6 +88,11 @@ impl Walked {
                 self.name(name);
                 self.expr(body);
             }
+            ItemKind::LeadsTo { name, body, by } => {
+                self.name(name);
+                self.expr(body);
+                by.iter().for_each(|step| self.name(step));
+            }
             ItemKind::Failure(failure) => {
                 self.spans.push(failure.title.span);
                 failure.proofs.iter().for_each(|proof| self.proof(proof));

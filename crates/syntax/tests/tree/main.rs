@@ -360,6 +360,12 @@ fn the_small_items() {
         matches!(item("define p(x: int) = x + 1"), ItemKind::Define(d) if show(&d.body) == "(Add x 1)")
     );
     assert!(matches!(item("recovers n: a"), ItemKind::Recovers { body, .. } if show(&body) == "a"));
+    assert!(matches!(item("leads_to n: all x in D: a => b or c by s, t"),
+        ItemKind::LeadsTo { body, by, .. }
+            if show(&body) == "(All x in D: (LeadsTo a (or b c)))" && by.len() == 2));
+    assert!(matches!(item("leads_to n: a implies b => c"),
+        ItemKind::LeadsTo { body, by, .. }
+            if show(&body) == "(LeadsTo (Implies a b) c)" && by.is_empty()));
     assert!(matches!(item("hotspot \"h\" on Seat.status { mitigate shard-by-key, \"b\" }"),
         ItemKind::Hotspot(h) if show(&h.on) == "Seat.status" && h.mitigate.len() == 2));
 }

@@ -39,6 +39,7 @@ const ITEMS: [&str; 17] = [
     "protocol",
     "invariant",
     "recovers",
+    "leads_to",
     "failure",
     "defence",
     "hotspot",

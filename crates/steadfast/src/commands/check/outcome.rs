@@ -302,7 +302,7 @@ fn contents(design: &Design) -> String {
         (count(|kind| matches!(kind, OperationKind::Step { .. })), "step"),
         (count(|kind| matches!(kind, OperationKind::Repair { .. })), "repair"),
         (count(|kind| matches!(kind, OperationKind::Effect(_))), "effect"),
-        (design.invariants.len() + design.recoveries.len(), "goal"),
+        (design.goals().count(), "goal"),
         (design.failures.len(), "failure"),
     ];
     let parts: Vec<String> = parts
