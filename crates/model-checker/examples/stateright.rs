@@ -12,12 +12,12 @@ use stateright::{Checker, Model};
 #[path = "../tests/oracle/two_phase.rs"]
 mod two_phase;
 
+#[path = "../tests/oracle/append_log.rs"]
+mod append_log;
 #[path = "../tests/oracle/claim.rs"]
 mod claim;
 #[path = "../tests/oracle/replicated.rs"]
 mod replicated;
-#[path = "../tests/oracle/append_log.rs"]
-mod append_log;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

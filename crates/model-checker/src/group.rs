@@ -184,7 +184,7 @@ impl Groups<'_> {
         let (whole, searches) = (self.whole, self.searches);
         let recovers = goals.iter().any(|goal| matches!(goal, Goal::Recovery(_)));
         let name = if recovers { "recovery, without symmetry" } else { "as written" };
-        Alone { whole, protections: &[], name, goals, searches }
+        Alone { whole, protections: &[], name, goals, one_is_enough: false, searches }
     }
 
     /// These goals, each with what it reads.

@@ -99,7 +99,15 @@ impl World {
     fn first() -> World {
         let (mut epochs, writes) = ([0; 8], [write::ABSENT; 2]);
         epochs[MEMORY..].fill(NOTHING);
-        World { owner: 0, expiry: expiry::NONE, under_way: 0, writes, epochs, call: 0, broken: false }
+        World {
+            owner: 0,
+            expiry: expiry::NONE,
+            under_way: 0,
+            writes,
+            epochs,
+            call: 0,
+            broken: false,
+        }
     }
 
     fn pack(self) -> State {

@@ -130,7 +130,9 @@ fn report(design: &str, runs: &[Runs], judged: bool) -> bool {
     // What changes nothing, such as a read, is a transition of ours and not of the model by hand. Of the same
     // transitions, the model's own, the speeds are as the CPU is.
     let ratio = runs[THEIRS].times(&runs[OURS]);
-    println!("of the same transitions a CPU second, {ratio:.2} times stateright's breadth-first search");
+    println!(
+        "of the same transitions a CPU second, {ratio:.2} times stateright's breadth-first search"
+    );
     if !judged {
         println!();
         return true;
@@ -145,10 +147,8 @@ mod tests {
     use super::*;
 
     fn runs(ours: f64, theirs: f64) -> Vec<Runs> {
-        let mut all = vec![
-            Runs { states: 9.0, transitions: 9.0, cpu_seconds: vec![ours] };
-            WAYS.len()
-        ];
+        let mut all =
+            vec![Runs { states: 9.0, transitions: 9.0, cpu_seconds: vec![ours] }; WAYS.len()];
         all[THEIRS].cpu_seconds = vec![theirs];
         all
     }
