@@ -1,8 +1,10 @@
 //! Explores a design and prints what that took, as one line of JSON.
 //!
-//!     cargo run --release -p model-checker --example explore -- FILE [--threads N] [--plain] [--text]
+//!     cargo run --release -p model-checker --example explore -- FILE [OPTION…]
 //!
-//! `--text`: the verdict as a person reads it. `--plain`: the invariants alone, without symmetry, normalisation and faults.
+//! `--threads N`, `--max-states N`; `--text`: the verdict as a person reads it; `--whole`: not in slices;
+//! `--told-apart`: without symmetry; `--goals`: no failures, witnesses and free clauses; `--invariants`: no
+//! `recovers` either; `--plain`: invariants alone, without symmetry, normalisation and faults.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -25,6 +27,17 @@ fn main() -> ExitCode {
                 Some(states) => options.max_states = states,
                 None => return usage(),
             },
+            "--whole" => options.slices = false,
+            "--told-apart" => options.symmetry = false,
+            "--goals" | "--invariants" => {
+                options = Options {
+                    failures: false,
+                    witnesses: false,
+                    free: false,
+                    recovery: argument == "--goals",
+                    ..options
+                };
+            }
             "--plain" => {
                 options = Options {
                     symmetry: false,
@@ -72,14 +85,19 @@ fn main() -> ExitCode {
         report.goals.iter().filter(|goal| matches!(goal.verdict, Verdict::Violated(_))).count();
     let arms: Vec<u64> =
         report.failures.iter().filter_map(|failure| Some(failure.arm.as_ref()?.states)).collect();
+    let searches = &report.searches;
     println!(
         "{{\"states\":{},\"transitions\":{},\"bytes\":{},\"violated\":{violated},\"arms\":{},\
-         \"arm_states\":{},\"ok\":{},\"closed\":{},\"seconds\":{:.6}}}",
+         \"arm_states\":{},\"searches\":{},\"all_states\":{},\"all_transitions\":{},\"ok\":{},\
+         \"closed\":{},\"seconds\":{:.6}}}",
         report.base.states,
         report.base.transitions,
         report.base.bytes,
         arms.len(),
         arms.iter().sum::<u64>(),
+        searches.len(),
+        searches.iter().map(|search| search.states).sum::<u64>(),
+        searches.iter().map(|search| search.transitions).sum::<u64>(),
         report.ok(),
         report.base.closed,
         started.elapsed().as_secs_f64()
@@ -88,6 +106,9 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: explore FILE [--threads N] [--plain]");
+    eprintln!(
+        "usage: explore FILE [--threads N] [--max-states N] [--text] [--whole] [--told-apart] \
+         [--goals | --invariants | --plain]"
+    );
     ExitCode::from(2)
 }

@@ -26,6 +26,8 @@ pub(crate) struct Alone<'a> {
     pub(crate) name: &'a str,
     /// of one kind
     pub(crate) goals: &'a [Goal],
+    /// as soon as one of them breaks, the others need not be known
+    pub(crate) one_is_enough: bool,
     pub(crate) searches: &'a RefCell<Vec<ArmResult>>,
 }
 
@@ -125,7 +127,7 @@ impl Alone<'_> {
             protections: self.protections,
             invariants,
             witnesses: false,
-            one_is_enough: self.goals.len() == 1,
+            one_is_enough: self.one_is_enough || self.goals.len() == 1,
             symmetric,
             announce: false,
             island: prepared.island,
@@ -150,9 +152,9 @@ impl Alone<'_> {
         };
         let first = self.search(strict.clone(), &budget, progress)?;
         let stopped = first.run.explored.stop.is_some_and(Stop::is_budget);
-        let told =
-            self.goals.iter().any(|goal| matches!(first.run.outcome(*goal), Outcome::Fails(_)));
-        if !stopped || told || !may_loosen {
+        // To ask what became of `recovers` is a search of its own: only where it makes a difference.
+        let fails = |goal: &Goal| matches!(first.run.outcome(*goal), Outcome::Fails(_));
+        if !stopped || !may_loosen || self.goals.iter().any(fails) {
             return Ok(first);
         }
         drop(first);

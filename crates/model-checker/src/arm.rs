@@ -170,7 +170,11 @@ impl Listener<'_, '_> {
 
 impl Sink for Listener<'_, '_> {
     fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
-        self.out.push(step.packed);
+        match step.idle {
+            // It is known already.
+            true => self.out.transitions += 1,
+            false => self.out.push(step.packed),
+        }
         for (at, goal) in self.arm.transitions.iter().enumerate() {
             let still = !step.seen && step.now == NOW;
             let holds = match self.still[at] {

@@ -84,7 +84,7 @@ impl Judge<'_> {
                     } else {
                         let goals = [*breaks];
                         let run =
-                            self.without(&arm, protections, &goals, self.options, progress)?;
+                            self.without(&arm, protections, &goals, false, self.options, progress)?;
                         verdict.arm = Some(run.result());
                         verdict.status = self.status(&run, protections, *breaks, progress)?;
                     }
@@ -135,16 +135,19 @@ impl Judge<'_> {
         })
     }
 
-    /// Explores the design without some of its protections, for goals of one kind.
+    /// Explores the design without some of its protections, for goals of one kind. `one_is_enough`: up to
+    /// where one of them breaks.
     pub(crate) fn without(
         &self,
         name: &str,
         protections: &[Protection],
         goals: &[Goal],
+        one_is_enough: bool,
         options: &Options,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Run, WorldError> {
-        let alone = Alone { whole: self.whole, protections, name, goals, searches: self.searches };
+        let (whole, searches) = (self.whole, self.searches);
+        let alone = Alone { whole, protections, name, goals, one_is_enough, searches };
         Ok(alone.answer(options, progress)?.run)
     }
 
@@ -171,7 +174,7 @@ impl Judge<'_> {
             both.push(other.clone());
             let name = protection_name(&self.whole.design, &other);
             let arm = format!("without {name} as well");
-            let run = self.without(&arm, &both, &[goal], self.options, progress)?;
+            let run = self.without(&arm, &both, &[goal], false, self.options, progress)?;
             if let Outcome::Fails(_) = run.outcome(goal) {
                 covered_by.push(name);
             }
@@ -230,7 +233,14 @@ impl Judge<'_> {
         let goals = [Goal::Invariant(number)];
         let arm = format!("is {name} empty");
         let searches = self.searches;
-        let alone = Alone { whole: &whole, protections, name: &arm, goals: &goals, searches };
+        let alone = Alone {
+            whole: &whole,
+            protections,
+            name: &arm,
+            goals: &goals,
+            one_is_enough: false,
+            searches,
+        };
         let run = alone.answer(self.options, progress)?.run;
         let empty = matches!(run.outcome(Goal::Invariant(number)), Outcome::Holds(_));
         Ok(empty.then(|| format!("what `{name}` speaks of never comes to be")))

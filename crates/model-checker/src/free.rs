@@ -131,7 +131,15 @@ fn not_needed(
         if goals.is_empty() {
             continue;
         }
-        let run = judge.without(&name, protections, &goals, &options, progress)?;
+        // One that breaks is enough. If that cannot be shown in the whole design, all are looked at.
+        let mut run = judge.without(&name, protections, &goals, true, &options, progress)?;
+        let fails = |goal: &Goal| matches!(run.outcome(*goal), Outcome::Fails(_));
+        if !run.found.violations.is_empty() {
+            if goals.iter().any(fails) {
+                return Ok(None);
+            }
+            run = judge.without(&name, protections, &goals, false, &options, progress)?;
+        }
         for goal in goals {
             match run.outcome(goal) {
                 Outcome::Fails(_) => return Ok(None),

@@ -190,7 +190,7 @@ impl Groups<'_> {
             (true, true) => "recovery and leads_to, without symmetry",
             (false, false) => "as written",
         };
-        Alone { whole, protections: &[], name, goals, searches }
+        Alone { whole, protections: &[], name, goals, one_is_enough: false, searches }
     }
 
     /// These goals, each with what it reads.

@@ -3,11 +3,14 @@
 
 mod oracle;
 
+use oracle::append_log::AppendLog;
+use oracle::claim::Claim;
 use oracle::lease::Lease;
 use oracle::lease_faults::FaultyLease;
+use oracle::replicated::Replicated;
 use oracle::seats::Seats;
 use oracle::two_phase::TwoPhase;
-use oracle::{Broken, Found, by_checker, by_hand, by_hand_once};
+use oracle::{Broken, Found, by_checker, by_checker_ranked, by_hand, by_hand_once};
 
 /// The text with its `check` in another size; each must stand there.
 fn sized(text: &str, sizes: &[(&str, &str)]) -> String {
@@ -123,4 +126,56 @@ fn seats_with_timed_holds() {
     let lengths = lengths.map(|(name, length)| (name.to_string(), Some(length)));
     assert_eq!(found.violated, lengths);
     seats(2, 3, 2);
+}
+
+/// A design of the catalog in another size, as it is explored whole and without symmetry.
+fn catalog<M>(text: &str, sizes: &[(&str, &str)], model: M) -> u64
+where
+    M: stateright::Model + Clone + Send + Sync + 'static,
+    M::State: std::hash::Hash + Send + Sync + std::fmt::Debug + PartialEq + Clone,
+    M::Action: std::fmt::Debug + Clone + PartialEq,
+{
+    let found = by_checker_ranked(&sized(text, sizes));
+    assert_eq!(found, by_hand_once(model, &Broken::default()), "{sizes:?}");
+    assert_eq!(found.violated, []);
+    found.states
+}
+
+#[test]
+fn the_claim_of_the_catalog() {
+    let text = include_str!("../../../designs/infra/I02.design");
+    let claim = |claimants: usize, writes: usize| {
+        let sizes = [
+            ("    claimant: 2\n", &*format!("    claimant: {claimants}\n")),
+            ("    write: 2\n", &*format!("    write: {writes}\n")),
+        ];
+        catalog(text, &sizes, Claim { claimants, writes })
+    };
+    assert_eq!([claim(1, 1), claim(1, 2), claim(2, 1)], [731, 9_093, 9_914]);
+}
+
+#[test]
+fn the_append_log_of_the_catalog() {
+    let text = include_str!("../../../designs/infra/I05.design");
+    let log = |partitions: usize, offsets: usize| {
+        let sizes = [
+            ("    partition: 2\n", &*format!("    partition: {partitions}\n")),
+            ("    offset: 0..1\n", &*format!("    offset: 0..{}\n", offsets - 1)),
+        ];
+        catalog(text, &sizes, AppendLog { partitions, offsets })
+    };
+    assert_eq!([log(1, 1), log(1, 2), log(2, 1)], [192, 1_256, 8_640]);
+}
+
+#[test]
+fn the_replicated_key_of_the_catalog() {
+    let text = include_str!("../../../designs/infra/I16.design");
+    let key = |messages: usize, term_max: u8| {
+        let sizes = [
+            ("    messages: 2\n", &*format!("    messages: {messages}\n")),
+            ("    GroupState.term: 0..2\n", &*format!("    GroupState.term: 0..{term_max}\n")),
+        ];
+        catalog(text, &sizes, Replicated { messages, term_max })
+    };
+    assert_eq!([key(1, 1), key(1, 2), key(2, 1)], [2_882, 11_914, 15_598]);
 }

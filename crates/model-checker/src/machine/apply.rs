@@ -1,7 +1,7 @@
 //! What a step that the engine accepted does to the state.
 
 use design::model::{AttrId, Counter, CounterId, Expr, ExprKind, Goal, OperationKind, SubjectId};
-use engine::{Change, Word};
+use engine::{Change, Send, Word};
 
 use super::view::Extra;
 use super::{Beyond, Machine, View, Worker};
@@ -30,6 +30,11 @@ impl Machine {
         place: Word,
         takes: Takes,
     ) {
+        if let Some(number) = worker.done {
+            self.apply_known(worker, number, memory, takes);
+            self.sends(worker, place, takes.calls);
+            return;
+        }
         let Worker { after, before, journal, scratch, beyond, extra, .. } = worker;
         let mut set = |after: &mut Vec<Word>, slot: u32, word: Word| {
             let held = &mut after[slot as usize];
@@ -107,9 +112,31 @@ impl Machine {
         self.sends(worker, place, takes.calls);
     }
 
+    /// The same for a step that was known. What it writes has room.
+    fn apply_known(
+        &self,
+        worker: &mut Worker,
+        number: u32,
+        memory: &[super::instances::MemorySlots],
+        takes: Takes,
+    ) {
+        let Worker { after, before, journal, beyond, memo, .. } = worker;
+        *beyond = beyond.or_else(|| self.moved_on(worker.operation, before));
+        let done = &memo.done[number as usize];
+        let learned = done.memory.iter().filter(|_| takes.memory);
+        let learned = learned.map(|(usage, word)| (memory[*usage as usize].slot, *word));
+        for (slot, word) in done.writes.iter().copied().chain(learned) {
+            let held = &mut after[slot as usize];
+            if *held != word {
+                *held = word;
+                journal.push(slot);
+            }
+        }
+    }
+
     fn sends(&self, worker: &mut Worker, place: Word, calls: bool) {
-        let Worker { after, journal, scratch, beyond, extra_sends, .. } = worker;
-        for send in scratch.sends() {
+        let Worker { after, journal, scratch, beyond, extra_sends, memo, done, .. } = worker;
+        let mut one = |send: Send<'_>| {
             let target = &self.design.operations[send.operation.index()];
             let fine = match target.kind {
                 OperationKind::Effect(_) if calls => self.open(after, journal, &send),
@@ -120,6 +147,10 @@ impl Machine {
                 *beyond = beyond.or(Some(what));
                 extra_sends.push((send.operation, send.args.to_vec()));
             }
+        };
+        match done {
+            Some(number) => memo.done[*number as usize].sends().for_each(&mut one),
+            None => scratch.sends().for_each(&mut one),
         }
     }
 
@@ -166,6 +197,24 @@ impl Machine {
         let Some(field) = layout.attribute(AttrId::of(attr.index())) else { return 0 };
         let word = self.program.defaults(counter.child)[field.offset as usize];
         if word == engine::NULL { 0 } else { word }
+    }
+}
+
+impl Worker {
+    /// Does the step that was asked for last send such a call or message?
+    pub(super) fn sends(&self, is: impl Fn(&Send<'_>) -> bool) -> bool {
+        match self.done {
+            Some(number) => self.memo.done[number as usize].sends().any(|send| is(&send)),
+            None => self.scratch.sends().any(|send| is(&send)),
+        }
+    }
+
+    /// Does its caller learn something?
+    pub(super) fn remembers(&self) -> bool {
+        match self.done {
+            Some(number) => !self.memo.done[number as usize].memory.is_empty(),
+            None => self.scratch.memory().next().is_some(),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use engine::{NULL, Outcome, Word};
 
 use super::apply::{ALL, Takes};
-use super::{How, Instance, Machine, Move, NOW, Sink, Worker};
+use super::{How, Machine, Move, NOW, Sink, Worker};
 
 impl Machine {
     fn call_slot(&self, call: u32) -> u32 {
@@ -63,7 +63,7 @@ impl Machine {
             }
             let mut lands = false;
             for clock in self.clocks(worker, recovery) {
-                lands |= self.landing(worker, sink, call, instance, *clock);
+                lands |= self.landing(worker, sink, call, number as u32 - 1, *clock);
             }
             // One that is refused is gone as if it had been dropped.
             if lands {
@@ -79,11 +79,12 @@ impl Machine {
         worker: &mut Worker,
         sink: &mut S,
         call: u32,
-        instance: &Instance,
+        index: u32,
         how: How,
     ) -> bool {
-        let (operation, me) = (instance.operation, instance.me);
-        let outcome = self.run(worker, operation, me, &instance.params, self.now(how), None);
+        let instance = &self.instances[index as usize];
+        let operation = instance.operation;
+        let outcome = self.run(worker, &instance.asked(index, self.now(how)));
         match outcome {
             Outcome::Done => {
                 let takes = Takes { memory: false, ..ALL };
@@ -114,13 +115,20 @@ pub(super) fn sort_blocks(
         return;
     }
     let (first, stride, count) = (first as usize, stride as usize, count as usize);
-    let mut blocks: Vec<Vec<Word>> =
-        words[first..first + stride * count].chunks(stride).map(<[Word]>::to_vec).collect();
-    blocks.sort_unstable_by(|a, b| b.cmp(a));
-    for (at, word) in blocks.into_iter().flatten().enumerate() {
-        if words[first + at] != word {
-            words[first + at] = word;
-            changed((first + at) as u32);
+    // There are few, and most are in order.
+    for end in 1..count {
+        for at in (1..=end).rev() {
+            let (before, own) = (first + stride * (at - 1), first + stride * at);
+            if words[before..own] >= words[own..own + stride] {
+                break;
+            }
+            for word in 0..stride {
+                if words[before + word] != words[own + word] {
+                    words.swap(before + word, own + word);
+                    changed((before + word) as u32);
+                    changed((own + word) as u32);
+                }
+            }
         }
     }
 }

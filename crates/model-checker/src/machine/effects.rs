@@ -6,6 +6,7 @@ use engine::outbox::{Answered, Entry, EntryState};
 use engine::{AnswerKind, Command, NULL, Outcome, Send, Word};
 
 use super::apply::ALL;
+use super::memo::Asked;
 use super::{Beyond, How, Machine, Move, NOW, Sink, View, Worker, effects_of};
 use crate::world::effects::decision;
 
@@ -176,7 +177,10 @@ impl Machine {
         worker.words.extend_from_slice(&worker.before[plan.args(key)]);
         let args = std::mem::take(&mut worker.words);
         worker.memory.clear();
-        let outcome = self.run(worker, effect, me, &args, self.now(how), Some(answer));
+        let (params, now) = (&args[..], self.now(how));
+        let asked =
+            Asked { instance: None, operation: effect, me, params, now, answer: Some(answer) };
+        let outcome = self.run(worker, &asked);
         worker.words = args;
         let dropped = match outcome {
             Outcome::Done => {
@@ -190,10 +194,8 @@ impl Machine {
             Outcome::Need => return,
         };
         // A handler may have sent the same call again: the entry is closed before that.
-        let reopened = worker
-            .scratch
-            .sends()
-            .any(|send| !dropped && send.operation == effect && send.key == &plan.keys[key][..]);
+        let own = &plan.keys[key][..];
+        let reopened = !dropped && worker.sends(|send| send.operation == effect && send.key == own);
         if !reopened {
             let state = if closed.state == EntryState::Open { OPEN } else { CLOSED };
             self.set(worker, plan.entry(key), state);

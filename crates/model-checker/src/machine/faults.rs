@@ -17,6 +17,17 @@ pub(super) struct Lost {
     word: Word,
 }
 
+/// For each principal, the slots of its memory.
+pub(super) fn memory_of(universe: &Universe, plan: &Plan) -> Vec<Vec<u32>> {
+    let mut all = vec![Vec::new(); universe.principals.len()];
+    for (at, name) in plan.names.iter().enumerate() {
+        if let SlotName::Memory { principal, .. } = name {
+            all[*principal as usize].push(at as u32);
+        }
+    }
+    all
+}
+
 /// For each place, what a crash takes away.
 pub(super) fn volatile(
     design: &Design,
@@ -93,12 +104,11 @@ impl Machine {
     /// A principal forgets everything; its calls in flight remain.
     fn crashes<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
         for principal in 0..self.universe.principals.len() as u32 {
-            for (at, name) in self.plan.names.iter().enumerate() {
-                if let SlotName::Memory { principal: held, .. } = name
-                    && *held == principal
-                {
-                    self.set(worker, at as u32, NULL);
-                }
+            for slot in &self.memory_of[principal as usize] {
+                self.set(worker, *slot, NULL);
+            }
+            let caches = if self.plan.caches.is_empty() { &[][..] } else { &self.plan.names[..] };
+            for (at, name) in caches.iter().enumerate() {
                 if let SlotName::CachePresent { principal: held, state, subject, .. } = name
                     && *held == principal
                     && worker.before[at] != 0

@@ -148,7 +148,7 @@ fn signatures(operation: &Operation, params: &[Word]) -> Vec<Word> {
 }
 
 /// The principals that may make a difference.
-pub(crate) fn callers(design: &Design, universe: &Universe, operation: &Operation) -> Vec<Word> {
+pub(super) fn callers(design: &Design, universe: &Universe, operation: &Operation) -> Vec<Word> {
     let own = universe.of_actor[operation.actor.index()].0;
     match personal(design, operation) {
         true => universe.acts[operation.actor.index()].iter().map(|p| Word::from(*p)).collect(),

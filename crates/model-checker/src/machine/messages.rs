@@ -5,7 +5,8 @@ use engine::{Outcome, Send, Word};
 
 use super::apply::ALL;
 use super::calls::sort_blocks;
-use super::instances::{callers, memory_slots, offsets, place_of};
+use super::instances::{memory_slots, offsets, place_of};
+use super::memo::Asked;
 use super::{Beyond, How, Machine, Move, NOW, Sink, Worker};
 use crate::world::plan::MessagePlan;
 
@@ -116,7 +117,7 @@ impl Machine {
             return;
         }
         let offsets = offsets(operation);
-        for me in callers(&self.design, &self.universe, operation) {
+        for me in self.callers[plan.operation.index()].iter().copied() {
             let memory =
                 memory_slots(&self.universe, &self.plan, &|at| offsets[at], operation, me, &args);
             worker.memory.clear();
@@ -126,7 +127,10 @@ impl Machine {
             }
             for clock in self.clocks(worker, recovery) {
                 let what = |how| Move::Deliver { plan: number, at, principal: me as u32, how };
-                match self.run(worker, plan.operation, me, &args, self.now(*clock), None) {
+                let (operation, now) = (plan.operation, self.now(*clock));
+                let asked =
+                    Asked { instance: None, operation, me, params: &args, now, answer: None };
+                match self.run(worker, &asked) {
                     Outcome::Done => {
                         // It has arrived: what it makes others send finds room in its stead.
                         self.taken(worker, plan, slot);

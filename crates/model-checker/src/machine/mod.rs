@@ -9,6 +9,7 @@ mod faults;
 mod forgetting;
 mod glance;
 mod instances;
+mod memo;
 mod messages;
 mod moves;
 mod older;
@@ -69,6 +70,10 @@ pub(crate) struct Machine {
     forgetful: Vec<u32>,
     /// for each place, what a crash takes away
     volatile: Vec<Vec<faults::Lost>>,
+    /// for each principal, the slots of its memory
+    memory_of: Vec<Vec<u32>>,
+    /// for each operation: the principals that may make a difference
+    callers: Vec<Vec<Word>>,
     /// for each slot: do invariants see it?
     pub(crate) visible: Vec<bool>,
     /// of a slice: what is not explored
@@ -103,6 +108,17 @@ pub(crate) struct Worker {
     codes: Vec<u64>,
     /// what is kept by rank stands as its rank in `before`, not as it was counted
     ranked: bool,
+    memo: memo::Memo,
+    /// what the step that was asked for last does, if it was known; else that is in `scratch`
+    done: Option<u32>,
+    room: Room,
+}
+
+/// Lists that are needed for a moment, reused.
+#[derive(Default)]
+pub(crate) struct Room {
+    slots: Vec<u32>,
+    values: Vec<Word>,
 }
 
 /// One transition, as it is handed out.
@@ -117,6 +133,8 @@ pub(crate) struct Step<'a> {
     next: &'a [Word],
     /// does it change something that invariants see?
     pub(crate) seen: bool,
+    /// does it change nothing at all?
+    pub(crate) idle: bool,
     /// of the state that follows; empty if there is no room for it
     pub(crate) packed: &'a [u64],
     /// records that there is no room for
@@ -127,7 +145,7 @@ impl Step<'_> {
     /// The state that follows, its counters as they were computed.
     pub(crate) fn next(&self, machine: &Machine) -> Vec<Word> {
         let mut words = self.next.to_vec();
-        machine.times.settle(machine, &mut words, &mut Vec::new());
+        machine.times.settle(machine, &mut words, &mut Vec::new(), &mut Room::default());
         words
     }
 
@@ -211,6 +229,10 @@ impl Machine {
         let visible = plan.names.iter().map(|name| view::is_visible(name, &reach)).collect();
         let forgetful = forgetting::starts(design, &plan);
         let volatile = faults::volatile(design, &program, &universe, &plan, &places);
+        let memory_of = faults::memory_of(&universe, &plan);
+        let callers =
+            design.operations.iter().map(|held| instances::callers(design, &universe, held));
+        let callers = callers.collect();
         let aging =
             if crate::clock::hashes_times(design) { plan.slots.digests() } else { Vec::new() };
         let mut machine = Machine {
@@ -234,6 +256,8 @@ impl Machine {
             aging,
             forgetful,
             volatile,
+            memory_of,
+            callers,
             visible,
             left: scaled.left.clone(),
         };
@@ -264,6 +288,9 @@ impl Machine {
             least: Vec::new(),
             codes: Vec::new(),
             ranked: false,
+            memo: memo::Memo::of(self),
+            done: None,
+            room: Room::default(),
         }
     }
 
@@ -303,6 +330,7 @@ impl Machine {
         worker.after.clear();
         worker.after.extend_from_slice(&worker.before);
         worker.journal.clear();
+        worker.memo.forget();
     }
 
     /// Sets out from a state that is not packed (its counters are what they are).
@@ -315,7 +343,9 @@ impl Machine {
         worker.normal.clear();
         worker.normal.extend_from_slice(words);
         worker.ranked = false;
-        self.ranks.normalise(self, &mut worker.normal, Touched::ALL, &mut Vec::new());
+        worker.memo.forget();
+        let Worker { normal, room, .. } = worker;
+        self.ranks.normalise(self, normal, Touched::ALL, &mut Vec::new(), room);
         self.plan.slots.pack(&worker.normal, &mut worker.packed).map_err(Beyond::Slot)
     }
 
@@ -328,6 +358,7 @@ impl Machine {
         }
         worker.journal.clear();
         worker.ranked = false;
+        worker.memo.forget();
     }
 
     /// The packed form of a state.
@@ -368,6 +399,8 @@ impl Machine {
 
     fn hand_out<S: Sink>(&self, worker: &mut Worker, sink: &mut S, what: Move, now: Word) {
         let seen = worker.journal.iter().any(|slot| self.visible[*slot as usize]);
+        // The state that was loaded is as it is kept.
+        let idle = worker.journal.is_empty() && worker.ranked && worker.beyond.is_none();
         let ranked = !self.ranks.is_empty();
         if ranked
             && let Some(sort) =
@@ -376,7 +409,10 @@ impl Machine {
             sink.unranked(sort);
         }
         let known = worker.journal.len();
-        let beyond = worker.beyond.or_else(|| self.pack_next(worker).err());
+        let beyond = match idle {
+            true => None,
+            false => worker.beyond.or_else(|| self.pack_next(worker).err()),
+        };
         // After a tick nothing has changed but the clock.
         let after = if now == NOW { &worker.after } else { &worker.before };
         let extras = match beyond {
@@ -390,7 +426,12 @@ impl Machine {
             now,
             next: &worker.after,
             seen: seen || !worker.extra.is_empty(),
-            packed: if beyond.is_none() { &worker.next } else { &[] },
+            idle,
+            packed: match beyond {
+                Some(_) => &[],
+                None if idle => &worker.packed,
+                None => &worker.next,
+            },
             extras: &extras,
         };
         match beyond {
@@ -412,16 +453,16 @@ impl Machine {
             worker.normal.extend_from_slice(&worker.after);
         }
         if timed {
-            let Worker { normal, journal, .. } = worker;
-            self.times.settle(self, normal, journal);
+            let Worker { normal, journal, room, .. } = worker;
+            self.times.settle(self, normal, journal, room);
         }
         if ranked {
             let touched = match worker.ranked {
                 true => self.ranks.touched(self, &worker.journal),
                 false => Touched::ALL,
             };
-            let Worker { normal, journal, .. } = worker;
-            self.ranks.normalise(self, normal, touched, journal);
+            let Worker { normal, journal, room, .. } = worker;
+            self.ranks.normalise(self, normal, touched, journal, room);
         }
         let from = if normal { &worker.normal } else { &worker.after };
         for slot in &worker.journal {

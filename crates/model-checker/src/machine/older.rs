@@ -43,6 +43,7 @@ impl Machine {
         let (params, memory) = (&instance.params, &worker.memory);
         let command =
             Command { operation, params, memory, me: instance.me, now: NOW, answer: None };
+        worker.done = None;
         if engine::step(&self.program, &view, &command, &mut worker.scratch) != Outcome::Done {
             return;
         }

@@ -4,7 +4,7 @@
 use design::model::Design;
 use engine::{NULL, Word};
 
-use super::{Instance, Machine};
+use super::{Instance, Machine, Room};
 use crate::world::plan::{Plan, SlotName};
 use crate::world::slots::{Codec, RANK_STRIDE};
 use crate::world::sorts::SortDomain;
@@ -136,32 +136,46 @@ impl Ranks {
         words: &mut [Word],
         groups: Touched,
         changed: &mut Vec<u32>,
+        room: &mut Room,
     ) {
         if groups == Touched(0) {
             return;
         }
-        let mut slots: Vec<usize> = Vec::new();
-        let mut values: Vec<Word> = Vec::new();
+        let Room { slots, values } = room;
         for (number, group) in self.groups.iter().enumerate() {
             if !groups.has(number) {
                 continue;
             }
             slots.clear();
-            slots.extend(group.slots.iter().map(|slot| *slot as usize));
-            slots.extend(self.in_flight(machine, words, number as u32));
+            slots.extend_from_slice(&group.slots);
+            slots.extend(self.in_flight(machine, words, number as u32).map(|slot| slot as u32));
+            if by_bits(words, slots, changed) {
+                continue;
+            }
             values.clear();
             values.push(0);
-            values.extend(slots.iter().map(|slot| words[*slot]).filter(|word| *word != NULL));
-            values.sort_unstable();
-            values.dedup();
-            for slot in &slots {
-                if words[*slot] == NULL {
+            for slot in &*slots {
+                let word = words[*slot as usize];
+                // There are few of them: each is put where it belongs.
+                if word != NULL
+                    && let Err(at) = values.binary_search(&word)
+                {
+                    values.insert(at, word);
+                }
+            }
+            let dense = |(at, value): (usize, &Word)| *value == at as Word * RANK_STRIDE;
+            if values.iter().enumerate().all(dense) {
+                continue;
+            }
+            for slot in &*slots {
+                let word = &mut words[*slot as usize];
+                if *word == NULL {
                     continue;
                 }
-                let rank = values.binary_search(&words[*slot]).unwrap_or(0) as Word * RANK_STRIDE;
-                if words[*slot] != rank {
-                    words[*slot] = rank;
-                    changed.push(*slot as u32);
+                let rank = values.binary_search(word).unwrap_or(0) as Word * RANK_STRIDE;
+                if *word != rank {
+                    *word = rank;
+                    changed.push(*slot);
                 }
             }
         }
@@ -195,4 +209,39 @@ impl Ranks {
         }
         None
     }
+}
+
+/// Most values are ranks, or one more than a rank. Where all are, and small, each has a bit, and its new rank is
+/// how many bits there are below it. Answers whether that is so.
+fn by_bits(words: &mut [Word], slots: &[u32], changed: &mut Vec<u32>) -> bool {
+    let bit = |word: Word| {
+        let (rank, more) = (word / RANK_STRIDE, word % RANK_STRIDE);
+        (word >= 0 && rank < 32 && more < 2).then_some((rank * 2 + more) as u32)
+    };
+    let mut seen = 1_u64;
+    for slot in slots {
+        let word = words[*slot as usize];
+        if word != NULL {
+            let Some(bit) = bit(word) else { return false };
+            seen |= 1 << bit;
+        }
+    }
+    // Only even bits, and all of them up to the last.
+    let all = seen | seen << 1;
+    if all & all.wrapping_add(1) == 0 && seen & 0xaaaa_aaaa_aaaa_aaaa == 0 {
+        return true;
+    }
+    for slot in slots {
+        let word = &mut words[*slot as usize];
+        if *word == NULL {
+            continue;
+        }
+        let Some(bit) = bit(*word) else { return false };
+        let rank = Word::from((seen & ((1 << bit) - 1)).count_ones()) * RANK_STRIDE;
+        if *word != rank {
+            *word = rank;
+            changed.push(*slot);
+        }
+    }
+    true
 }

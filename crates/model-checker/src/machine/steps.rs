@@ -1,27 +1,39 @@
 //! Calls from outside, and repairs.
 
 use design::model::{Fault, OperationId, OperationKind};
-use engine::{AnswerKind, Command, NULL, Outcome, Reason, Word};
+use engine::{Command, NULL, Outcome, Reason, Word};
 
 use super::apply::{ALL, Takes};
+use super::memo::{Asked, Known};
 use super::{Beyond, How, Instance, InstanceKind, Machine, Move, NOW, Sink, View, Worker};
 use crate::world::effects::decision;
 
 impl Machine {
     /// Runs the engine on the loaded state; the memory given along is `worker.memory`.
-    pub(super) fn run(
-        &self,
-        worker: &mut Worker,
-        operation: OperationId,
-        me: Word,
-        params: &[Word],
-        now: Word,
-        answer: Option<(AnswerKind, Word)>,
-    ) -> Outcome {
-        let view = View::new(self, &worker.before, now);
-        let command = Command { operation, params, memory: &worker.memory, me, now, answer };
+    pub(super) fn run(&self, worker: &mut Worker, asked: &Asked<'_>) -> Outcome {
+        let Asked { operation, me, params, now, answer, .. } = *asked;
         worker.operation = operation;
-        engine::step(&self.program, &view, &command, &mut worker.scratch)
+        worker.done = None;
+        let Worker { memo, before, memory, scratch, .. } = worker;
+        let known = match memo.is_on() && now == NOW {
+            true => memo.look(self, before, asked, memory),
+            false => Known::Never,
+        };
+        match known {
+            Known::Refused(refusal) => return Outcome::Refused(refusal),
+            Known::Done(number) => {
+                worker.done = Some(number);
+                return Outcome::Done;
+            }
+            Known::Not | Known::Never => {}
+        }
+        let view = View::new(self, before, now);
+        let command = Command { operation, params, memory, me, now, answer };
+        let outcome = engine::step(&self.program, &view, &command, scratch);
+        if matches!(known, Known::Not) {
+            memo.keep(self, before, scratch, outcome);
+        }
+        outcome
     }
 
     /// What time it is for something that happens in this way.
@@ -128,7 +140,7 @@ impl Machine {
         how: How,
     ) {
         let operation = instance.operation;
-        match self.run(worker, operation, instance.me, &instance.params, self.now(how), None) {
+        match self.run(worker, &instance.asked(index, self.now(how))) {
             Outcome::Done => self.accepted(worker, sink, index, instance, how),
             Outcome::Refused(refusal) => self.turned_down(sink, operation, refusal.reason),
             Outcome::Need => {}
@@ -147,7 +159,7 @@ impl Machine {
         self.way(worker, sink, index, instance, how);
         if how == How::PLAIN
             && self.program.outbox_removed(instance.operation)
-            && worker.scratch.sends().next().is_some()
+            && worker.sends(|_| true)
         {
             self.way(worker, sink, index, instance, How::CALL_LOST);
         }
@@ -155,7 +167,8 @@ impl Machine {
         if struck >= 2 {
             return;
         }
-        let more = self.faults_of_call(worker, sink, instance, how);
+        let (more, count) = self.faults_of_call(worker, sink, instance, how);
+        let more = &more[..count];
         for (at, first) in more.iter().enumerate() {
             self.way(worker, sink, index, instance, how.and(*first));
             for second in if struck == 0 { &more[at + 1..] } else { &[] } {
@@ -168,24 +181,32 @@ impl Machine {
         }
     }
 
-    /// What may go wrong with a call that was accepted.
+    /// What may go wrong with a call that was accepted, and in how many ways.
     fn faults_of_call<S: Sink>(
         &self,
         worker: &Worker,
         sink: &mut S,
         instance: &Instance,
         how: How,
-    ) -> Vec<How> {
-        let mut faults = Vec::new();
+    ) -> ([How; 4], usize) {
+        let (mut faults, mut count) = ([How::PLAIN; 4], 0);
+        let mut add = |how: How| {
+            faults[count] = how;
+            count += 1;
+        };
         let client = instance.kind == InstanceKind::Step;
         // The answer to a call with older memory is not heard anyway.
-        let hears = !how.has(How::STALE) && worker.scratch.memory().next().is_some();
-        if self.may(worker, Fault::Stale) && worker.scratch.cache_writes().next().is_some() {
-            faults.push(How::STALE_CACHE);
+        let hears = !how.has(How::STALE) && worker.remembers();
+        // Nothing is known beforehand where there are caches.
+        if self.may(worker, Fault::Stale)
+            && worker.done.is_none()
+            && worker.scratch.cache_writes().next().is_some()
+        {
+            add(How::STALE_CACHE);
         }
         if client && self.may(worker, Fault::LostReply) {
             match hears {
-                true => faults.push(How::LOST_REPLY),
+                true => add(How::LOST_REPLY),
                 false => sink.struck(Fault::LostReply),
             }
         }
@@ -194,14 +215,14 @@ impl Machine {
             match kind {
                 // The second time, the outcome of the first is given again.
                 OperationKind::Step { keyed: true } => sink.struck(Fault::Duplicate),
-                _ => faults.push(How::DUPLICATE),
+                _ => add(How::DUPLICATE),
             }
         }
         let remembers = client || instance.kind == InstanceKind::Read;
         if remembers && hears && self.may(worker, Fault::Pause) {
-            faults.push(How::PAUSE);
+            add(How::PAUSE);
         }
-        faults
+        (faults, count)
     }
 
     /// One way in which an accepted call goes.
@@ -280,12 +301,11 @@ impl Machine {
         let operation = instance.operation;
         for clock in self.clocks(worker, recovery) {
             self.remember(worker, instance);
-            let now = self.now(*clock);
-            match self.run(worker, operation, instance.me, &instance.params, now, None) {
+            match self.run(worker, &instance.asked(index, self.now(*clock))) {
                 Outcome::Done => {
                     self.way(worker, sink, index, instance, *clock);
                     if self.program.outbox_removed(operation)
-                        && worker.scratch.sends().next().is_some()
+                        && worker.sends(|_| true)
                         && !recovery
                         && *clock == How::PLAIN
                     {
@@ -300,5 +320,13 @@ impl Machine {
 
     pub(super) fn apply_all(&self, worker: &mut Worker, instance: &Instance) {
         self.apply(worker, &instance.memory, instance.place, ALL);
+    }
+}
+
+impl Instance {
+    /// This call, at this time.
+    pub(super) fn asked(&self, index: u32, now: Word) -> Asked<'_> {
+        let (operation, me, params) = (self.operation, self.me, &self.params);
+        Asked { instance: Some(index), operation, me, params, now, answer: None }
     }
 }

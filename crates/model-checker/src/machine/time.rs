@@ -10,8 +10,8 @@ use design::model::{Design, OperationId};
 use engine::{HashPart, NULL, Word};
 
 use super::durations::{self, Source};
-use super::{Beyond, Machine, Move, NOW, Sink, Worker};
-use crate::clock::Clock;
+use super::{Beyond, Machine, Move, NOW, Room, Sink, Worker};
+use crate::clock::{Clock, REGION_UNIT};
 use crate::world::plan::{Plan, Settings, SlotName};
 use crate::world::universe::BASE;
 
@@ -91,7 +91,13 @@ impl Times {
 
     /// Makes one of all states that differ in nothing that is told apart. `changed` gets the slots
     /// that change.
-    pub(super) fn settle(&self, machine: &Machine, words: &mut [Word], changed: &mut Vec<u32>) {
+    pub(super) fn settle(
+        &self,
+        machine: &Machine,
+        words: &mut [Word],
+        changed: &mut Vec<u32>,
+        room: &mut Room,
+    ) {
         debug_assert_eq!(words.len(), machine.plan.names.len());
         let mut set = |words: &mut [Word], slot: u32, word: Word| {
             if words[slot as usize] != word {
@@ -111,19 +117,23 @@ impl Times {
             }
         }
         if self.regions {
-            let mut fractions: Vec<Word> = self
-                .live(words)
-                .map(|slot| self.fraction(words[slot as usize]))
-                .filter(|fraction| *fraction != 0)
-                .collect();
-            fractions.sort_unstable();
-            fractions.dedup();
-            let live: Vec<u32> = self.live(words).collect();
+            let Room { slots: live, values: fractions } = room;
+            live.clear();
+            fractions.clear();
+            for slot in self.live(words) {
+                let fraction = self.fraction(words[slot as usize]);
+                if fraction != 0 {
+                    live.push(slot);
+                    if let Err(at) = fractions.binary_search(&fraction) {
+                        fractions.insert(at, fraction);
+                    }
+                }
+            }
             for slot in live {
-                let word = words[slot as usize];
+                let word = words[*slot as usize];
                 let fraction = self.fraction(word);
                 if let Ok(at) = fractions.binary_search(&fraction) {
-                    set(words, slot, word - fraction + 2 * (at as Word + 1));
+                    set(words, *slot, word - fraction + 2 * (at as Word + 1));
                 }
             }
         }
@@ -147,7 +157,11 @@ impl Times {
     }
 
     fn fraction(&self, word: Word) -> Word {
-        (word - BASE).rem_euclid(self.unit)
+        match self.regions {
+            // A constant, so that nothing is divided.
+            true => (word - BASE).rem_euclid(REGION_UNIT),
+            false => (word - BASE).rem_euclid(self.unit),
+        }
     }
 
     /// How far the clock moves until something can be told apart.
@@ -164,6 +178,14 @@ impl Times {
 impl Group {
     /// Distances beyond the horizon, no further from the next newer one than can be told.
     fn settled(&self, words: &[Word], times: &Times) -> Vec<(u32, Word)> {
+        let is_beyond = |slot: &u32| {
+            let word = words[*slot as usize];
+            word != NULL && word - BASE > self.nothing && word - BASE < times.horizon
+        };
+        if !self.slots.iter().any(is_beyond) {
+            // All of them stay as they are.
+            return Vec::new();
+        }
         let mut list: Vec<(Word, u32)> = self
             .slots
             .iter()

@@ -49,7 +49,13 @@ pub(crate) struct Slot {
     pub(crate) bits: u32,
     word: u32,
     shift: u32,
+    mask: u64,
+    /// what each code stands for, where there are few; none otherwise
+    words: Box<[Word]>,
 }
+
+/// The codes of a slot with so many bits are listed.
+const LISTED_BITS: u32 = 6;
 
 /// How far apart ranks lie when a state is unpacked: what is not a multiple was computed.
 pub(crate) const RANK_STRIDE: Word = 1 << 10;
@@ -131,8 +137,14 @@ impl Slots {
         });
         let shift = self.used[word];
         self.used[word] += bits;
-        let word = word as u32;
-        self.list.push(Slot { codec, nullable, kind, room, bits, word, shift });
+        let mask = ((1_u128 << bits) - 1) as u64;
+        let (word, words) = (word as u32, Box::default());
+        let mut slot = Slot { codec, nullable, kind, room, bits, word, shift, mask, words };
+        let placed = !matches!(slot.codec, Codec::Region { places: 0, .. });
+        if bits <= LISTED_BITS && room.is_none() && placed {
+            slot.words = (0..codes).map(|code| slot.word_of(code, &[])).collect();
+        }
+        self.list.push(slot);
         self.list.len() as u32 - 1
     }
 
@@ -163,9 +175,12 @@ impl Slots {
     pub(crate) fn unpack(&self, packed: &[u64], words: &mut Vec<Word>) {
         words.clear();
         for slot in &self.list {
-            let mask = ((1_u128 << slot.bits) - 1) as u64;
-            let code = (packed[slot.word as usize] >> (slot.shift & 63)) & mask;
-            words.push(slot.word_of(code, words));
+            let code = (packed[slot.word as usize] >> (slot.shift & 63)) & slot.mask;
+            let word = match slot.words.get(code as usize) {
+                Some(word) => *word,
+                None => slot.word_of(code, words),
+            };
+            words.push(word);
         }
     }
 
@@ -196,9 +211,8 @@ impl Slots {
     fn repack_one(&self, at: u32, words: &[Word], packed: &mut [u64]) -> Result<(), u32> {
         let slot = &self.list[at as usize];
         let Some(code) = slot.code_of(words[at as usize], words) else { return Err(at) };
-        let mask = ((1_u128 << slot.bits) - 1) as u64;
         let word = &mut packed[slot.word as usize];
-        *word = (*word & !(mask << (slot.shift & 63))) | (code << (slot.shift & 63));
+        *word = (*word & !(slot.mask << (slot.shift & 63))) | (code << (slot.shift & 63));
         Ok(())
     }
 

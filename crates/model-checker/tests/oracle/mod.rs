@@ -1,7 +1,10 @@
 //! The same small models twice: in the language, and by hand against stateright.
 
+pub mod append_log;
+pub mod claim;
 pub mod lease;
 pub mod lease_faults;
+pub mod replicated;
 pub mod seats;
 pub mod two_phase;
 
@@ -83,12 +86,21 @@ where
 
 /// What our checker finds: no symmetry, no normalisation, the faults that the text names.
 pub fn by_checker(text: &str) -> Found {
+    checked(text, false)
+}
+
+/// The same, with counters kept by rank where only their order matters.
+pub fn by_checker_ranked(text: &str) -> Found {
+    checked(text, true)
+}
+
+fn checked(text: &str, normalise: bool) -> Found {
     let compiled = design::compile("oracle", text, &design::NoCatalog);
     assert!(compiled.diagnostics.is_empty(), "{:?}", compiled.diagnostics);
     let design = compiled.design.expect("there is nothing wrong with it");
     let options = Options {
         symmetry: false,
-        normalise: false,
+        normalise,
         failures: false,
         recovery: false,
         witnesses: false,

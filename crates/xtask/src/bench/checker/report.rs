@@ -61,7 +61,7 @@ impl Side {
     }
 }
 
-fn verdict(met: bool) -> &'static str {
+pub fn verdict(met: bool) -> &'static str {
     if met { "met" } else { "NOT MET" }
 }
 
