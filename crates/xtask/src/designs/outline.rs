@@ -26,7 +26,7 @@ pub struct Path {
     pub outcome: Option<String>,
 }
 
-const ITEMS: [&str; 17] = [
+const ITEMS: [&str; 18] = [
     "actor",
     "subject",
     "blob",
