@@ -14,6 +14,7 @@ use crate::clock::Scaled;
 use crate::group::{invariants, prepare};
 use crate::run::{Outcome, Run, Wanted};
 use crate::slice::{Seeds, Slice, close};
+use crate::world::plan::Network;
 use crate::{ArmResult, Options, Progress, Stop, WorldError};
 
 /// So many states are looked at before clauses are left open.
@@ -129,6 +130,7 @@ impl Alone<'_> {
             announce: false,
             island: prepared.island,
             whole: self.whole,
+            network: if symmetric { Network::Set } else { Network::Owed },
             searches: self.searches,
         };
         let run = Run::new(&prepared.scaled, &wanted, options, progress)?;

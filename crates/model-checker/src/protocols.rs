@@ -73,7 +73,7 @@ impl Sink for Events<'_> {
             }
             Move::Land { operation, refused: false, .. } => Some(operation),
             Move::Deliver { plan, how, .. } if !how.has(How::REFUSED) => {
-                Some(machine.plan.messages[plan as usize].operation)
+                Some(machine.target(plan))
             }
             Move::Answer { effect, dropped: false, .. } => Some(effect),
             _ => None,

@@ -9,10 +9,13 @@ use crate::clock::Scaled;
 use crate::group::beside;
 use crate::guided::{self, End};
 use crate::machine::Machine;
+use crate::network;
 use crate::recover::{Recovery, recover, settles};
+use crate::script;
 use crate::search::{Explored, Limits, explore};
 use crate::summary::{bounds, name_of_beyond};
 use crate::witness::{Watch, name_of_move};
+use crate::world::plan::Network;
 use crate::{ArmResult, Options, Progress, Stop, Trace, WorldError, explain};
 
 pub(crate) struct Run {
@@ -33,6 +36,8 @@ pub(crate) struct Run {
     recovered: RefCell<Vec<(u32, Outcome)>>,
     /// the steps of histories of a slice that could not be gone in the whole design
     pub(crate) unshown: Vec<OperationId>,
+    /// why messages are not kept as a set, where they could be
+    pub(crate) notes: Vec<String>,
     /// of a slice: the design to tell a history in
     whole: Option<Box<Machine>>,
     /// of the memory budget
@@ -54,6 +59,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) island: bool,
     /// the design of which a part is explored
     pub(crate) whole: &'a Scaled,
+    /// how messages are kept, where the world and the goals allow it
+    pub(crate) network: Network,
     /// every search of this check
     pub(crate) searches: &'a RefCell<Vec<ArmResult>>,
 }
@@ -82,9 +89,17 @@ impl Run {
     ) -> Result<Run, WorldError> {
         let mut barred = Vec::new();
         let mut told: Vec<u32> = Vec::new();
+        let (mut network, mut why) =
+            network::of(&scaled.design, &wanted.invariants, wanted.network, options);
         loop {
+            let (protections, symmetric) = (wanted.protections, wanted.symmetric);
             let machine =
-                Machine::new(scaled, wanted.protections, options, wanted.symmetric, &barred)?;
+                Machine::new(scaled, protections, options, symmetric, &barred, network)?;
+            if let Some(reason) = &machine.plan.no_set {
+                why = Some(reason.clone());
+                network = Network::OneByOne;
+                continue;
+            }
             let watch = wanted.witnesses.then(|| Watch::of(&machine));
             let uses_old = |at: &u32| scaled.design.invariants[*at as usize].uses_old;
             let states: Vec<u32> =
@@ -112,7 +127,7 @@ impl Run {
                 for (goal, trace) in
                     if announce { news(&machine, known, workers, &mut told) } else { vec![] }
                 {
-                    let trace = match scaled.left.none {
+                    let trace = match scaled.left.none && !machine.is_set() {
                         true => Some(trace),
                         false => retold(&machine, wanted, options, goal, &trace),
                     };
@@ -142,6 +157,7 @@ impl Run {
                 traces: Vec::new(),
                 recovered: RefCell::default(),
                 unshown: Vec::new(),
+                notes: why.iter().map(|why| network::note(&scaled.design, why)).collect(),
                 whole: None,
                 bytes_max: limits.bytes,
             };
@@ -167,7 +183,8 @@ impl Run {
             let violations: Vec<&Violation> =
                 self.found.violations.iter().filter(|held| held.goal == goal).collect();
             let trace = best(&self.machine, &self.explored, &violations);
-            let told = match (&trace, scaled.left.none) {
+            let as_it_is = scaled.left.none && !self.machine.is_set();
+            let told = match (&trace, as_it_is) {
                 (Some(trace), false) => retold(&self.machine, wanted, options, goal, trace),
                 _ => trace.clone(),
             };
@@ -177,8 +194,9 @@ impl Run {
             }
             self.traces.push((goal, told));
         }
-        if !scaled.left.none && !scaled.design.recoveries.is_empty() {
-            self.whole = whole(&self.machine, wanted, options);
+        let retells = !scaled.left.none || self.machine.is_set();
+        if retells && !scaled.design.recoveries.is_empty() {
+            self.whole = whole(&self.machine, wanted, options, script::room(&self.machine));
         }
     }
 
@@ -317,8 +335,14 @@ impl Run {
 }
 
 /// The whole design, with the same protections gone, as histories are told in it.
-fn whole(slice: &Machine, wanted: &Wanted<'_>, options: &Options) -> Option<Box<Machine>> {
-    Machine::new(wanted.whole, &slice.protections, options, false, &[]).ok().map(Box::new)
+fn whole(
+    slice: &Machine,
+    wanted: &Wanted<'_>,
+    options: &Options,
+    network: Network,
+) -> Option<Box<Machine>> {
+    let protections = &slice.protections;
+    Machine::new(wanted.whole, protections, options, false, &[], network).ok().map(Box::new)
 }
 
 /// A history of a slice, gone in the whole design.
@@ -329,7 +353,7 @@ fn retold(
     goal: u32,
     trace: &Trace,
 ) -> Option<Trace> {
-    let whole = whole(slice, wanted, options)?;
+    let whole = whole(slice, wanted, options, script::room_of(slice, trace))?;
     guided::follow(&whole, slice, trace, End::Breaks(goal))
 }
 

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use naive::ast::{Design, Fault};
 use naive::compare::{Compared, compare};
 use naive::explore::{Found, Word};
-use naive::{generate, shrink, text};
+use naive::{generate, network, shrink, text};
 
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
@@ -154,5 +154,72 @@ fn the_checker_agrees_with_a_naive_interpreter() {
             let designs = tally.struck.get(&fault).copied().unwrap_or(0);
             assert!(designs * 100 >= count, "{name} strikes in {designs} designs only");
         }
+    }
+}
+
+/// What was compared of designs whose messages the checker keeps as a set.
+#[derive(Default)]
+struct Network {
+    designs: u64,
+    too_large: u64,
+    /// `recovers` or not, and what both say
+    words: BTreeMap<(bool, String), u64>,
+    differences: Vec<(u64, String, Design)>,
+}
+
+#[test]
+fn messages_that_are_kept_as_a_set_give_the_same_words() {
+    let (count, first) = (number("STEADFAST_NETWORKS", 150), number("STEADFAST_SEED", 1));
+    let tally = Mutex::new(Network::default());
+    let next = AtomicU64::new(first);
+    let work = || {
+        while tally.lock().expect("no thread has failed").designs < count {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            let Some(made) = network::with_a_set(generate::design(seed)) else { continue };
+            let compared = network::compare(&made);
+            let mut tally = tally.lock().expect("no thread has failed");
+            match compared {
+                network::Compared::Same(words) => {
+                    tally.designs += 1;
+                    for (recovers, word) in words {
+                        *tally.words.entry((recovers, format!("{word:?}"))).or_default() += 1;
+                    }
+                }
+                network::Compared::TooLarge => tally.too_large += 1,
+                network::Compared::Differs(why) => {
+                    tally.designs += 1;
+                    eprintln!("seed {seed}: {why}");
+                    tally.differences.push((seed, why, made));
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from).min(4) {
+            scope.spawn(work);
+        }
+    });
+    let tally = tally.into_inner().expect("no thread has failed");
+    eprintln!(
+        "{} designs with a network as a set, {} too large\ngoals: {:?}",
+        tally.designs, tally.too_large, tally.words
+    );
+    let shown = tally.differences.iter().take(3).map(|(seed, why, made)| {
+        let differs = |smaller: &Design| {
+            network::with_a_set(smaller.clone())
+                .is_some_and(|it| matches!(network::compare(&it), network::Compared::Differs(_)))
+        };
+        let small = shrink::shrink(made.clone(), &differs);
+        let now = match network::compare(&small) {
+            network::Compared::Differs(why) => why,
+            _ => why.clone(),
+        };
+        format!("seed {seed}: {now}")
+    });
+    let shown: Vec<String> = shown.collect();
+    assert!(tally.differences.is_empty(), "{} differences:\n{}", tally.differences.len(), shown.join("\n"));
+    for wanted in [(false, "Holds"), (false, "Violated"), (true, "Holds"), (true, "Violated")] {
+        let held = tally.words.get(&(wanted.0, wanted.1.to_string())).copied().unwrap_or(0);
+        assert!(held * 30 >= count, "{wanted:?}: only {held} goals");
     }
 }

@@ -10,6 +10,7 @@ mod flow;
 pub mod generate;
 mod goals;
 mod moves;
+pub mod network;
 mod outside;
 mod phrases;
 mod reach;
