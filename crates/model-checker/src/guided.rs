@@ -167,7 +167,9 @@ fn inside(machine: &Machine, left: &LeftOut) -> Vec<bool> {
         SlotName::Entry { effect, .. } | SlotName::World { effect, .. } => {
             left.has(Part::Effect(*effect))
         }
-        SlotName::Message { operation, .. } | SlotName::Sent { operation, .. } => left.has(Part::Messages(*operation)),
+        SlotName::Message { operation, .. } | SlotName::Sent { operation, .. } => {
+            left.has(Part::Messages(*operation))
+        }
         SlotName::CachePresent { subject, state, .. } => left.has(Part::Cache(*subject, *state)),
         _ => false,
     };

@@ -93,9 +93,9 @@ fn only_absent(expr: &Expr, wanted: bool) -> bool {
                 }
             };
             // `all x where f: b` is `f implies b` of each; `any x where f: b` is `f and b` of some.
-            let filter = filter.as_ref().is_none_or(|filter| {
-                only_absent(filter, if *all { !wanted } else { wanted })
-            });
+            let filter = filter
+                .as_ref()
+                .is_none_or(|filter| only_absent(filter, if *all { !wanted } else { wanted }));
             sound && filter && only_absent(body, wanted)
         }
         _ => false,

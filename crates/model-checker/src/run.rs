@@ -93,8 +93,7 @@ impl Run {
             network::of(&scaled.design, &wanted.invariants, wanted.network, options);
         loop {
             let (protections, symmetric) = (wanted.protections, wanted.symmetric);
-            let machine =
-                Machine::new(scaled, protections, options, symmetric, &barred, network)?;
+            let machine = Machine::new(scaled, protections, options, symmetric, &barred, network)?;
             if let Some(reason) = &machine.plan.no_set {
                 why = Some(reason.clone());
                 network = Network::OneByOne;

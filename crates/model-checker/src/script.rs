@@ -70,7 +70,8 @@ pub(crate) fn script<'a>(slice: &Machine, trace: &'a Trace, end: End) -> Vec<Scr
     };
     // A message that was refused, or that came to nothing, may as well not have arrived.
     let does_nothing = |step: &TraceStep| {
-        is_message(step) && step.changes.iter().all(|change| change.after == "none")
+        is_message(step)
+            && step.changes.iter().all(|change| change.after == "none")
             && !step.changes.is_empty()
     };
     let kept: Vec<&TraceStep> = before

@@ -1,6 +1,6 @@
 //! The world that was explored, in words: every bound of the verdict.
 
-use design::model::{ActorId, Const, Fault, StateKind, Type, Values};
+use design::model::{ActorId, Const, Fault, OperationId, StateKind, Type, Values};
 
 use crate::WorldSummary;
 use crate::machine::{Beyond, Machine, is_implied};
@@ -162,9 +162,7 @@ pub(crate) fn name_of_beyond(machine: &Machine, what: Beyond) -> String {
             format!("keys of {}: {keys}", design.subjects[subject.index()].name)
         }
         Beyond::Messages => format!("messages: {}", machine.settings.messages),
-        Beyond::Carried(step) => {
-            format!("what messages to {} carry", design.operations[step.index()].name)
-        }
+        Beyond::Carried(step) => bound_of_message(machine, step),
         Beyond::EffectKey(effect) => {
             format!("keys of {}", design.operations[effect.index()].name)
         }
@@ -181,6 +179,25 @@ pub(crate) fn name_of_beyond(machine: &Machine, what: Beyond) -> String {
             crate::machine::list_room(design),
             design.operations[operation.index()].name
         ),
+    }
+}
+
+/// The numbers that messages to a step carry: `accept.number: 0..2`.
+fn bound_of_message(machine: &Machine, step: OperationId) -> String {
+    let held = &machine.design.operations[step.index()];
+    let bounds = held.params.iter().filter_map(|param| {
+        let sort = machine.universe.sorts.local(step, param.local)?;
+        match &machine.universe.sorts.list[sort].domain {
+            SortDomain::Bounded { low, high } => {
+                Some(format!("{}.{}: {low}..{high}", held.name, param.name))
+            }
+            _ => None,
+        }
+    });
+    let bounds: Vec<String> = bounds.collect();
+    match bounds.is_empty() {
+        true => format!("what messages to {} carry", held.name),
+        false => bounds.join(", "),
     }
 }
 

@@ -32,9 +32,7 @@ pub(crate) fn name_of_move(machine: &Machine, what: Move) -> String {
             operation_name(design, machine.instances[instance as usize].operation)
         }
         Move::Land { operation, .. } => operation_name(design, operation),
-        Move::Deliver { plan, .. } => {
-            operation_name(design, machine.target(plan))
-        }
+        Move::Deliver { plan, .. } => operation_name(design, machine.target(plan)),
         Move::Answer { effect, .. } => format!("an answer of {}", operation_name(design, effect)),
         Move::Tick => "the clock".into(),
         _ => "something".into(),

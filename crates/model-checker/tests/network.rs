@@ -166,7 +166,9 @@ fn a_goal_that_forbids_a_message_is_judged_with_the_set() {
 fn a_goal_about_transitions_is_held_against_a_message_that_is_lost() {
     let goal = "invariant moves: any h in Home: h.got > old(h.got) or h.sent and not old(h.sent)\n\
                 check";
-    let text = LETTER.replacen("check", goal, 1).replace("if home.got < 2 { home.got += 1 }", "home.got += 1");
+    let text = LETTER
+        .replacen("check", goal, 1)
+        .replace("if home.got < 2 { home.got += 1 }", "home.got += 1");
     let report = report(&text);
     assert!(is_set(&report));
     let trace = violated(&report, "moves");

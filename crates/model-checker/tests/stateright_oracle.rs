@@ -6,6 +6,7 @@ mod oracle;
 use oracle::lease::Lease;
 use oracle::lease_faults::FaultyLease;
 use oracle::seats::Seats;
+use oracle::three_members::ThreeMembers;
 use oracle::two_phase::TwoPhase;
 use oracle::{Broken, Found, by_checker, by_hand, by_hand_once};
 
@@ -123,4 +124,12 @@ fn seats_with_timed_holds() {
     let lengths = lengths.map(|(name, length)| (name.to_string(), Some(length)));
     assert_eq!(found.violated, lengths);
     seats(2, 3, 2);
+}
+
+/// Without symmetry there are as many sets of messages, with as many states of the members.
+#[test]
+fn three_members_whose_messages_are_kept_as_a_set() {
+    let found = by_checker(include_str!("network/three-members.design"));
+    assert_eq!(found, by_hand_once(ThreeMembers, &Broken::default()));
+    assert_eq!(found.violated, Vec::new());
 }

@@ -11,8 +11,8 @@ use design::model::{Fault, OperationId};
 use engine::{Outcome, Send, Word};
 
 use super::apply::ALL;
-use super::symmetry::Permutation;
 use super::instances::{MemorySlots, callers, memory_slots, offsets, place_of};
+use super::symmetry::Permutation;
 use super::{Beyond, How, Machine, Move, NOW, Sink, Worker};
 use crate::StateLine;
 use crate::script::OWED;

@@ -3,6 +3,7 @@
 pub mod lease;
 pub mod lease_faults;
 pub mod seats;
+pub mod three_members;
 pub mod two_phase;
 
 use std::collections::BTreeSet;
