@@ -14,6 +14,7 @@ use crate::clock::Scaled;
 use crate::group::{invariants, prepare};
 use crate::run::{Outcome, Run, Wanted};
 use crate::slice::{Seeds, Slice, close};
+use crate::world::plan::Network;
 use crate::{ArmResult, Options, Progress, Stop, WorldError};
 
 /// So many states are looked at before clauses are left open.
@@ -121,6 +122,13 @@ impl Alone<'_> {
     ) -> Result<Answer, WorldError> {
         let invariants = invariants(self.goals);
         let symmetric = !invariants.is_empty();
+        // Clients go on under `leads_to`: there is no moment from which messages are owed.
+        let leads = self.goals.iter().any(|goal| matches!(goal, Goal::LeadsTo(_)));
+        let network = match (symmetric, leads) {
+            (true, _) => Network::Set,
+            (false, false) => Network::Owed,
+            (false, true) => Network::OneByOne,
+        };
         let prepared = prepare(self.whole, slice, options, reduces);
         let wanted = Wanted {
             name: self.name.into(),
@@ -132,6 +140,7 @@ impl Alone<'_> {
             announce: false,
             island: prepared.island,
             whole: self.whole,
+            network,
             searches: self.searches,
         };
         let run = Run::new(&prepared.scaled, &wanted, options, progress)?;

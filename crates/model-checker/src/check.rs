@@ -8,10 +8,12 @@ use design::model::{Design, Goal, OperationId};
 use crate::clock::Scaled;
 use crate::failures::Judge;
 use crate::group::{Base, Group, Groups, beside};
+use crate::machine::Machine;
 use crate::protocols;
 use crate::report::WitnessKind;
 use crate::several;
 use crate::summary::{fairness, fairness_of_leads, summary};
+use crate::world::plan::Network;
 use crate::{
     GoalVerdict, Options, Progress, Report, Verdict, Witness, WorldError, WorldSummary, free,
 };
@@ -65,6 +67,11 @@ pub(crate) fn check_world(
     let small = base.states() <= free::STATES_MAX;
     let free = if wanted && small { free::clauses(&judge, progress)? } else { Vec::new() };
     let mut world = world(&whole, &base, options);
+    for note in base.groups.iter().flat_map(|group| &group.run.notes) {
+        if !world.notes.contains(note) {
+            world.notes.push(note.clone());
+        }
+    }
     if wanted && !small {
         let most = free::STATES_MAX;
         world.notes.push(format!("free clauses are not looked for beyond {most} states"));
@@ -109,7 +116,11 @@ fn world(whole: &Scaled, base: &Base, options: &Options) -> WorldSummary {
     barred.sort_unstable();
     barred.dedup();
     // Told of the whole design, which was never explored as one.
-    let machine = crate::machine::Machine::new(whole, &[], options, true, &barred);
+    let network = match base.groups.iter().any(|group| group.run.machine.is_set()) {
+        true => Network::Set,
+        false => Network::OneByOne,
+    };
+    let machine = Machine::new(whole, &[], options, true, &barred, network);
     let mut world = match &machine {
         Ok(machine) => summary(machine, cut, &barred),
         Err(_) => summary(&first.run.machine, cut, &first.run.barred),

@@ -5,6 +5,7 @@ use engine::{AnswerKind, Command, NULL, Outcome, Program, Scratch, Word};
 
 use crate::arm::{Next, Violation, breaks};
 use crate::machine::{Beyond, How, InstanceKind, Machine, Move, NOW, Sink, Step, View, Worker};
+use crate::script::SILENT;
 use crate::search::Explored;
 use crate::witness::{clause_name, clause_of};
 use crate::world::plan::SlotName;
@@ -196,12 +197,9 @@ impl Machine {
                 of_instance(number, memory)
             }
             Move::Deliver { plan, at, principal, .. } => {
-                let plan = &self.plan.messages[plan as usize];
-                let slot = (plan.first + plan.stride * at) as usize;
-                let args = words[slot + 1..slot + plan.stride as usize].to_vec();
-                let memory =
-                    vec![NULL; self.design.operations[plan.operation.index()].memory.len()];
-                (plan.operation, Word::from(principal), args, memory)
+                let target = self.target(plan);
+                let memory = vec![NULL; self.design.operations[target.index()].memory.len()];
+                (target, Word::from(principal), self.carried(plan, at, words), memory)
             }
             Move::Answer { effect, key, .. } | Move::Attempt { effect, key } => {
                 let plan = self.plan.effects[effect.index()].as_ref()?;
@@ -294,7 +292,7 @@ impl Machine {
                 step.principal = None;
             }
             Move::Lose { plan, .. } => {
-                let id = self.plan.messages[plan as usize].operation;
+                let id = self.target(plan);
                 let name = format!("{} is lost", self.design.operations[id.index()].name);
                 named(&mut step, StepKind::Fault, &name);
             }
@@ -316,6 +314,7 @@ impl Machine {
                 step.principal = Some(self.show_principal(Word::from(principal)));
             }
             Move::Cut { .. } => named(&mut step, StepKind::Fault, "partition"),
+            Move::Silence => named(&mut step, StepKind::World, SILENT),
             Move::Heal => named(&mut step, StepKind::Delivery, "partition heals"),
             Move::Forget { start } => {
                 named(&mut step, StepKind::World, "forget");
@@ -353,6 +352,7 @@ impl Machine {
             {
                 end += 1;
             }
+            self.sent_lines(name, words[at], &mut lines);
             if let Some(line) = self.line(name, at, &words[at..end], words) {
                 lines.push(line);
             }
@@ -433,17 +433,13 @@ impl Machine {
                 line("call in flight".into(), format!("{}", call + 1), shown)
             }
             SlotName::Message { operation, at: number } => {
-                let held = &self.design.operations[operation.index()];
+                let name = &self.design.operations[operation.index()].name;
                 let width = self.program.params(operation).width as usize;
-                let shown = if value[0] == 0 {
-                    "none".into()
-                } else {
-                    let params = self.show_params(operation, &words[at + 1..at + 1 + width]);
-                    let params: Vec<String> =
-                        params.into_iter().map(|(name, v)| format!("{name}: {v}")).collect();
-                    format!("{}({})", held.name, params.join(", "))
+                let shown = match value[0] {
+                    0 => "none".into(),
+                    _ => self.show_message(operation, &words[at + 1..at + 1 + width]),
                 };
-                line("message".into(), format!("{} {}", held.name, number + 1), shown)
+                line("message".into(), format!("{name} {}", number + 1), shown)
             }
             SlotName::Cut => {
                 let apart: Vec<String> = (0..self.places.len())

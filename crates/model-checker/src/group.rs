@@ -15,6 +15,7 @@ use crate::report::WitnessKind;
 use crate::run::{NOT_REPLAYED, Outcome, Run, Wanted};
 use crate::slice::{Slice, groups, project};
 use crate::summary::summary;
+use crate::world::plan::Network;
 use crate::{ArmResult, GoalVerdict, Options, Progress, Stop, Verdict, WorldError};
 
 /// A part of a design, ready to be explored.
@@ -253,7 +254,9 @@ impl Groups<'_> {
                 (Some(_), None) => options.slices,
                 _ => false,
             };
-            let plain = group.run.machine.symmetry.is_none() && !group.run.island;
+            let plain = group.run.machine.symmetry.is_none()
+                && !group.run.island
+                && !group.run.machine.is_set();
             // Where the budget ended already, it would end again.
             let told = stopped || !group.run.explored.stop.is_some_and(Stop::is_budget);
             // What cannot be gone in the whole design is looked at there.
@@ -296,6 +299,7 @@ impl Groups<'_> {
             announce: true,
             island,
             whole: self.whole,
+            network: Network::Set,
             searches: self.searches,
         };
         let run = Run::new(&scaled, &wanted, options, progress)?;

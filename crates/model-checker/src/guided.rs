@@ -15,6 +15,7 @@ use crate::arm::breaks;
 use crate::explain::{Replay, Wanted};
 use crate::leads;
 use crate::machine::{Beyond, Machine, Move, NOW, Sink, Step, View};
+use crate::script::{Scripted, Told, script};
 use crate::slice::{LeftOut, Part};
 use crate::world::plan::SlotName;
 use crate::{StepKind, Trace, TraceStep};
@@ -37,7 +38,7 @@ pub(crate) enum End<'a> {
 impl End<'_> {
     /// Is this step of a slice's history to be gone in the whole design? How often the clock ticks before
     /// an invariant breaks hangs on what else is told apart.
-    fn counts(self, step: &TraceStep) -> bool {
+    pub(crate) fn counts(self, step: &TraceStep) -> bool {
         !matches!(self, End::Breaks(_)) || step.kind != StepKind::Tick
     }
 
@@ -51,14 +52,6 @@ impl End<'_> {
         let view = View::new(machine, words, NOW);
         at < began || !leads::is_served(machine, goal, of, &view, &mut scratch)
     }
-}
-
-/// One step of the slice's history, as far as it says anything of the whole design.
-struct Scripted<'a> {
-    step: &'a TraceStep,
-    params: Vec<&'a (String, String)>,
-    /// does it matter who acts?
-    personal: bool,
 }
 
 struct Node {
@@ -76,37 +69,12 @@ pub(crate) fn follow(
     trace: &Trace,
     end: End<'_>,
 ) -> Option<Trace> {
-    let script: Vec<Scripted<'_>> = trace
-        .steps
-        .iter()
-        .filter(|step| end.counts(step))
-        .map(|step| scripted(slice, step))
-        .collect();
+    let script = script(slice, trace, end);
     // First with the steps of the history alone, then with others between them.
     [false, true].into_iter().find_map(|others| {
         let path = search(machine, &slice.left, &script, end, others)?;
         retell(machine, trace, &path, end)
     })
-}
-
-fn scripted<'a>(slice: &Machine, step: &'a TraceStep) -> Scripted<'a> {
-    let declared = step.operation.map(|id| (id, &slice.design.operations[id.index()]));
-    let params = step.params.iter().filter(|(name, _)| {
-        declared.is_none_or(|(id, operation)| {
-            let param = operation.params.iter().find(|param| param.name == *name);
-            param.is_none_or(|param| !slice.left.params.contains(&(id, param.local)))
-        })
-    });
-    let personal = step.operation.is_none_or(|id| {
-        let callers: FxHashSet<Word> = slice
-            .instances
-            .iter()
-            .filter(|held| held.operation == id)
-            .map(|held| held.me)
-            .collect();
-        callers.len() > 1
-    });
-    Scripted { step, params: params.collect(), personal }
 }
 
 /// A way through the whole design: the packed states, and whether the last step has no room there.
@@ -139,6 +107,14 @@ fn search(
     let mut nodes = vec![Node { words, packed, at: 0, from: None }];
     let mut queue = VecDeque::from([0]);
     while let Some(number) = queue.pop_front() {
+        let mut losing = None;
+        while let Some(Scripted::Lost(kept)) = script.get(nodes[number].at) {
+            losing = machine.first_but(kept, &nodes[number].words);
+            if losing.is_some() {
+                break;
+            }
+            nodes[number].at += 1;
+        }
         let node = &nodes[number];
         let ends = match end {
             End::Breaks(_) => false,
@@ -155,6 +131,7 @@ fn search(
             machine,
             explored: &explored,
             script: script.get(node.at),
+            losing,
             end,
             others,
             scratch: Scratch::new(),
@@ -218,7 +195,9 @@ fn inside(machine: &Machine, left: &LeftOut) -> Vec<bool> {
         SlotName::Entry { effect, .. } | SlotName::World { effect, .. } => {
             left.has(Part::Effect(*effect))
         }
-        SlotName::Message { operation, .. } => left.has(Part::Messages(*operation)),
+        SlotName::Message { operation, .. } | SlotName::Sent { operation, .. } => {
+            left.has(Part::Messages(*operation))
+        }
         SlotName::CachePresent { subject, state, .. } => left.has(Part::Cache(*subject, *state)),
         _ => false,
     };
@@ -230,6 +209,8 @@ struct Guide<'a> {
     machine: &'a Machine,
     explored: &'a [bool],
     script: Option<&'a Scripted<'a>>,
+    /// the message that gets lost now
+    losing: Option<String>,
     end: End<'a>,
     others: bool,
     scratch: Scratch,
@@ -242,10 +223,13 @@ struct Guide<'a> {
 impl Guide<'_> {
     /// Is this the step of the script? None: it may not happen here at all.
     fn wanted(&self, step: &Step<'_>) -> Option<bool> {
-        if let Some(script) = self.script
-            && self.is(script, step)
-        {
-            return Some(true);
+        match self.script {
+            Some(Scripted::Step(told)) if self.is(told, step) => return Some(true),
+            Some(Scripted::Lost(_)) => {
+                let lost = self.machine.lost(step.what, step.before);
+                return (lost.is_some() && lost == self.losing).then_some(false);
+            }
+            _ => {}
         }
         // The whole design may tell more times apart.
         if step.what == Move::Tick {
@@ -257,13 +241,13 @@ impl Guide<'_> {
         (self.others && elsewhere()).then_some(false)
     }
 
-    fn is(&self, script: &Scripted<'_>, step: &Step<'_>) -> bool {
+    fn is(&self, script: &Told<'_>, step: &Step<'_>) -> bool {
         let wanted = script.step;
         let told = self.machine.told(step.what, step.before);
         told.kind == wanted.kind
             && told.operation == wanted.operation
             && told.name == wanted.name
-            && told.fault == wanted.fault
+            && told.fault == script.fault
             && (!script.personal || told.principal == wanted.principal)
             && script.params.iter().all(|param| told.params.contains(param))
     }

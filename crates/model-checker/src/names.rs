@@ -162,6 +162,14 @@ impl Machine {
     }
 
     /// The arguments of a call, by name.
+    /// `vote(member: member-1, term: 2)`
+    pub(crate) fn show_message(&self, operation: OperationId, args: &[Word]) -> String {
+        let params = self.show_params(operation, args);
+        let params: Vec<String> =
+            params.into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        format!("{}({})", self.design.operations[operation.index()].name, params.join(", "))
+    }
+
     pub(crate) fn show_params(&self, id: OperationId, words: &[Word]) -> Vec<(String, String)> {
         let operation = &self.design.operations[id.index()];
         let layout = self.program.params(id);

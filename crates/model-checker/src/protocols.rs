@@ -72,9 +72,7 @@ impl Sink for Events<'_> {
                 Some(machine.instances[instance as usize].operation)
             }
             Move::Land { operation, refused: false, .. } => Some(operation),
-            Move::Deliver { plan, how, .. } if !how.has(How::REFUSED) => {
-                Some(machine.plan.messages[plan as usize].operation)
-            }
+            Move::Deliver { plan, how, .. } if !how.has(How::REFUSED) => Some(machine.target(plan)),
             Move::Answer { effect, dropped: false, .. } => Some(effect),
             _ => None,
         };

@@ -111,6 +111,10 @@ pub(crate) fn action(machine: &Machine, initial: &[Word], step: &Step<'_>) -> Op
             let slot = (plan.first + plan.stride * call) as usize;
             Some(Action::Call(words[slot..slot + plan.stride as usize].to_vec()))
         }
+        Move::Deliver { plan, at, how, .. } if machine.is_set() && !how.has(How::DOUBLED) => {
+            let plan = &machine.plan.sent[plan as usize];
+            Some(Action::Message(plan.operation, plan.rows[at as usize].clone()))
+        }
         Move::Deliver { plan, at, how, .. } if !how.has(How::DOUBLED) => {
             let plan = &machine.plan.messages[plan as usize];
             let slot = (plan.first + plan.stride * at) as usize;
@@ -174,7 +178,7 @@ pub(crate) fn settles(machine: &Machine, explored: &Explored, goal: u32, bytes_m
     }
     let Some(failing) = failing(machine, explored, goal, bytes_max) else { return false };
     let failing: FxHashMap<u32, ()> = failing.into_iter().map(|id| (id, ())).collect();
-    let Ok((graph, None)) = graph(machine, explored, explored.ids().collect(), bytes_max) else {
+    let Ok((graph, None)) = graph(machine, explored, asked(machine, explored), bytes_max) else {
         return false;
     };
     parts(&graph).iter().all(|part| {
@@ -222,6 +226,16 @@ pub(crate) fn recover(
     }
 }
 
+/// The states in which it may be asked.
+fn asked(machine: &Machine, explored: &Explored) -> Vec<u32> {
+    let mut words = Vec::new();
+    let is_asked = |id: &u32| {
+        machine.plan.slots.unpack(explored.state(*id), &mut words);
+        machine.is_asked(&words)
+    };
+    explored.ids().filter(is_asked).collect()
+}
+
 /// Is there a reachable state where the goal does not hold?
 pub(crate) fn ever_fails(machine: &Machine, explored: &Explored, goal: u32) -> bool {
     failures(machine, explored, goal).next().is_some()
@@ -255,7 +269,8 @@ fn failures<'a>(
         machine.plan.slots.unpack(explored.state(*id), &mut words);
         let view = View::new(machine, &words, NOW);
         let goal = Goal::Recovery(goal);
-        engine::holds(&machine.program, goal, &view, None, &mut scratch) != Ok(true)
+        machine.is_asked(&words)
+            && engine::holds(&machine.program, goal, &view, None, &mut scratch) != Ok(true)
     })
 }
 

@@ -10,10 +10,13 @@ use crate::group::beside;
 use crate::guided::{self, End};
 use crate::leads::{self, Led};
 use crate::machine::Machine;
+use crate::network;
 use crate::recover::{Recovery, recover, settles};
+use crate::script;
 use crate::search::{Explored, Limits, explore};
 use crate::summary::{bounds, name_of_beyond};
 use crate::witness::{Watch, name_of_move};
+use crate::world::plan::Network;
 use crate::{ArmResult, Options, Progress, Stop, Trace, WorldError, explain, lasso};
 
 pub(crate) struct Run {
@@ -34,6 +37,8 @@ pub(crate) struct Run {
     fair: RefCell<Vec<(Goal, Outcome)>>,
     /// the steps of histories of a slice that could not be gone in the whole design
     pub(crate) unshown: Vec<OperationId>,
+    /// why messages are not kept as a set, where they could be
+    pub(crate) notes: Vec<String>,
     /// of a slice: the design to tell a history in
     whole: Option<Box<Machine>>,
     /// of the memory budget
@@ -55,6 +60,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) island: bool,
     /// the design of which a part is explored
     pub(crate) whole: &'a Scaled,
+    /// how messages are kept, where the world and the goals allow it
+    pub(crate) network: Network,
     /// every search of this check
     pub(crate) searches: &'a RefCell<Vec<ArmResult>>,
 }
@@ -83,9 +90,16 @@ impl Run {
     ) -> Result<Run, WorldError> {
         let mut barred = Vec::new();
         let mut told: Vec<u32> = Vec::new();
+        let (mut network, mut why) =
+            network::of(&scaled.design, &wanted.invariants, wanted.network, options);
         loop {
-            let machine =
-                Machine::new(scaled, wanted.protections, options, wanted.symmetric, &barred)?;
+            let (protections, symmetric) = (wanted.protections, wanted.symmetric);
+            let machine = Machine::new(scaled, protections, options, symmetric, &barred, network)?;
+            if let Some(reason) = &machine.plan.no_set {
+                why = Some(reason.clone());
+                network = Network::OneByOne;
+                continue;
+            }
             let watch = wanted.witnesses.then(|| Watch::of(&machine));
             let uses_old = |at: &u32| scaled.design.invariants[*at as usize].uses_old;
             let states: Vec<u32> =
@@ -113,7 +127,7 @@ impl Run {
                 for (goal, trace) in
                     if announce { news(&machine, known, workers, &mut told) } else { vec![] }
                 {
-                    let trace = match scaled.left.none {
+                    let trace = match scaled.left.none && !machine.is_set() {
                         true => Some(trace),
                         false => retold(&machine, wanted, options, goal, &trace),
                     };
@@ -143,6 +157,7 @@ impl Run {
                 traces: Vec::new(),
                 fair: RefCell::default(),
                 unshown: Vec::new(),
+                notes: why.iter().map(|why| network::note(&scaled.design, why)).collect(),
                 whole: None,
                 bytes_max: limits.bytes,
             };
@@ -154,7 +169,11 @@ impl Run {
             run.tell(scaled, wanted, options);
             let goals = run.for_the_whole(scaled);
             let rest = beside(options, run.explored.bytes());
-            run.together = together(&goals, wanted, &rest, progress)?;
+            // What a set of messages does not show, messages one by one must.
+            let set = scaled.left.none && run.machine.is_set();
+            let network = if set { Network::OneByOne } else { wanted.network };
+            let again = Wanted { network, invariants: Vec::new(), name: String::new(), ..*wanted };
+            run.together = together(&goals, &again, &wanted.name, &rest, progress)?;
             return Ok(run);
         }
     }
@@ -168,7 +187,8 @@ impl Run {
             let violations: Vec<&Violation> =
                 self.found.violations.iter().filter(|held| held.goal == goal).collect();
             let trace = best(&self.machine, &self.explored, &violations);
-            let told = match (&trace, scaled.left.none) {
+            let as_it_is = scaled.left.none && !self.machine.is_set();
+            let told = match (&trace, as_it_is) {
                 (Some(trace), false) => retold(&self.machine, wanted, options, goal, trace),
                 _ => trace.clone(),
             };
@@ -179,8 +199,9 @@ impl Run {
             self.traces.push((goal, told));
         }
         let fair = !scaled.design.recoveries.is_empty() || !scaled.design.leads.is_empty();
-        if !scaled.left.none && fair {
-            self.whole = whole(&self.machine, wanted, options);
+        let retells = !scaled.left.none || self.machine.is_set();
+        if retells && fair {
+            self.whole = whole(&self.machine, wanted, options, script::room(&self.machine));
         }
     }
 
@@ -190,7 +211,7 @@ impl Run {
     fn for_the_whole(&self, scaled: &Scaled) -> Vec<u32> {
         let elsewhere = self.found.violations.iter().filter(|held| held.elsewhere);
         let mut goals: Vec<u32> = elsewhere.map(|held| held.goal).collect();
-        if !scaled.left.none && !scaled.left.open {
+        if (!scaled.left.none || self.machine.is_set()) && !scaled.left.open {
             let untold = self.traces.iter().filter(|(_, trace)| trace.is_none());
             goals.extend(untold.map(|(goal, _)| goal));
         }
@@ -372,8 +393,14 @@ impl Run {
 }
 
 /// The whole design, with the same protections gone, as histories are told in it.
-fn whole(slice: &Machine, wanted: &Wanted<'_>, options: &Options) -> Option<Box<Machine>> {
-    Machine::new(wanted.whole, &slice.protections, options, false, &[]).ok().map(Box::new)
+fn whole(
+    slice: &Machine,
+    wanted: &Wanted<'_>,
+    options: &Options,
+    network: Network,
+) -> Option<Box<Machine>> {
+    let protections = &slice.protections;
+    Machine::new(wanted.whole, protections, options, false, &[], network).ok().map(Box::new)
 }
 
 /// A history of a slice, gone in the whole design.
@@ -384,7 +411,7 @@ fn retold(
     goal: u32,
     trace: &Trace,
 ) -> Option<Trace> {
-    let whole = whole(slice, wanted, options)?;
+    let whole = whole(slice, wanted, options, script::room_of(slice, trace))?;
     guided::follow(&whole, slice, trace, End::Breaks(goal))
 }
 
@@ -435,13 +462,14 @@ fn news(
 fn together(
     goals: &[u32],
     wanted: &Wanted<'_>,
+    name: &str,
     options: &Options,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Vec<(u32, Run)>, WorldError> {
     let mut runs = Vec::new();
     for goal in goals.iter().copied() {
         let wanted = Wanted {
-            name: format!("{}, all together", wanted.name),
+            name: format!("{name}, all together"),
             invariants: vec![goal],
             witnesses: false,
             one_is_enough: true,

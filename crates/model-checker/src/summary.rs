@@ -75,8 +75,12 @@ pub(crate) fn summary(machine: &Machine, cut: Vec<String>, barred: &[usize]) -> 
         let often = if settings.unknowns { "any number of times" } else { "never" };
         summary.settings.push(format!("answers that are `unknown`: {often}"));
     }
-    if !machine.plan.messages.is_empty() {
-        summary.settings.push(format!("messages on their way: {}", settings.messages));
+    if machine.has_messages() {
+        let many = match machine.is_set() {
+            true => "any number, each lost, doubled and overtaken at will".into(),
+            false => settings.messages.to_string(),
+        };
+        summary.settings.push(format!("messages on their way: {many}"));
     }
     let logs = design.subjects.iter().flat_map(|subject| &subject.states);
     if logs.into_iter().any(|state| matches!(state.kind, StateKind::Log { .. })) {
@@ -107,6 +111,12 @@ pub(crate) fn summary(machine: &Machine, cut: Vec<String>, barred: &[usize]) -> 
                 names.join(", "),
                 if *global { ", all records together" } else { "" }
             )),
+            SortDomain::Bounded { low, high } if machine.carried.contains(&number) => {
+                summary.normalised.push(format!(
+                    "{} has the bound {low}..{high}: messages carry it",
+                    names.join(", ")
+                ));
+            }
             SortDomain::Bounded { low, high } if barred.contains(&number) => {
                 summary.normalised.push(format!(
                     "{} fell back to the bound {low}..{high}: one that was not the largest advanced",
@@ -153,6 +163,7 @@ pub(crate) fn name_of_beyond(machine: &Machine, what: Beyond) -> String {
             format!("keys of {}: {keys}", design.subjects[subject.index()].name)
         }
         Beyond::Messages => format!("messages: {}", machine.settings.messages),
+        Beyond::Carried(step) => bound_of_message(machine, step),
         Beyond::EffectKey(effect) => {
             format!("keys of {}", design.operations[effect.index()].name)
         }
@@ -169,6 +180,25 @@ pub(crate) fn name_of_beyond(machine: &Machine, what: Beyond) -> String {
             crate::machine::list_room(design),
             design.operations[operation.index()].name
         ),
+    }
+}
+
+/// The numbers that messages to a step carry: `accept.number: 0..2`.
+fn bound_of_message(machine: &Machine, step: OperationId) -> String {
+    let held = &machine.design.operations[step.index()];
+    let bounds = held.params.iter().filter_map(|param| {
+        let sort = machine.universe.sorts.local(step, param.local)?;
+        match &machine.universe.sorts.list[sort].domain {
+            SortDomain::Bounded { low, high } => {
+                Some(format!("{}.{}: {low}..{high}", held.name, param.name))
+            }
+            _ => None,
+        }
+    });
+    let bounds: Vec<String> = bounds.collect();
+    match bounds.is_empty() {
+        true => format!("what messages to {} carry", held.name),
+        false => bounds.join(", "),
     }
 }
 
@@ -282,7 +312,10 @@ fn owed(machine: &Machine, unknown: &str) -> Vec<String> {
     if machine.plan.calls.count > 0 {
         list.push("each call in flight is delivered or dropped eventually".into());
     }
-    if !machine.plan.messages.is_empty() {
+    if machine.is_set() && machine.has_messages() {
+        list.push("what was sent before may be lost".into());
+        list.push("each message that is sent from then on is delivered once, eventually".into());
+    } else if machine.has_messages() {
         list.push("each message is delivered eventually".into());
     }
     if machine.settings.on(Fault::Partition) {

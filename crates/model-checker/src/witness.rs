@@ -32,9 +32,7 @@ pub(crate) fn name_of_move(machine: &Machine, what: Move) -> String {
             operation_name(design, machine.instances[instance as usize].operation)
         }
         Move::Land { operation, .. } => operation_name(design, operation),
-        Move::Deliver { plan, .. } => {
-            operation_name(design, machine.plan.messages[plan as usize].operation)
-        }
+        Move::Deliver { plan, .. } => operation_name(design, machine.target(plan)),
         Move::Answer { effect, .. } => format!("an answer of {}", operation_name(design, effect)),
         Move::Tick => "the clock".into(),
         _ => "something".into(),
@@ -167,7 +165,7 @@ impl Watch {
                 self.accepted[machine.instances[instance as usize].operation.index()]
             }
             Move::Deliver { plan, how, .. } if !how.has(How::REFUSED) => {
-                self.accepted[machine.plan.messages[plan as usize].operation.index()]
+                self.accepted[machine.target(plan).index()]
             }
             Move::Land { operation, refused: false, .. } => self.accepted[operation.index()],
             Move::Answer { effect, kind, dropped: false, .. } => {

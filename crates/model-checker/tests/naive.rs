@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use naive::ast::{Design, Fault};
 use naive::compare::{Compared, compare};
 use naive::explore::{Found, Word};
-use naive::{generate, shrink, text};
+use naive::{generate, network, shrink, text};
 
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
@@ -163,5 +163,64 @@ fn the_checker_agrees_with_a_naive_interpreter() {
             let goals = tally.words.get(&("leads_to", word)).copied().unwrap_or(0);
             assert!(goals * 50 >= count, "{goals} goals `leads_to` are {word}");
         }
+    }
+}
+
+/// What was compared of designs whose messages the checker keeps as a set.
+#[derive(Default)]
+struct Network {
+    designs: u64,
+    too_large: u64,
+    /// `recovers` or not, and what both say
+    words: BTreeMap<(bool, String), u64>,
+    differences: Vec<(u64, String)>,
+}
+
+#[test]
+fn messages_that_are_kept_as_a_set_give_the_same_words() {
+    let (count, first) = (number("STEADFAST_NETWORKS", 150), number("STEADFAST_SEED", 1));
+    let tally = Mutex::new(Network::default());
+    let next = AtomicU64::new(first);
+    let work = || {
+        while tally.lock().expect("no thread has failed").designs < count {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            let Some(made) = network::with_a_set(generate::design(seed)) else { continue };
+            let compared = network::compare(&made);
+            let mut tally = tally.lock().expect("no thread has failed");
+            match compared {
+                network::Compared::Same(words) => {
+                    tally.designs += 1;
+                    for (recovers, word) in words {
+                        *tally.words.entry((recovers, format!("{word:?}"))).or_default() += 1;
+                    }
+                }
+                network::Compared::TooLarge => tally.too_large += 1,
+                network::Compared::Differs(why) => {
+                    tally.designs += 1;
+                    tally.differences.push((seed, why));
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from).min(4) {
+            scope.spawn(work);
+        }
+    });
+    let tally = tally.into_inner().expect("no thread has failed");
+    eprintln!(
+        "{} designs with a network as a set, {} too large\ngoals: {:?}",
+        tally.designs, tally.too_large, tally.words
+    );
+    // The smallest designs first.
+    let mut differences = tally.differences;
+    differences.sort_by_key(|(_, why)| why.len());
+    let shown: Vec<String> =
+        differences.iter().take(3).map(|(seed, why)| format!("seed {seed}: {why}")).collect();
+    let many = differences.len();
+    assert!(differences.is_empty(), "{many} differences:\n{}", shown.join("\n"));
+    for wanted in [(false, "Holds"), (false, "Violated"), (true, "Holds"), (true, "Violated")] {
+        let held = tally.words.get(&(wanted.0, wanted.1.to_string())).copied().unwrap_or(0);
+        assert!(held * 30 >= count, "{wanted:?}: only {held} goals");
     }
 }

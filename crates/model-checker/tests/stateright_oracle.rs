@@ -9,6 +9,7 @@ use oracle::lease::Lease;
 use oracle::lease_faults::FaultyLease;
 use oracle::replicated::Replicated;
 use oracle::seats::Seats;
+use oracle::three_members::ThreeMembers;
 use oracle::two_phase::TwoPhase;
 use oracle::{Broken, Found, by_checker, by_checker_ranked, by_hand, by_hand_once};
 
@@ -178,4 +179,12 @@ fn the_replicated_key_of_the_catalog() {
         catalog(text, &sizes, Replicated { messages, term_max })
     };
     assert_eq!([key(1, 1), key(1, 2), key(2, 1)], [2_882, 11_914, 15_598]);
+}
+
+/// Without symmetry there are as many sets of messages, with as many states of the members.
+#[test]
+fn three_members_whose_messages_are_kept_as_a_set() {
+    let found = by_checker(include_str!("network/three-members.design"));
+    assert_eq!(found, by_hand_once(ThreeMembers, &Broken::default()));
+    assert_eq!(found.violated, Vec::new());
 }

@@ -98,6 +98,9 @@ impl Machine {
                 self.emit(worker, sink, Move::Cut { side }, NOW);
             }
         }
+        if self.is_set() && self.places.len() > 1 && self.settings.on(Fault::Partition) {
+            self.unmoved(worker, sink, Fault::Partition, Move::Cut { side: 1 });
+        }
         self.puts(worker, sink);
     }
 

@@ -20,6 +20,9 @@ impl Machine {
         send: &Send<'_>,
         from: Word,
     ) -> Result<(), Beyond> {
+        if self.is_set() {
+            return self.put(after, journal, send, from);
+        }
         let plan = self.plan.messages.iter().find(|plan| plan.operation == send.operation);
         let Some(plan) = plan else { return Err(Beyond::Messages) };
         let same = |block: &[Word]| block[0] == from + 1 && block[1..] == *send.args;

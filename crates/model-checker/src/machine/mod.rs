@@ -7,11 +7,13 @@ mod durations;
 mod effects;
 mod faults;
 mod forgetting;
+mod forms;
 mod glance;
 mod instances;
 mod memo;
 mod messages;
 mod moves;
+mod network;
 mod older;
 mod ranks;
 mod rooms;
@@ -36,8 +38,9 @@ pub(crate) use view::{Extras, View};
 
 use crate::clock::{Clock, Scaled};
 use crate::slice::LeftOut;
-use crate::world::plan::{Plan, Settings, plan};
-use crate::world::sorts::{Sorts, message_targets, setting};
+use crate::world::network::carried;
+use crate::world::plan::{Network, Plan, Settings, plan};
+use crate::world::sorts::{SortDomain, Sorts, message_targets, setting};
 use crate::world::universe::{BASE, Universe};
 use crate::{Options, WorldError};
 
@@ -78,6 +81,10 @@ pub(crate) struct Machine {
     pub(crate) visible: Vec<bool>,
     /// of a slice: what is not explored
     pub(crate) left: LeftOut,
+    /// sorts that are not kept by rank, because messages that are kept as a set carry them
+    pub(crate) carried: Vec<usize>,
+    /// where messages are kept as a set: how each of them is delivered
+    arriving: Vec<Vec<network::Delivery>>,
 }
 
 /// What one thread works with.
@@ -106,6 +113,7 @@ pub(crate) struct Worker {
     /// of permuted states, reused
     least: Vec<u64>,
     codes: Vec<u64>,
+    forms: forms::Forms,
     /// what is kept by rank stands as its rank in `before`, not as it was counted
     ranked: bool,
     memo: memo::Memo,
@@ -183,6 +191,7 @@ impl Machine {
         options: &Options,
         symmetric: bool,
         barred: &[usize],
+        network: Network,
     ) -> Result<Machine, WorldError> {
         let goals = scaled.design.invariants.len();
         let (mut design, short_lists) = rooms::fit(&scaled.design);
@@ -190,22 +199,32 @@ impl Machine {
         design.invariants.extend(counters);
         let design = &design;
         let program = Program::without(design, protections);
-        let ranks = |sort: usize| options.normalise && !barred.contains(&sort);
         // Of a slice, values are those of the whole design.
         let mut values = rooms::fit(scaled.whole()).0;
         values.world.keys.clone_from(&design.world.keys);
-        let mut sorts = Sorts::of(&values, &program, &ranks);
+        let sorts_without = |barred: &[usize]| {
+            let ranks = |sort: usize| options.normalise && !barred.contains(&sort);
+            Sorts::of(&values, &program, &ranks)
+        };
+        let mut sorts = sorts_without(barred);
+        let mut carried = if network.is_set() { carried(design, &sorts) } else { Vec::new() };
+        carried.retain(|sort| matches!(sorts.list[*sort].domain, SortDomain::Ranked { .. }));
+        let barred = [barred, &carried].concat();
+        if !carried.is_empty() {
+            sorts = sorts_without(&barred);
+        }
         let targets = message_targets(design);
-        for sort in barred {
+        for sort in &barred {
             // Somewhere to stop, since ranks will not do.
-            if sorts.list[*sort].domain == crate::world::sorts::SortDomain::Endless {
-                sorts.list[*sort].domain =
-                    crate::world::sorts::SortDomain::Bounded { low: 0, high: 4 };
+            if sorts.list[*sort].domain == SortDomain::Endless {
+                sorts.list[*sort].domain = SortDomain::Bounded { low: 0, high: 4 };
             }
         }
         let clock = scaled.clock.clone();
-        let mut settings = settings(design, options, protections, &clock);
-        instances::fix_places(design, &mut sorts);
+        let mut settings = settings(design, options, protections, &clock, network);
+        if !network.is_set() {
+            instances::fix_places(design, &mut sorts);
+        }
         let universe = Universe::of(design, sorts)?;
         let places = instances::places(design, &universe);
         let (mut instances, callable) =
@@ -260,7 +279,10 @@ impl Machine {
             callers,
             visible,
             left: scaled.left.clone(),
+            carried,
+            arriving: Vec::new(),
         };
+        machine.arriving = machine.all_arriving();
         if symmetric && options.symmetry && !design.world.symmetry_off {
             let (symmetry, notes) = Symmetry::of(&machine);
             machine.symmetry = symmetry;
@@ -287,6 +309,7 @@ impl Machine {
             words: Vec::new(),
             least: Vec::new(),
             codes: Vec::new(),
+            forms: forms::Forms::new(self.plan.slots.width()),
             ranked: false,
             memo: memo::Memo::of(self),
             done: None,
@@ -376,15 +399,21 @@ impl Machine {
     /// Hands every transition from the loaded state to `sink`. `recovery`: only those that happen
     /// with every client silent and no fault.
     pub(crate) fn expand<S: Sink>(&self, worker: &mut Worker, sink: &mut S, recovery: bool) {
+        let earlier = !recovery;
+        let recovery = recovery || self.is_silent(&worker.before);
         if !recovery {
             self.steps(worker, sink);
             self.faults(worker, sink);
+            self.silence(worker, sink);
         }
         self.repairs(worker, sink, recovery);
         self.forgettings(worker, sink);
         self.outside(worker, sink, recovery);
         self.landings(worker, sink, recovery);
-        self.deliveries(worker, sink, recovery);
+        match self.is_set() {
+            true => self.arrivals(worker, sink, !earlier),
+            false => self.deliveries(worker, sink, recovery),
+        }
         self.tick(worker, sink);
     }
 
@@ -468,12 +497,21 @@ impl Machine {
         for slot in &worker.journal {
             self.plan.slots.repack(*slot, from, &mut worker.next).map_err(Beyond::Slot)?;
         }
-        if let Some(symmetry) = &self.symmetry {
-            let normal = std::mem::take(&mut worker.normal);
+        // What is kept is the least already.
+        let unchanged = worker.ranked && worker.next == worker.packed;
+        if let (Some(symmetry), false) = (&self.symmetry, unchanged) {
             let mut next = std::mem::take(&mut worker.next);
+            let at = worker.forms.place(&next);
+            if worker.forms.find(at, &mut next) {
+                worker.next = next;
+                return Ok(());
+            }
+            let normal = std::mem::take(&mut worker.normal);
             let mut spare = std::mem::take(&mut worker.spare);
             spare.copy_from_slice(&next);
+            worker.forms.keep(at, &next);
             symmetry.least(self, &normal, &mut next, &mut spare, worker);
+            worker.forms.answer(at, &spare);
             worker.normal = normal;
             worker.next = spare;
             worker.spare = next;
@@ -536,6 +574,7 @@ fn settings(
     options: &Options,
     protections: &[Protection],
     clock: &Clock,
+    network: Network,
 ) -> Settings {
     let faults = options.faults.as_ref().unwrap_or(&design.world.faults);
     let mut faults: Vec<(Fault, Option<u32>)> =
@@ -562,7 +601,11 @@ fn settings(
     Settings {
         calls: setting(design, "calls", 1).max(0) as u32,
         unknowns: setting(design, "unknowns", 1) > 0,
-        messages: setting(design, "messages", 2).max(0) as u32,
+        messages: match network {
+            Network::Room(room) => room,
+            _ => setting(design, "messages", 2).max(0) as u32,
+        },
+        network,
         horizon: design.world.horizon.map_or(units(durations.compared), Word::from),
         short_horizon: durations.measures
             || design

@@ -84,6 +84,8 @@ pub(crate) enum Move {
         side: u32,
     },
     Heal,
+    /// from here on clients are silent
+    Silence,
     /// the first entry of a log that keeps its entries for a time is forgotten: the slot of its start
     Forget {
         start: u32,
@@ -188,6 +190,7 @@ impl Move {
             | Move::Again { .. }
             | Move::Tick
             | Move::Heal
+            | Move::Silence
             | Move::Forget { .. }
             | Move::Put { .. } => Vec::new(),
         }
@@ -203,6 +206,8 @@ pub(crate) enum Beyond {
     Key(SubjectId),
     /// a message too many
     Messages,
+    /// a message that carries a value which is not of the world
+    Carried(OperationId),
     /// a call to the world outside under a key that is not of the world
     EffectKey(OperationId),
     /// the time in this slot is moved on from beyond the horizon

@@ -46,6 +46,8 @@ pub(super) struct Permutation {
     /// what each digest becomes, as far as it was asked
     digests: RwLock<FxHashMap<Word, Word>>,
     calls: Vec<Word>,
+    /// for each step that messages go to, where the bit of each message goes
+    pub(super) sent: Vec<Vec<u32>>,
 }
 
 pub(crate) struct Symmetry {
@@ -182,7 +184,7 @@ fn matters(machine: &Machine, alike: Alike, numbers: &Numbers) -> bool {
             Kind::Digest | Kind::Signature | Kind::Call => true,
         };
         slot.bits > 0 && (changes || swapped.to[at] != at as u32)
-    })
+    }) || swapped.sent.iter().flatten().enumerate().any(|(at, to)| at as u32 != *to)
 }
 
 /// Every order of so many things.
@@ -231,6 +233,7 @@ impl Permutation {
             signatures: Vec::new(),
             digests: RwLock::default(),
             calls: Vec::new(),
+            sent: Vec::new(),
         };
         for (alike, way) in chosen.iter().zip(order) {
             match alike {
@@ -271,6 +274,7 @@ impl Permutation {
             permutation.calls.push(number.copied().unwrap_or(0));
         }
         permutation.exchange_slots(machine);
+        permutation.sent = permutation.exchange_sent(machine);
         permutation
     }
 
@@ -548,6 +552,7 @@ impl Permutation {
                 }
             }
         }
+        self.apply_to_sent(machine, words, moved);
         for (slot, width) in &plan.sorted {
             let len = moved[*slot as usize];
             if len <= 1 {

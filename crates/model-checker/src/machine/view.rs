@@ -144,7 +144,10 @@ impl Reach {
 pub(crate) fn is_visible(name: &SlotName, reach: &Reach) -> bool {
     let reached = match name {
         SlotName::Memory { stale, .. } => reach.memory && !stale,
-        SlotName::Message { .. } | SlotName::MessageArg => reach.messages,
+        SlotName::Message { .. }
+        | SlotName::MessageArg
+        | SlotName::Sent { .. }
+        | SlotName::Owed { .. } => reach.messages,
         SlotName::Entry { .. } | SlotName::EntryArg => reach.outbox,
         _ => false,
     };
@@ -282,6 +285,17 @@ impl World for View<'_> {
     }
 
     fn under_way(&self, step: OperationId, row: usize) -> Option<&[Word]> {
+        let sent = self.machine.plan.sent.iter().find(|plan| plan.operation == step);
+        if let Some(plan) = sent {
+            let mut rows = self.machine.rows(plan, self.words);
+            return match rows.nth(row) {
+                Some(row) => Some(plan.args(row)),
+                None => {
+                    let under_way = self.machine.rows(plan, self.words).count();
+                    self.without_room(step, row - under_way)
+                }
+            };
+        }
         let plan = self.machine.plan.messages.iter().find(|plan| plan.operation == step)?;
         let mut left = row;
         for at in 0..plan.count {

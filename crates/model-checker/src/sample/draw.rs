@@ -13,7 +13,7 @@ use super::{Draw, Drawn, Sample};
 use crate::clock::Scaled;
 use crate::islands::reduce;
 use crate::run::{Run, Wanted};
-use crate::world::plan::SlotName;
+use crate::world::plan::{Network, SlotName};
 use crate::{Options, WorldError};
 
 /// Small and repeatable.
@@ -67,6 +67,7 @@ pub fn sample(design: &Design, draw: &Draw) -> Result<Sample, WorldError> {
         announce: false,
         island: false,
         whole: &reduced,
+        network: Network::OneByOne,
         searches: &searches,
     };
     let run = Run::new(&reduced, &wanted, &options, &mut |_| ())?;

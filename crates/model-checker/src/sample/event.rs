@@ -91,6 +91,8 @@ impl Reader<'_> {
             }
             Move::Cut { .. } => Event::Cut,
             Move::Heal => Event::Heal,
+            // of messages that are kept as a set
+            Move::Silence => return None,
             Move::Evict { .. } => Event::Evict,
             Move::Put { blob, digest } => {
                 let (_, sort) = machine.plan.blobs[blob.index()]?;

@@ -2,6 +2,7 @@
 
 pub(crate) mod effects;
 pub(crate) mod flow;
+pub(crate) mod network;
 mod parts;
 pub(crate) mod plan;
 pub(crate) mod sizes;

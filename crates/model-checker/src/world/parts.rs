@@ -2,9 +2,10 @@
 
 use design::model::{ActorId, AttrId, Fault, MemoryId, OperationId, StateId, SubjectId};
 use engine::Word;
+use rustc_hash::FxHashMap;
 
 use super::effects::EffectPlan;
-use super::slots::Slots;
+use super::slots::{Kind, Slots};
 
 /// What a slot holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +63,18 @@ pub(crate) enum SlotName {
         at: u32,
     },
     MessageArg,
+    /// Of so many messages to a step, from this one on: which were ever sent?
+    Sent {
+        operation: OperationId,
+        row: u32,
+    },
+    /// Which were sent since clients are silent, and have not arrived?
+    Owed {
+        operation: OperationId,
+        row: u32,
+    },
+    /// are clients silent?
+    Silent,
     CachePresent {
         subject: SubjectId,
         state: StateId,
@@ -143,6 +156,63 @@ pub(crate) struct MessagePlan {
     pub(crate) count: u32,
 }
 
+/// How the messages on their way are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Network {
+    /// one by one, as many as `check` says
+    OneByOne,
+    /// one by one, so many: to tell a history
+    Room(u32),
+    /// All that were ever sent. Each may be delivered at any time, any number of times, or never.
+    Set,
+    /// The same, for `recovers`: also those that were sent since clients are silent, each of which is
+    /// delivered once.
+    Owed,
+}
+
+impl Network {
+    pub(crate) fn is_set(self) -> bool {
+        matches!(self, Network::Set | Network::Owed)
+    }
+}
+
+/// The messages that one step can be sent, where they are kept as a set: one bit for each.
+#[derive(Clone, Debug)]
+pub(crate) struct SentPlan {
+    pub(crate) operation: OperationId,
+    /// the place it is from, where that is kept, and its arguments
+    pub(crate) rows: Vec<Vec<Word>>,
+    pub(crate) index: FxHashMap<Vec<Word>, u32>,
+    pub(crate) kinds: Vec<Kind>,
+    /// does a row begin with the place it is from?
+    pub(crate) placed: bool,
+    /// the slot of the first rows
+    pub(crate) first: u32,
+    /// the same, of those that are owed
+    pub(crate) owed: Option<u32>,
+}
+
+/// So many messages have their bits in one slot.
+pub(crate) const ROWS: u32 = 32;
+
+/// The rows whose bits are set.
+pub(crate) fn rows_in(words: &[Word], first: u32, count: u32) -> impl Iterator<Item = u32> + '_ {
+    (0..count.div_ceil(ROWS)).flat_map(move |part| {
+        let mut bits = words[(first + part) as usize];
+        std::iter::from_fn(move || {
+            let row = (bits != 0).then(|| bits.trailing_zeros())?;
+            bits &= bits - 1;
+            Some(part * ROWS + row)
+        })
+    })
+}
+
+impl SentPlan {
+    pub(crate) fn args(&self, row: u32) -> &[Word] {
+        &self.rows[row as usize][usize::from(self.placed)..]
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct CachePlan {
     pub(crate) subject: SubjectId,
@@ -171,6 +241,7 @@ pub(crate) struct Settings {
     /// may the answer to a call be `unknown`?
     pub(crate) unknowns: bool,
     pub(crate) messages: u32,
+    pub(crate) network: Network,
     /// in units
     pub(crate) horizon: Word,
     /// does the design look further back than that?
@@ -210,6 +281,11 @@ pub(crate) struct Plan {
     pub(crate) effects: Vec<Option<EffectPlan>>,
     pub(crate) messages: Vec<MessagePlan>,
     pub(crate) messages_max: u32,
+    /// where messages are kept as a set; then there are no `messages`
+    pub(crate) sent: Vec<SentPlan>,
+    pub(crate) silent: Option<u32>,
+    /// why they are not, though it was asked for
+    pub(crate) no_set: Option<String>,
     pub(crate) caches: Vec<CachePlan>,
     /// slots of faults with a budget
     pub(crate) budgets: Vec<(Fault, u32)>,

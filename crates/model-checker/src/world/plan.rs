@@ -11,10 +11,11 @@ use rustc_hash::FxHashSet;
 use super::effects;
 use super::flow::PlaceOf;
 pub(crate) use super::parts::{
-    CachePlan, CallPlan, MemoryPlan, MessagePlan, Plan, RecordPlan, Settings, SlotName,
+    CachePlan, CallPlan, MemoryPlan, MessagePlan, Network, Plan, ROWS, RecordPlan, SentPlan,
+    Settings, SlotName, rows_in,
 };
 use super::slots::{Codec, Kind};
-use super::sorts::{SortDomain, message_targets, setting};
+use super::sorts::{SortDomain, setting};
 use super::universe::Universe;
 use super::unread::{reads_times, unread_times};
 use crate::WorldError;
@@ -362,34 +363,6 @@ impl Maker<'_> {
         Ok(())
     }
 
-    fn messages(&mut self, places: usize) -> Result<(), WorldError> {
-        self.plan.messages_max = self.settings.messages;
-        for (index, target) in message_targets(self.design).into_iter().enumerate() {
-            if !target {
-                continue;
-            }
-            let operation = OperationId::of(index);
-            let held = &self.design.operations[index];
-            let first = self.plan.slots.list.len() as u32;
-            for at in 0..self.settings.messages {
-                // 0: none; 1: from nowhere; then from each place
-                let codec = Codec::Range { low: 0, count: places as u64 + 2 };
-                self.slot(SlotName::Message { operation, at }, codec, false, Kind::Plain);
-                for param in &held.params {
-                    let what = || format!("{}.{}", held.name, param.name);
-                    let place =
-                        PlaceOf::Local(super::flow::Scope::Operation(operation.0), param.local);
-                    self.value(SlotName::MessageArg, &param.ty, (place, None), &what)?;
-                }
-            }
-            let width = self.plan.slots.list.len() as u32 - first;
-            let count = self.settings.messages;
-            let stride = width.checked_div(count).unwrap_or(0);
-            self.plan.messages.push(MessagePlan { operation, first, stride, count });
-        }
-        Ok(())
-    }
-
     fn caches(&mut self) -> Result<(), WorldError> {
         for index in 0..self.design.subjects.len() {
             let subject = SubjectId::of(index);
@@ -463,7 +436,7 @@ impl Maker<'_> {
                 self.plan.budgets.push((*fault, slot));
             }
         }
-        if self.settings.on(Fault::Partition) && places > 1 {
+        if self.settings.on(Fault::Partition) && places > 1 && !self.settings.network.is_set() {
             let codec = Codec::Range { low: 0, count: 1 << (places - 1) };
             self.plan.cut = Some(self.slot(SlotName::Cut, codec, false, Kind::Plain));
         }

@@ -11,6 +11,7 @@ pub mod generate;
 mod goals;
 mod leads;
 mod moves;
+pub mod network;
 mod outside;
 mod phrases;
 mod reach;

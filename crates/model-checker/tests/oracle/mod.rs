@@ -6,6 +6,7 @@ pub mod lease;
 pub mod lease_faults;
 pub mod replicated;
 pub mod seats;
+pub mod three_members;
 pub mod two_phase;
 
 use std::collections::BTreeSet;
