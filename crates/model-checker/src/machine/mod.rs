@@ -17,19 +17,22 @@ mod network;
 mod older;
 mod ranks;
 mod rooms;
+mod settings;
 mod steps;
 mod symmetry;
 mod terms;
 mod time;
 mod view;
 
-use design::model::{Design, Fault, OperationId, OperationKind, Protection, StateKind};
+use design::model::{Design, Fault, OperationId, OperationKind, Protection};
 use engine::{Program, Scratch, Word};
 
 pub(crate) use instances::{Instance, InstanceKind};
 pub(crate) use moves::{Beyond, How, Move};
 use ranks::{Ranks, Touched};
 pub(crate) use rooms::list_room;
+pub(crate) use settings::is_implied;
+use settings::settings;
 pub(crate) use symmetry::Symmetry;
 pub(crate) use terms::{TERMS_MAX, Terms};
 use time::Times;
@@ -40,7 +43,7 @@ use crate::clock::{Clock, Scaled};
 use crate::slice::LeftOut;
 use crate::world::network::carried;
 use crate::world::plan::{Network, Plan, Settings, plan};
-use crate::world::sorts::{SortDomain, Sorts, message_targets, setting};
+use crate::world::sorts::{SortDomain, Sorts, message_targets};
 use crate::world::universe::{BASE, Universe};
 use crate::{Options, WorldError};
 
@@ -556,70 +559,6 @@ impl Machine {
 
     pub(crate) fn has_time(&self) -> bool {
         !self.plan.times.is_empty()
-    }
-}
-
-fn has_caches(design: &Design) -> bool {
-    let states = design.subjects.iter().flat_map(|subject| &subject.states);
-    states.into_iter().any(|state| matches!(state.kind, StateKind::Cache { .. }))
-}
-
-/// Is it a fault that nobody has turned on?
-pub(crate) fn is_implied(design: &Design, fault: Fault) -> bool {
-    fault == Fault::Evict && !design.world.faults.iter().any(|held| held.fault == fault)
-}
-
-fn settings(
-    design: &Design,
-    options: &Options,
-    protections: &[Protection],
-    clock: &Clock,
-    network: Network,
-) -> Settings {
-    let faults = options.faults.as_ref().unwrap_or(&design.world.faults);
-    let mut faults: Vec<(Fault, Option<u32>)> =
-        faults.iter().map(|setting| (setting.fault, setting.budget)).collect();
-    if has_caches(design) {
-        // What serves a design keeps no copies, so any of them may be gone at any time.
-        faults.retain(|(fault, _)| *fault != Fault::Evict);
-        faults.push((Fault::Evict, None));
-    }
-    faults.sort_unstable();
-    faults.dedup_by_key(|(fault, _)| *fault);
-    let durations = durations::Durations::of(design);
-    let units =
-        |words: Word| words.div_euclid(clock.per_unit) + Word::from(words % clock.per_unit != 0);
-    let steps = Word::from(faults.iter().any(|(fault, _)| *fault == Fault::ClockStep));
-    let moves = if durations.moves_on { 2 } else { 1 };
-    let exists_removed = protections.iter().any(|protection| {
-        matches!(
-            protection,
-            Protection::Clause { clause: design::model::ClauseRef::Exists, .. }
-                | Protection::Assignment { .. }
-        )
-    });
-    Settings {
-        calls: setting(design, "calls", 1).max(0) as u32,
-        unknowns: setting(design, "unknowns", 1) > 0,
-        messages: match network {
-            Network::Room(room) => room,
-            _ => setting(design, "messages", 2).max(0) as u32,
-        },
-        network,
-        horizon: design.world.horizon.map_or(units(durations.compared), Word::from),
-        short_horizon: durations.measures
-            || design
-                .world
-                .horizon
-                .is_some_and(|horizon| Word::from(horizon) < units(durations.compared)),
-        duration_max: units(durations.given) * moves + steps,
-        unit: clock.per_unit,
-        fractions: 0,
-        behind: 0,
-        regions: clock.regions,
-        faults,
-        all_nullable: exists_removed,
-        older: protections.iter().any(|held| matches!(held, Protection::AtLeast { .. })),
     }
 }
 
