@@ -89,7 +89,7 @@ pub(crate) fn script<'a>(slice: &Machine, trace: &'a Trace, end: End<'_>) -> Vec
                     && other.operation == step.operation
                     && other.params == step.params
             };
-            let again = always || kept[at + 1..].iter().any(|other| same(other));
+            let again = always || kept[at + 1..].iter().any(same);
             told.fault = delivered(step.fault.as_deref(), again);
         }
         script.push(Scripted::Step(told));

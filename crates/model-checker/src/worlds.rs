@@ -185,7 +185,9 @@ fn numbers(design: &Design) -> Vec<Number> {
     if on(Fault::Late) || on(Fault::Duplicate) {
         add(Number::Setting("calls", 1));
     }
-    if visit::message_targets(design).contains(&true) {
+    // A network that is kept as a set has room for every message.
+    let set = crate::network::may_be_set(design, &crate::Options::default());
+    if visit::message_targets(design).contains(&true) && !set {
         add(Number::Setting("messages", 2));
     }
     let states = || design.subjects.iter().flat_map(|subject| &subject.states);
