@@ -43,9 +43,11 @@ pub(super) struct Done {
     pub(super) writes: Vec<(u32, Word)>,
     /// for each use of memory that is written
     pub(super) memory: Vec<(u32, Word)>,
-    /// to whom, the key, the arguments
-    sends: Vec<(OperationId, Box<[Word]>, Box<[Word]>)>,
+    sends: Vec<Sent>,
 }
+
+/// To whom, the key, the arguments.
+type Sent = (OperationId, Box<[Word]>, Box<[Word]>);
 
 impl Done {
     pub(super) fn sends(&self) -> impl Iterator<Item = Send<'_>> {
