@@ -10,6 +10,7 @@ use crate::arm::NEVER;
 use crate::check::{goals, operations};
 use crate::clock::Scaled;
 use crate::islands::reduce;
+use crate::network::may_be_set;
 use crate::protocols;
 use crate::report::WitnessKind;
 use crate::run::{NOT_REPLAYED, Outcome, Run, Wanted};
@@ -241,7 +242,16 @@ impl Groups<'_> {
             true => vec![(recoveries, None)],
             false => own.into_iter().map(|slice| (slice.goals.clone(), Some(slice))).collect(),
         };
-        for (goals, slice) in all {
+        // Messages can be kept as a set for `recovers`, and not for `leads_to`.
+        let apart = may_be_set(&self.whole.design, options);
+        let kinds = |(goals, slice): (Vec<Goal>, Option<Slice>)| {
+            let leads = |goal: &Goal| apart && matches!(goal, Goal::LeadsTo(_));
+            let (one, other): (Vec<Goal>, Vec<Goal>) = goals.into_iter().partition(leads);
+            [(one, slice.clone()), (other, slice)]
+                .into_iter()
+                .filter(|(goals, _)| !goals.is_empty())
+        };
+        for (goals, slice) in all.into_iter().flat_map(kinds) {
             let same = match (&slice, &group.slice) {
                 (Some(own), Some(all)) => {
                     own.parts == all.parts && own.operations == all.operations

@@ -2,8 +2,7 @@
 //! the program itself has held.
 
 use std::process::Stdio;
-
-use wait4::Wait4;
+use std::time::Duration;
 
 use crate::support::{command, folder_with};
 
@@ -42,9 +41,21 @@ fn held(most: u32, tied: bool, words: &[&str]) -> (u64, usize) {
     let mut check = command(&folder, &[&usual, words].concat());
     let mut child = check.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
     let out = child.stdout.take().expect("it was asked for");
-    let told = serde_json::from_reader(out).expect("it is JSON");
-    let used = child.wait4().expect("it ends");
-    (used.rusage.maxrss as u64, unknown_goals(&told))
+    let told = std::thread::spawn(move || serde_json::from_reader(out).expect("it is JSON"));
+    let mut most = 0;
+    while child.try_wait().expect("it can be waited for").is_none() {
+        most = most.max(most_resident(child.id()).unwrap_or(0));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    (most, unknown_goals(&told.join().expect("it was read")))
+}
+
+/// The most memory that a program has held so far. (What the system tells of a program that has ended counts
+/// the one that started it.)
+fn most_resident(program: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{program}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilo| kilo * 1024)
 }
 
 fn unknown_goals(told: &serde_json::Value) -> usize {
