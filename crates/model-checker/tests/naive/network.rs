@@ -32,8 +32,10 @@ pub fn with_a_set(mut design: Design) -> Option<Design> {
         let body = format!("{:?}", goal.body);
         body.contains("Total") && body.contains("Message(")
     };
-    let kept: Vec<usize> =
-        (0..design.goals.len()).filter(|at| !counts(&design.goals[*at])).collect();
+    let kept: Vec<usize> = (0..design.goals.len())
+        // Messages are one by one for `leads_to`.
+        .filter(|at| !counts(&design.goals[*at]) && design.goals[*at].leads.is_none())
+        .collect();
     let failures = design.failures.iter().filter_map(|held| {
         let breaks = kept.iter().position(|at| *at == held.breaks)?;
         Some(Failure { without: held.without.clone(), breaks })
