@@ -119,6 +119,8 @@ pub(crate) struct Worker {
     forms: forms::Forms,
     /// what is kept by rank stands as its rank in `before`, not as it was counted
     ranked: bool,
+    /// `packed` is the packed form of `before`
+    packs: bool,
     memo: memo::Memo,
     /// what the step that was asked for last does, if it was known; else that is in `scratch`
     done: Option<u32>,
@@ -314,6 +316,7 @@ impl Machine {
             codes: Vec::new(),
             forms: forms::Forms::new(self.plan.slots.width()),
             ranked: false,
+            packs: false,
             memo: memo::Memo::of(self),
             done: None,
             room: Room::default(),
@@ -351,6 +354,7 @@ impl Machine {
     /// Sets out from a packed state.
     pub(crate) fn load(&self, worker: &mut Worker, packed: &[u64]) {
         worker.ranked = true;
+        worker.packs = true;
         worker.packed.copy_from_slice(packed);
         self.plan.slots.unpack(packed, &mut worker.before);
         worker.after.clear();
@@ -369,6 +373,7 @@ impl Machine {
         worker.normal.clear();
         worker.normal.extend_from_slice(words);
         worker.ranked = false;
+        worker.packs = true;
         worker.memo.forget();
         let Worker { normal, room, .. } = worker;
         self.ranks.normalise(self, normal, Touched::ALL, &mut Vec::new(), room);
@@ -376,7 +381,7 @@ impl Machine {
     }
 
     /// Sets out from a state with times as they are: those long ago may have no room in a packed state,
-    /// so only what comes next counts, not how it is packed.
+    /// so nothing of it is packed, nor of what comes next.
     pub(crate) fn load_as_it_is(&self, worker: &mut Worker, words: &[Word]) {
         for held in [&mut worker.before, &mut worker.after] {
             held.clear();
@@ -384,6 +389,7 @@ impl Machine {
         }
         worker.journal.clear();
         worker.ranked = false;
+        worker.packs = false;
         worker.memo.forget();
     }
 
@@ -443,6 +449,7 @@ impl Machine {
         let known = worker.journal.len();
         let beyond = match idle {
             true => None,
+            false if !worker.packs => worker.beyond,
             false => worker.beyond.or_else(|| self.pack_next(worker).err()),
         };
         // After a tick nothing has changed but the clock.
@@ -461,6 +468,7 @@ impl Machine {
             idle,
             packed: match beyond {
                 Some(_) => &[],
+                None if !worker.packs => &[],
                 None if idle => &worker.packed,
                 None => &worker.next,
             },
