@@ -20,6 +20,10 @@ use crate::{ArmResult, Options, Progress, Stop, WorldError};
 /// So many states are looked at before clauses are left open.
 pub(crate) const FIRST: usize = 1_200_000;
 
+/// After so many steps it is looked whether a `recovers` breaks, as long as that takes no more states.
+const EARLY_STEPS: &[u32] = &[4, 8, 12];
+const EARLY: usize = 50_000;
+
 /// What is asked.
 pub(crate) struct Alone<'a> {
     pub(crate) whole: &'a Scaled,
@@ -92,7 +96,10 @@ impl Alone<'_> {
         options: &Options,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer, WorldError> {
-        let answer = self.search_in(slice.clone(), options, true, progress)?;
+        if let Some(answer) = self.breaks_early(slice.as_ref(), options, progress)? {
+            return Ok(answer);
+        }
+        let answer = self.search_in(slice.clone(), options, (true, None), progress)?;
         // What one of several independent worlds cannot tell, all of them together must.
         let recovers = |goal: &Goal| matches!(goal, Goal::Recovery(_));
         let untold = |goal: &Goal| {
@@ -101,23 +108,55 @@ impl Alone<'_> {
         };
         if answer.run.island && answer.run.explored.stop.is_none() && self.goals.iter().any(untold)
         {
-            return self.search_in(slice, options, false, progress);
+            return self.search_in(slice, options, (false, None), progress);
         }
         // What cannot be gone in the whole design is looked at there. (Invariants were already.)
         let unshown = |goal: &Goal| {
             goal.needs_fairness() && matches!(answer.run.outcome(*goal), Outcome::Untold)
         };
         if answer.slice.is_some() && self.goals.iter().any(unshown) {
-            return self.search_in(None, options, false, progress);
+            return self.search_in(None, options, (false, None), progress);
         }
         Ok(answer)
+    }
+
+    /// A `recovers` that breaks without some protection mostly does so after a few steps. So it is looked
+    /// for there before everything is explored: what happens once clients are silent takes few states.
+    fn breaks_early(
+        &self,
+        slice: Option<&Slice>,
+        options: &Options,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Option<Answer>, WorldError> {
+        let recovers = |goal: &Goal| matches!(goal, Goal::Recovery(_));
+        let one = self.one_is_enough || self.goals.len() == 1;
+        if self.protections.is_empty() || !one || !self.goals.iter().all(recovers) {
+            return Ok(None);
+        }
+        let early = Options { max_states: options.max_states.min(EARLY), ..options.clone() };
+        for steps in EARLY_STEPS {
+            let how = (true, Some(*steps));
+            let answer = self.search_in(slice.cloned(), &early, how, progress)?;
+            let fails = |goal: &Goal| matches!(answer.run.outcome(*goal), Outcome::Fails(_));
+            if answer.run.explored.stop.is_some() {
+                break;
+            }
+            if self.goals.iter().any(fails) {
+                return Ok(Some(answer));
+            }
+            if answer.run.explored.depth < *steps {
+                // That was everything.
+                break;
+            }
+        }
+        Ok(None)
     }
 
     fn search_in(
         &self,
         slice: Option<Slice>,
         options: &Options,
-        reduces: bool,
+        (reduces, silent_from): (bool, Option<u32>),
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer, WorldError> {
         let invariants = invariants(self.goals);
@@ -141,6 +180,7 @@ impl Alone<'_> {
             island: prepared.island,
             whole: self.whole,
             network,
+            silent_from,
             searches: self.searches,
         };
         let run = Run::new(&prepared.scaled, &wanted, options, progress)?;

@@ -19,6 +19,8 @@ pub(crate) struct Arm<'a> {
     pub(crate) island: bool,
     /// stop as soon as something is violated
     pub(crate) one_is_enough: bool,
+    /// after so many steps every client is silent, and no fault strikes
+    pub(crate) silent_from: Option<u32>,
 }
 
 /// A goal does not hold: in a state, or of the transition that leads from it.
@@ -303,7 +305,8 @@ impl Space for Arm<'_> {
             still: &mut worker.still,
             out,
         };
-        machine.expand(&mut worker.worker, &mut listener, false);
+        let silent = self.silent_from.is_some_and(|from| at.depth >= from);
+        machine.expand(&mut worker.worker, &mut listener, silent);
     }
 
     fn enough(&self, workers: &mut [ArmWorker], _depth: u32) -> bool {

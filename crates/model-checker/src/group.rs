@@ -252,6 +252,10 @@ impl Groups<'_> {
                 .filter(|(goals, _)| !goals.is_empty())
         };
         for (goals, slice) in all.into_iter().flat_map(kinds) {
+            let goals = self.recover_here(group, goals, slice.as_ref());
+            if goals.is_empty() {
+                continue;
+            }
             let same = match (&slice, &group.slice) {
                 (Some(own), Some(all)) => {
                     own.parts == all.parts && own.operations == all.operations
@@ -290,6 +294,30 @@ impl Groups<'_> {
         Ok(())
     }
 
+    /// Settles what can be told by the search that was done for the invariants; the others remain.
+    fn recover_here(
+        &self,
+        group: &mut Group,
+        goals: Vec<Goal>,
+        _slice: Option<&Slice>,
+    ) -> Vec<Goal> {
+        let mut rest = Vec::new();
+        for goal in goals {
+            let told = match goal {
+                Goal::Recovery(at) => group.run.recovers_here(at),
+                Goal::Invariant(_) | Goal::LeadsTo(_) => None,
+            };
+            match told {
+                Some(outcome) => {
+                    let slice = group.told.clone();
+                    group.goals.push(self.verdict(goal, outcome, &group.run, slice));
+                }
+                None => rest.push(goal),
+            }
+        }
+        rest
+    }
+
     /// Everything of a part but `recovers` and `leads_to`.
     fn search(
         &self,
@@ -310,6 +338,7 @@ impl Groups<'_> {
             island,
             whole: self.whole,
             network: Network::Set,
+            silent_from: None,
             searches: self.searches,
         };
         let run = Run::new(&scaled, &wanted, options, progress)?;

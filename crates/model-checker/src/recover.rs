@@ -6,10 +6,15 @@
 //! history can stay in it for ever, and fairly, if for every fair action there is a state in the
 //! part where the action cannot happen, or a transition of the action within the part. A state
 //! that nothing leaves is such a part by itself.
+//!
+//! Where states are kept up to the exchange of interchangeable things, fairness is owed to each thing by
+//! itself, not to whichever takes its place. A part whose transitions all lead to states as they stand is
+//! the same in every exchange of them, so it is judged as it is. Of another one only what no exchange
+//! touches is known: the clock and the network.
 
 use design::model::{Goal, OperationId};
 use engine::{Scratch, Word};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::machine::{Beyond, How, Machine, Move, NOW, Sink, Step, View, Worker};
 use crate::search::Explored;
@@ -42,10 +47,14 @@ pub(crate) struct Graph {
     pub(crate) first: Vec<u32>,
     /// (to, action)
     pub(crate) edges: Vec<(u32, u32)>,
+    /// (from, to): those in which interchangeable things are exchanged
+    pub(crate) exchanged: Vec<(u32, u32)>,
     /// where the enabled actions of each state begin
     pub(crate) first_enabled: Vec<u32>,
     /// sorted for each state
     pub(crate) enabled: Vec<u32>,
+    /// actions that are the same, whatever is exchanged
+    same: Vec<u32>,
 }
 
 struct Edges<'a> {
@@ -53,6 +62,8 @@ struct Edges<'a> {
     actions: &'a mut FxHashMap<Action, u32>,
     /// (id of the state after, action)
     out: Vec<(u32, u32)>,
+    /// ids of states after, with things exchanged
+    exchanged: Vec<u32>,
     enabled: Vec<u32>,
     /// the first state
     initial: Vec<Word>,
@@ -140,7 +151,12 @@ impl Sink for Edges<'_> {
     fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
         let action = self.possible(machine, step);
         match self.explored.find(step.packed) {
-            Some(id) => self.out.push((id, action)),
+            Some(id) => {
+                self.out.push((id, action));
+                if step.exchanged {
+                    self.exchanged.push(id);
+                }
+            }
             None => self.missing = true,
         }
     }
@@ -181,9 +197,12 @@ pub(crate) fn settles(machine: &Machine, explored: &Explored, goal: u32, bytes_m
     let Ok((graph, None)) = graph(machine, explored, asked(machine, explored), bytes_max) else {
         return false;
     };
-    parts(&graph).iter().all(|part| {
+    let parts = parts(&graph);
+    let mixed = graph.mixed(&parts);
+    parts.iter().zip(mixed).all(|(part, mixed)| {
         !part.iter().any(|at| failing.contains_key(&graph.states[*at as usize]))
-            || fair(&graph, part).is_none()
+            || graph.is_unfair(part)
+            || !mixed && fair(&graph, part).is_none()
     })
 }
 
@@ -202,7 +221,11 @@ pub(crate) fn recover(
         Err(why) => return Recovery::Unknown(why.into()),
     };
     let mut best: Option<(usize, Vec<u32>, bool)> = None;
-    for part in parts(&graph).iter() {
+    let parts = parts(&graph);
+    for (part, mixed) in parts.iter().zip(graph.mixed(&parts)) {
+        if mixed && !graph.is_unfair(part) {
+            return Recovery::Unknown(MIXED.into());
+        }
         if let Some((mut cycle, dead_end)) = fair(&graph, part) {
             // It is entered where it is nearest.
             let depths: Vec<usize> =
@@ -274,6 +297,8 @@ fn failures<'a>(
     })
 }
 
+const MIXED: &str = "interchangeable things that take each other's place for ever";
+
 const NO_ROOM: &str = "more memory than the budget allows, for the graph of recovery";
 
 /// What each state of a graph takes besides its transitions, while its parts are looked for.
@@ -301,14 +326,16 @@ fn graph(
         initial,
         actions: &mut actions,
         out: Vec::new(),
+        exchanged: Vec::new(),
         enabled: Vec::new(),
         missing: false,
         beyond: None,
     };
-    for id in &graph.states {
+    for (from, id) in graph.states.iter().enumerate() {
         graph.first.push(graph.edges.len() as u32);
         graph.first_enabled.push(graph.enabled.len() as u32);
         edges.out.clear();
+        edges.exchanged.clear();
         edges.enabled.clear();
         machine.load(&mut worker, explored.state(*id));
         machine.expand(&mut worker, &mut edges, true);
@@ -320,6 +347,8 @@ fn graph(
                 graph.edges.push((*to, *action));
             }
         }
+        let exchanged = edges.exchanged.iter().filter_map(|to| index.get(to));
+        graph.exchanged.extend(exchanged.map(|to| (from as u32, *to)));
         edges.enabled.sort_unstable();
         edges.enabled.dedup();
         graph.enabled.extend_from_slice(&edges.enabled);
@@ -330,13 +359,16 @@ fn graph(
     graph.first.push(graph.edges.len() as u32);
     graph.first_enabled.push(graph.enabled.len() as u32);
     let beyond = edges.beyond;
+    let same = [Action::Tick, Action::Heal];
+    graph.same = same.iter().filter_map(|action| actions.get(action).copied()).collect();
     Ok((graph, beyond))
 }
 
 impl Graph {
     /// With what finding its parts takes besides; vectors may have twice what they hold.
     pub(crate) fn bytes(&self) -> usize {
-        2 * (8 * self.edges.len() + 4 * self.enabled.len()) + STATE_BYTES * self.states.len()
+        let edges = self.edges.len() + self.exchanged.len();
+        2 * (8 * edges + 4 * self.enabled.len()) + STATE_BYTES * self.states.len()
     }
 
     fn edges(&self, at: u32) -> &[(u32, u32)] {
@@ -350,6 +382,34 @@ impl Graph {
 
     fn can(&self, at: u32, action: u32) -> bool {
         self.enabled(at).binary_search(&action).is_ok()
+    }
+
+    /// For each part: does a transition within it exchange things?
+    fn mixed(&self, parts: &Parts) -> Vec<bool> {
+        let mut mixed = vec![false; parts.ends.len()];
+        if self.exchanged.is_empty() {
+            return mixed;
+        }
+        let mut part_of = vec![0_u32; self.states.len()];
+        for (number, part) in parts.iter().enumerate() {
+            part.iter().for_each(|at| part_of[*at as usize] = number as u32);
+        }
+        for (from, to) in &self.exchanged {
+            let (from, to) = (part_of[*from as usize], part_of[*to as usize]);
+            mixed[from as usize] |= from == to;
+        }
+        mixed
+    }
+
+    /// Whatever is exchanged in this part, is something owed in every state of it that never happens within?
+    fn is_unfair(&self, part: &[u32]) -> bool {
+        let inside: FxHashSet<u32> = part.iter().copied().collect();
+        let happens = |action: u32| {
+            let mut edges = part.iter().flat_map(|at| self.edges(*at));
+            edges.any(|(to, held)| *held == action && inside.contains(to))
+        };
+        let owed = |action: u32| part.iter().all(|at| self.can(*at, action));
+        self.same.iter().any(|action| owed(*action) && !happens(*action))
     }
 }
 

@@ -62,6 +62,9 @@ pub(crate) struct Wanted<'a> {
     pub(crate) whole: &'a Scaled,
     /// how messages are kept, where the world and the goals allow it
     pub(crate) network: Network,
+    /// From so many steps on clients are silent and no fault strikes: what breaks is shown, and nothing is
+    /// known to hold.
+    pub(crate) silent_from: Option<u32>,
     /// every search of this check
     pub(crate) searches: &'a RefCell<Vec<ArmResult>>,
 }
@@ -111,6 +114,7 @@ impl Run {
                 watch: watch.as_ref(),
                 island: wanted.island || !scaled.left.none,
                 one_is_enough: wanted.one_is_enough,
+                silent_from: wanted.silent_from,
             };
             let limits = Limits {
                 states: options.max_states,
@@ -342,6 +346,22 @@ impl Run {
             None => trace,
         };
         trace.map_or(Outcome::Untold, Outcome::Fails)
+    }
+
+    /// Does this `recovers` hold by what was explored here, in which other things may happen and
+    /// interchangeable ones stand for each other? None: that cannot be told.
+    pub(crate) fn recovers_here(&self, at: u32) -> Option<Outcome> {
+        let closed = self.explored.stop.is_none() && self.unfinished().is_none();
+        if !closed || self.machine.is_set() || !self.machine.left.none && self.machine.left.open {
+            return None;
+        }
+        let left = self.bytes_max.saturating_sub(self.explored.bytes_max);
+        let (machine, explored) = (&self.machine, &self.explored);
+        let Recovery::Holds { but: None } = recover(machine, explored, at, left) else {
+            return None;
+        };
+        let settled = !self.island || settles(machine, explored, at, left);
+        settled.then(|| Outcome::Holds(self.bounds()))
     }
 
     fn leads_to(&self, at: u32) -> Outcome {

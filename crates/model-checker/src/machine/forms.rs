@@ -57,9 +57,12 @@ impl Forms {
         self.used[place] = false;
     }
 
-    pub(super) fn answer(&mut self, place: usize, least: &[u64]) {
-        let at = self.at(place) + self.width;
-        self.words[at..at + self.width].copy_from_slice(least);
+    /// Is the least form another than the state's own?
+    pub(super) fn answer(&mut self, place: usize, least: &[u64]) -> bool {
+        let (at, width) = (self.at(place), self.width);
+        let (own, held) = self.words[at..at + 2 * width].split_at_mut(width);
+        held.copy_from_slice(least);
         self.used[place] = true;
+        own != held
     }
 }

@@ -121,6 +121,8 @@ pub(crate) struct Worker {
     ranked: bool,
     /// `packed` is the packed form of `before`
     packs: bool,
+    /// what was packed last is kept in another form, with things exchanged
+    exchanged: bool,
     memo: memo::Memo,
     /// what the step that was asked for last does, if it was known; else that is in `scratch`
     done: Option<u32>,
@@ -150,6 +152,8 @@ pub(crate) struct Step<'a> {
     pub(crate) idle: bool,
     /// of the state that follows; empty if there is no room for it
     pub(crate) packed: &'a [u64],
+    /// that is the state with interchangeable things exchanged, and not as it stands
+    pub(crate) exchanged: bool,
     /// records that there is no room for
     pub(crate) extras: &'a Extras,
 }
@@ -317,6 +321,7 @@ impl Machine {
             forms: forms::Forms::new(self.plan.slots.width()),
             ranked: false,
             packs: false,
+            exchanged: false,
             memo: memo::Memo::of(self),
             done: None,
             room: Room::default(),
@@ -472,6 +477,7 @@ impl Machine {
                 None if idle => &worker.packed,
                 None => &worker.next,
             },
+            exchanged: beyond.is_none() && !idle && worker.exchanged,
             extras: &extras,
         };
         match beyond {
@@ -485,6 +491,7 @@ impl Machine {
     /// only in the names of interchangeable things.
     fn pack_next(&self, worker: &mut Worker) -> Result<(), Beyond> {
         worker.next.copy_from_slice(&worker.packed);
+        worker.exchanged = false;
         let ranked = !self.ranks.is_empty();
         let timed = self.times.moved(&worker.journal);
         let normal = ranked || timed || self.symmetry.is_some();
@@ -512,17 +519,18 @@ impl Machine {
         let unchanged = worker.ranked && worker.next == worker.packed;
         if let (Some(symmetry), false) = (&self.symmetry, unchanged) {
             let mut next = std::mem::take(&mut worker.next);
+            let mut spare = std::mem::take(&mut worker.spare);
+            spare.copy_from_slice(&next);
             let at = worker.forms.place(&next);
             if worker.forms.find(at, &mut next) {
-                worker.next = next;
+                worker.exchanged = next != spare;
+                (worker.next, worker.spare) = (next, spare);
                 return Ok(());
             }
             let normal = std::mem::take(&mut worker.normal);
-            let mut spare = std::mem::take(&mut worker.spare);
-            spare.copy_from_slice(&next);
             worker.forms.keep(at, &next);
             symmetry.least(self, &normal, &mut next, &mut spare, worker);
-            worker.forms.answer(at, &spare);
+            worker.exchanged = worker.forms.answer(at, &spare);
             worker.normal = normal;
             worker.next = spare;
             worker.spare = next;

@@ -68,6 +68,7 @@ pub fn sample(design: &Design, draw: &Draw) -> Result<Sample, WorldError> {
         island: false,
         whole: &reduced,
         network: Network::OneByOne,
+        silent_from: None,
         searches: &searches,
     };
     let run = Run::new(&reduced, &wanted, &options, &mut |_| ())?;
