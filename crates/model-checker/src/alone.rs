@@ -29,11 +29,22 @@ pub(crate) struct Alone<'a> {
     pub(crate) whole: &'a Scaled,
     pub(crate) protections: &'a [Protection],
     pub(crate) name: &'a str,
-    /// of one kind
     pub(crate) goals: &'a [Goal],
+    /// Are `recovers` looked at with symmetry first?
+    pub(crate) symmetric: bool,
     /// as soon as one of them breaks, the others need not be known
     pub(crate) one_is_enough: bool,
     pub(crate) searches: &'a RefCell<Vec<ArmResult>>,
+}
+
+/// How much of it is explored.
+#[derive(Clone, Copy)]
+struct How {
+    /// one of several independent keys stands for all
+    reduces: bool,
+    /// states that differ in the names of interchangeable things are one
+    symmetric: bool,
+    silent_from: Option<u32>,
 }
 
 /// What was explored for it.
@@ -99,23 +110,36 @@ impl Alone<'_> {
         if let Some(answer) = self.breaks_early(slice.as_ref(), options, progress)? {
             return Ok(answer);
         }
-        let answer = self.search_in(slice.clone(), options, (true, None), progress)?;
-        // What one of several independent worlds cannot tell, all of them together must.
-        let recovers = |goal: &Goal| matches!(goal, Goal::Recovery(_));
-        let untold = |goal: &Goal| {
-            recovers(goal)
-                && matches!(answer.run.outcome(*goal), Outcome::Unknown(_) | Outcome::Untold)
-        };
-        if answer.run.island && answer.run.explored.stop.is_none() && self.goals.iter().any(untold)
-        {
-            return self.search_in(slice, options, (false, None), progress);
+        let all = self.symmetric || !invariants(self.goals).is_empty();
+        let first = How { reduces: true, symmetric: all, silent_from: None };
+        let mut answer = self.search_in(slice.clone(), options, first, progress)?;
+        // Goals of both kinds are asked for together to learn what one search can tell of them.
+        if self.goals.iter().any(|goal| !goal.needs_fairness()) {
+            return Ok(answer);
         }
-        // What cannot be gone in the whole design is looked at there. (Invariants were already.)
-        let unshown = |goal: &Goal| {
-            goal.needs_fairness() && matches!(answer.run.outcome(*goal), Outcome::Untold)
+        let untold = |answer: &Answer| {
+            let told = |goal: &Goal| answer.run.outcome(*goal);
+            answer.run.explored.stop.is_none()
+                && self
+                    .goals
+                    .iter()
+                    .any(|goal| matches!(told(goal), Outcome::Unknown(_) | Outcome::Untold))
         };
+        // Where one thing takes the place of another for ever, each must be looked at by itself.
+        if answer.run.machine.symmetry.is_some() && untold(&answer) {
+            let how = How { symmetric: false, ..first };
+            answer = self.search_in(slice.clone(), options, how, progress)?;
+        }
+        // What one of several independent worlds cannot tell, all of them together must.
+        if answer.run.island && untold(&answer) {
+            let how = How { reduces: false, symmetric: false, ..first };
+            return self.search_in(slice, options, how, progress);
+        }
+        // What cannot be gone in the whole design is looked at there.
+        let unshown = |goal: &Goal| matches!(answer.run.outcome(*goal), Outcome::Untold);
         if answer.slice.is_some() && self.goals.iter().any(unshown) {
-            return self.search_in(None, options, (false, None), progress);
+            let how = How { reduces: false, symmetric: false, ..first };
+            return self.search_in(None, options, how, progress);
         }
         Ok(answer)
     }
@@ -129,13 +153,13 @@ impl Alone<'_> {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Option<Answer>, WorldError> {
         let recovers = |goal: &Goal| matches!(goal, Goal::Recovery(_));
-        let one = self.one_is_enough || self.goals.len() == 1;
+        let one = self.goals.len() == 1 && !self.one_is_enough;
         if self.protections.is_empty() || !one || !self.goals.iter().all(recovers) {
             return Ok(None);
         }
         let early = Options { max_states: options.max_states.min(EARLY), ..options.clone() };
         for steps in EARLY_STEPS {
-            let how = (true, Some(*steps));
+            let how = How { reduces: true, symmetric: false, silent_from: Some(*steps) };
             let answer = self.search_in(slice.cloned(), &early, how, progress)?;
             let fails = |goal: &Goal| matches!(answer.run.outcome(*goal), Outcome::Fails(_));
             if answer.run.explored.stop.is_some() {
@@ -156,31 +180,30 @@ impl Alone<'_> {
         &self,
         slice: Option<Slice>,
         options: &Options,
-        (reduces, silent_from): (bool, Option<u32>),
+        how: How,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Answer, WorldError> {
         let invariants = invariants(self.goals);
-        let symmetric = !invariants.is_empty();
         // Clients go on under `leads_to`: there is no moment from which messages are owed.
         let leads = self.goals.iter().any(|goal| matches!(goal, Goal::LeadsTo(_)));
-        let network = match (symmetric, leads) {
+        let network = match (!invariants.is_empty(), leads) {
             (true, _) => Network::Set,
             (false, false) => Network::Owed,
             (false, true) => Network::OneByOne,
         };
-        let prepared = prepare(self.whole, slice, options, reduces);
+        let prepared = prepare(self.whole, slice, options, how.reduces);
         let wanted = Wanted {
             name: self.name.into(),
             protections: self.protections,
             invariants,
             witnesses: false,
             one_is_enough: self.one_is_enough || self.goals.len() == 1,
-            symmetric,
+            symmetric: how.symmetric && !leads,
             announce: false,
             island: prepared.island,
             whole: self.whole,
             network,
-            silent_from,
+            silent_from: how.silent_from,
             searches: self.searches,
         };
         let run = Run::new(&prepared.scaled, &wanted, options, progress)?;

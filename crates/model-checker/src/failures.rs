@@ -135,7 +135,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Explores the design without some of its protections, for goals of one kind. `one_is_enough`: up to
+    /// Explores the design without some of its protections. `one_is_enough`: up to
     /// where one of them breaks.
     pub(crate) fn without(
         &self,
@@ -147,7 +147,8 @@ impl Judge<'_> {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Run, WorldError> {
         let (whole, searches) = (self.whole, self.searches);
-        let alone = Alone { whole, protections, name, goals, one_is_enough, searches };
+        let alone =
+            Alone { whole, protections, name, goals, symmetric: true, one_is_enough, searches };
         Ok(alone.answer(options, progress)?.run)
     }
 
@@ -238,6 +239,7 @@ impl Judge<'_> {
             protections,
             name: &arm,
             goals: &goals,
+            symmetric: true,
             one_is_enough: false,
             searches,
         };

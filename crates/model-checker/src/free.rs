@@ -6,6 +6,7 @@ use design::model::{
 
 use crate::check::operations;
 use crate::failures::{Judge, protection_name};
+use crate::network::may_be_set;
 use crate::run::{NOT_REPLAYED, Outcome};
 use crate::{FreeClause, Progress, Verdict, WorldError};
 
@@ -125,9 +126,18 @@ fn not_needed(
     let protections = std::slice::from_ref(protection);
     let mut within = Vec::new();
     let mut known = true;
+    let (leads, others): (Vec<Goal>, Vec<Goal>) =
+        goals.iter().partition(|goal| matches!(goal, Goal::LeadsTo(_)));
     let (invariants, recoveries): (Vec<Goal>, Vec<Goal>) =
-        goals.iter().partition(|goal| matches!(goal, Goal::Invariant(_)));
-    for goals in [invariants, recoveries] {
+        others.iter().partition(|goal| matches!(goal, Goal::Invariant(_)));
+    let both = !invariants.is_empty() && !recoveries.is_empty();
+    let sets = may_be_set(&judge.whole.design, &options);
+    // Goals of both kinds by one search, as far as it can tell.
+    let kinds = match both && !sets {
+        true => vec![others, leads],
+        false => vec![invariants, [recoveries, leads].concat()],
+    };
+    for goals in kinds {
         if goals.is_empty() {
             continue;
         }
@@ -140,8 +150,23 @@ fn not_needed(
             }
             run = judge.without(&name, protections, &goals, false, &options, progress)?;
         }
-        for goal in goals {
-            match run.outcome(goal) {
+        let mixed = goals.iter().any(|goal| !goal.needs_fairness());
+        let mut outcomes: Vec<(Goal, Outcome)> =
+            goals.iter().map(|goal| (*goal, run.outcome(*goal))).collect();
+        let untold = |(goal, outcome): &(Goal, Outcome)| {
+            mixed
+                && goal.needs_fairness()
+                && matches!(outcome, Outcome::Unknown(_) | Outcome::Untold)
+        };
+        let rest: Vec<Goal> =
+            outcomes.iter().filter(|held| untold(held)).map(|held| held.0).collect();
+        if !rest.is_empty() && run.explored.stop.is_none() {
+            outcomes.retain(|held| !untold(held));
+            let run = judge.without(&name, protections, &rest, true, &options, progress)?;
+            outcomes.extend(rest.iter().map(|goal| (*goal, run.outcome(*goal))));
+        }
+        for (_, outcome) in outcomes {
+            match outcome {
                 Outcome::Fails(_) => return Ok(None),
                 Outcome::Holds(bounds) => within.extend(bounds),
                 Outcome::Unknown(why) => {

@@ -192,7 +192,9 @@ impl Groups<'_> {
             (true, true) => "recovery and leads_to, without symmetry",
             (false, false) => "as written",
         };
-        Alone { whole, protections: &[], name, goals, one_is_enough: false, searches }
+        let (protections, one_is_enough): (&[_], _) = (&[], false);
+        // With symmetry they were looked at already.
+        Alone { whole, protections, name, goals, symmetric: false, one_is_enough, searches }
     }
 
     /// These goals, each with what it reads.
@@ -252,7 +254,7 @@ impl Groups<'_> {
                 .filter(|(goals, _)| !goals.is_empty())
         };
         for (goals, slice) in all.into_iter().flat_map(kinds) {
-            let goals = self.recover_here(group, goals, slice.as_ref());
+            let goals = self.recover_here(group, goals);
             if goals.is_empty() {
                 continue;
             }
@@ -295,12 +297,7 @@ impl Groups<'_> {
     }
 
     /// Settles what can be told by the search that was done for the invariants; the others remain.
-    fn recover_here(
-        &self,
-        group: &mut Group,
-        goals: Vec<Goal>,
-        _slice: Option<&Slice>,
-    ) -> Vec<Goal> {
+    fn recover_here(&self, group: &mut Group, goals: Vec<Goal>) -> Vec<Goal> {
         let mut rest = Vec::new();
         for goal in goals {
             let told = match goal {

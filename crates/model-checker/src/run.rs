@@ -43,6 +43,8 @@ pub(crate) struct Run {
     whole: Option<Box<Machine>>,
     /// of the memory budget
     bytes_max: usize,
+    /// Not all of the world was looked at: what breaks is shown, and nothing is known to hold.
+    partial: bool,
 }
 
 /// What to explore, and for what.
@@ -164,7 +166,9 @@ impl Run {
                 notes: why.iter().map(|why| network::note(&scaled.design, why)).collect(),
                 whole: None,
                 bytes_max: limits.bytes,
+                partial: wanted.silent_from.is_some(),
             };
+            run.partial |= wanted.one_is_enough && !run.found.violations.is_empty();
             wanted.searches.borrow_mut().push(run.result());
             if let Some(sort) = again {
                 barred.push(sort);
@@ -311,6 +315,9 @@ impl Run {
         let left = self.bytes_max.saturating_sub(self.explored.bytes_max);
         let (machine, explored) = (&self.machine, &self.explored);
         let trace = match recover(machine, explored, at, left) {
+            Recovery::Holds { .. } if self.partial => {
+                return Outcome::Unknown("the search ended before all was seen".into());
+            }
             Recovery::Unknown(why) => return Outcome::Unknown(why),
             Recovery::Holds { but: Some((what, beyond)) } => {
                 return Outcome::Unknown(format!(
@@ -352,7 +359,11 @@ impl Run {
     /// interchangeable ones stand for each other? None: that cannot be told.
     pub(crate) fn recovers_here(&self, at: u32) -> Option<Outcome> {
         let closed = self.explored.stop.is_none() && self.unfinished().is_none();
-        if !closed || self.machine.is_set() || !self.machine.left.none && self.machine.left.open {
+        if !closed
+            || self.partial
+            || self.machine.is_set()
+            || !self.machine.left.none && self.machine.left.open
+        {
             return None;
         }
         let left = self.bytes_max.saturating_sub(self.explored.bytes_max);
