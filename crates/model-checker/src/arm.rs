@@ -178,7 +178,7 @@ impl Sink for Listener<'_, '_> {
             false => self.out.push(step.packed),
         }
         for (at, goal) in self.arm.transitions.iter().enumerate() {
-            let still = !step.seen && step.now == NOW;
+            let still = !step.seen.has(*goal);
             let holds = match self.still[at] {
                 Some(holds) if still => holds,
                 _ => !breaks(machine, *goal, step, self.scratch),

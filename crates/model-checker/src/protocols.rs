@@ -66,6 +66,8 @@ struct Events<'a> {
 }
 
 impl Sink for Events<'_> {
+    const EVERY_REFUSAL: bool = true;
+
     fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
         let operation = match step.what {
             Move::Call { instance, .. } | Move::Repair { instance, .. } => {

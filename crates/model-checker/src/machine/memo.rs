@@ -5,8 +5,8 @@
 //! Only for worlds in which a step reads nothing else: no clock that steps, no caches, no contents, signatures
 //! or digests, no older truth.
 
-use design::model::{OperationId, SubjectId};
-use engine::{AnswerKind, Change, NULL, Outcome, Refusal, Scratch, Send, Word};
+use design::model::{Expr, ExprKind, Operation, OperationId, SubjectId, visit};
+use engine::{AnswerKind, Change, NULL, Outcome, Reason, Refusal, Scratch, Send, Word};
 use rustc_hash::FxHashMap;
 
 use super::Machine;
@@ -76,6 +76,19 @@ pub(super) enum Known {
     Never,
 }
 
+/// Calls that one record refuses by what it holds, whatever the others hold and whoever remembers what.
+#[derive(Default)]
+struct Barred {
+    /// for each operation: so many clauses, from the first, do not look at memory
+    before_memory: Vec<u32>,
+    /// for each record and what it holds: the instances, as bits
+    by: FxHashMap<(u32, u32), Box<[u64]>>,
+    /// records that some call was refused by
+    records: Vec<(SubjectId, u32)>,
+    /// in the state at hand
+    now: Vec<u64>,
+}
+
 pub(super) struct Memo {
     on: bool,
     /// where the records of each subject begin in `held`
@@ -94,6 +107,7 @@ pub(super) struct Memo {
     /// what was asked last: the node to begin with, and the words that tell it from others
     begin: u32,
     question: Vec<Word>,
+    barred: Barred,
     hits: u32,
     misses: u32,
 }
@@ -131,6 +145,7 @@ impl Memo {
             bytes: 0,
             begin: 0,
             question: Vec::new(),
+            barred: Barred::of(machine),
             hits: 0,
             misses: 0,
         }
@@ -176,6 +191,51 @@ impl Memo {
         };
         self.held[at] = number;
         number
+    }
+
+    /// Finds out which calls are refused in the state at hand by what one record holds.
+    pub(super) fn bar(&mut self, machine: &Machine, words: &[Word]) {
+        self.barred.now.fill(0);
+        for at in 0..if self.on { self.barred.records.len() } else { 0 } {
+            let (subject, key) = self.barred.records[at];
+            let content = self.content(machine, words, (subject, key), false);
+            let record = self.first[subject.index()] + key;
+            if let Some(bits) = self.barred.by.get(&(record, content)) {
+                self.barred.now.iter_mut().zip(bits).for_each(|(now, bits)| *now |= bits);
+            }
+        }
+    }
+
+    /// Is this call one of them? It was refused before, for the same reason.
+    pub(super) fn is_barred(&self, instance: u32) -> bool {
+        self.barred.now[instance as usize / 64] >> (instance % 64) & 1 == 1
+    }
+
+    /// Notes that the call that was looked up last is refused by the only record that it read.
+    fn bar_by(&mut self, machine: &Machine, words: &[Word], scratch: &Scratch, refusal: Refusal) {
+        let instance = self.begin;
+        let Some(held) = machine.instances.get(instance as usize) else { return };
+        let independent = match refusal.reason {
+            Reason::Clause(clause) => clause < self.barred.before_memory[held.operation.index()],
+            _ => false,
+        };
+        let mut reads = scratch.reads();
+        let (Some(read), None) = (reads.next(), reads.next()) else { return };
+        if !independent && !self.question.is_empty() {
+            return;
+        }
+        let (subject, key) = (read.subject, read.key as u32);
+        let content = self.content(machine, words, (subject, key), true);
+        let record = self.first[subject.index()] + key;
+        let Barred { by, records, now, .. } = &mut self.barred;
+        let bits = by.entry((record, content)).or_insert_with(|| {
+            self.bytes += 48 + now.len() * 8;
+            vec![0; now.len()].into()
+        });
+        bits[instance as usize / 64] |= 1 << (instance % 64);
+        if !records.contains(&(subject, key)) {
+            records.push((subject, key));
+        }
     }
 
     /// Looks up what comes of a step in the state at hand.
@@ -245,6 +305,8 @@ impl Memo {
         self.contents = FxHashMap::default();
         self.edges = FxHashMap::default();
         (self.nodes, self.done, self.held) = (Vec::new(), Vec::new(), Vec::new());
+        self.barred.by = FxHashMap::default();
+        self.barred.records.clear();
     }
 
     /// The node behind this one, which depends on something that comes to `on`.
@@ -289,6 +351,7 @@ impl Memo {
         assert_eq!(self.nodes[at as usize], Node::Open, "a step reads the same records again");
         self.nodes[at as usize] = match outcome {
             Outcome::Refused(refusal) => {
+                self.bar_by(machine, words, scratch, refusal);
                 let known = self.refusals.iter().position(|held| *held == refusal);
                 let number = known.unwrap_or_else(|| {
                     self.refusals.push(refusal);
@@ -307,6 +370,24 @@ impl Memo {
             },
             Outcome::Need => Node::Ask,
         };
+    }
+}
+
+impl Barred {
+    fn of(machine: &Machine) -> Barred {
+        let before_memory = |operation: &Operation| {
+            let looks = |body: &Expr| {
+                let mut looks = false;
+                visit::each(body, &mut |part| looks |= matches!(part.kind, ExprKind::Memory(_)));
+                looks
+            };
+            operation.guard.iter().take_while(|clause| !looks(&clause.body)).count() as u32
+        };
+        Barred {
+            before_memory: machine.design.operations.iter().map(before_memory).collect(),
+            now: vec![0; machine.instances.len() / 64 + 1],
+            ..Barred::default()
+        }
     }
 }
 

@@ -23,6 +23,7 @@ mod symmetry;
 mod terms;
 mod time;
 mod view;
+mod visible;
 
 use design::model::{Design, Fault, OperationId, OperationKind, Protection};
 use engine::{Program, Scratch, Word};
@@ -38,6 +39,7 @@ pub(crate) use terms::{TERMS_MAX, Terms};
 use time::Times;
 use view::{Extra, OutsideKeys};
 pub(crate) use view::{Extras, View};
+use visible::{Goals, Visible};
 
 use crate::clock::{Clock, Scaled};
 use crate::slice::LeftOut;
@@ -80,8 +82,8 @@ pub(crate) struct Machine {
     memory_of: Vec<Vec<u32>>,
     /// for each operation: the principals that may make a difference
     callers: Vec<Vec<Word>>,
-    /// for each slot: do invariants see it?
-    pub(crate) visible: Vec<bool>,
+    /// what invariants see
+    visible: Visible,
     /// of a slice: what is not explored
     pub(crate) left: LeftOut,
     /// sorts that are not kept by rank, because messages that are kept as a set carry them
@@ -146,8 +148,8 @@ pub(crate) struct Step<'a> {
     pub(crate) now: Word,
     /// the state that follows, on its own clock, before times and counters are made dense
     next: &'a [Word],
-    /// does it change something that invariants see?
-    pub(crate) seen: bool,
+    /// the invariants that see what it changes
+    pub(crate) seen: Goals,
     /// does it change nothing at all?
     pub(crate) idle: bool,
     /// of the state that follows; empty if there is no room for it
@@ -174,6 +176,10 @@ impl Step<'_> {
 
 /// Who listens to what follows a state.
 pub(crate) trait Sink {
+    /// Is it told of every step that is refused, or, of those that are refused again by a record that holds the
+    /// same, of the first only?
+    const EVERY_REFUSAL: bool = false;
+
     fn moved(&mut self, machine: &Machine, step: &Step<'_>);
 
     /// A step was refused; `reason` says by what.
@@ -253,8 +259,7 @@ impl Machine {
         let times = Times::of(design, &clock, &settings, &plan);
         instances::locate(design, &universe, &plan, &places, &mut instances);
         let ranks = Ranks::of(design, &universe, &plan, &instances);
-        let reach = view::Reach::of(design);
-        let visible = plan.names.iter().map(|name| view::is_visible(name, &reach)).collect();
+        let visible = Visible::of(design, &plan);
         let forgetful = forgetting::starts(design, &plan);
         let volatile = faults::volatile(design, &program, &universe, &plan, &places);
         let memory_of = faults::memory_of(&universe, &plan);
@@ -414,6 +419,8 @@ impl Machine {
     /// with every client silent and no fault.
     pub(crate) fn expand<S: Sink>(&self, worker: &mut Worker, sink: &mut S, recovery: bool) {
         let earlier = !recovery;
+        let Worker { memo, before, .. } = worker;
+        memo.bar(self, before);
         let recovery = recovery || self.is_silent(&worker.before);
         if !recovery {
             self.steps(worker, sink);
@@ -441,7 +448,10 @@ impl Machine {
     }
 
     fn hand_out<S: Sink>(&self, worker: &mut Worker, sink: &mut S, what: Move, now: Word) {
-        let seen = worker.journal.iter().any(|slot| self.visible[*slot as usize]);
+        let seen = match worker.extra.is_empty() {
+            true => self.visible.seen(&worker.journal, now != NOW),
+            false => Goals::ALL,
+        };
         // The state that was loaded is as it is kept.
         let idle = worker.journal.is_empty() && worker.ranked && worker.beyond.is_none();
         let ranked = !self.ranks.is_empty();
@@ -469,7 +479,7 @@ impl Machine {
             after,
             now,
             next: &worker.after,
-            seen: seen || !worker.extra.is_empty(),
+            seen,
             idle,
             packed: match beyond {
                 Some(_) => &[],

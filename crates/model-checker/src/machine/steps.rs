@@ -71,9 +71,17 @@ impl Machine {
         any
     }
 
+    /// Is it known that this call is refused, and need nobody be told?
+    fn is_barred<S: Sink>(&self, worker: &Worker, instance: usize) -> bool {
+        !S::EVERY_REFUSAL && worker.memo.is_barred(instance as u32)
+    }
+
     pub(super) fn steps<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
+        // A call that leaves lands later: it may be accepted then.
+        let leaves = self.settings.on(Fault::Late);
         for (index, instance) in self.instances.iter().enumerate() {
-            if instance.kind != InstanceKind::Repair {
+            let barred = !leaves && self.is_barred::<S>(worker, index);
+            if instance.kind != InstanceKind::Repair && !barred {
                 self.step(worker, sink, index as u32, instance);
             }
         }
@@ -284,7 +292,7 @@ impl Machine {
 
     pub(super) fn repairs<S: Sink>(&self, worker: &mut Worker, sink: &mut S, recovery: bool) {
         for (index, instance) in self.instances.iter().enumerate() {
-            if instance.kind == InstanceKind::Repair {
+            if instance.kind == InstanceKind::Repair && !self.is_barred::<S>(worker, index) {
                 self.repair(worker, sink, index as u32, recovery);
             }
         }

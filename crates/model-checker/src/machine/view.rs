@@ -2,14 +2,11 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use design::model::{
-    ActorId, BlobId, Design, Domain, ExprKind, MemoryId, OperationId, StateId, SubjectId, visit,
-};
+use design::model::{ActorId, BlobId, MemoryId, OperationId, StateId, SubjectId};
 use engine::{Fetch, HashPart, NULL, Truth, Word, World};
 
 use super::Machine;
 use crate::world::effects::decision;
-use crate::world::plan::SlotName;
 use crate::world::sorts::SortDomain;
 
 pub(crate) struct View<'a> {
@@ -113,56 +110,6 @@ impl OutsideKeys {
         let list = self.0.read().unwrap_or_else(PoisonError::into_inner);
         list.get(number)?.1.get(part as usize).copied()
     }
-}
-
-/// What the goals of a design read besides truth.
-#[derive(Default)]
-pub(crate) struct Reach {
-    memory: bool,
-    messages: bool,
-    outbox: bool,
-}
-
-impl Reach {
-    pub(super) fn of(design: &Design) -> Reach {
-        let mut reach = Reach::default();
-        for goal in design.goals() {
-            visit::each(&goal.body, &mut |part| match &part.kind {
-                ExprKind::Remembered { .. } => reach.memory = true,
-                ExprKind::Quantifier { domain, .. } | ExprKind::Aggregate { domain, .. } => {
-                    reach.messages |= matches!(**domain, Domain::Messages(_));
-                    reach.outbox |= matches!(**domain, Domain::Outbox(_));
-                }
-                _ => {}
-            });
-        }
-        reach
-    }
-}
-
-/// Do invariants see what this slot holds?
-pub(crate) fn is_visible(name: &SlotName, reach: &Reach) -> bool {
-    let reached = match name {
-        SlotName::Memory { stale, .. } => reach.memory && !stale,
-        SlotName::Message { .. }
-        | SlotName::MessageArg
-        | SlotName::Sent { .. }
-        | SlotName::Owed { .. } => reach.messages,
-        SlotName::Entry { .. } | SlotName::EntryArg => reach.outbox,
-        _ => false,
-    };
-    reached
-        || matches!(
-            name,
-            SlotName::Present { .. }
-                | SlotName::Attr { .. }
-                | SlotName::Counter { .. }
-                | SlotName::Log { .. }
-                | SlotName::World { .. }
-                | SlotName::WorldArg
-                | SlotName::Signed
-                | SlotName::Blob
-        )
 }
 
 impl Truth for View<'_> {
