@@ -4,7 +4,7 @@
 //!
 //! `--threads N`, `--max-states N`; `--text`: the verdict as a person reads it; `--whole`: not in slices;
 //! `--told-apart`: without symmetry; `--goals`: no failures, witnesses and free clauses; `--invariants`: no
-//! `recovers` either; `--plain`: invariants alone, without symmetry, normalisation and faults.
+//! `recovers` either; `--searches`: each search in a line of its own; `--plain`: invariants alone, without symmetry, normalisation and faults.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use model_checker::{Options, Verdict};
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let mut path = None;
-    let mut text_wanted = false;
+    let (mut text_wanted, mut searches_wanted) = (false, false);
     let mut options = Options::default();
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
@@ -23,6 +23,7 @@ fn main() -> ExitCode {
                 None => return usage(),
             },
             "--text" => text_wanted = true,
+            "--searches" => searches_wanted = true,
             "--max-states" => match arguments.next().and_then(|number| number.parse().ok()) {
                 Some(states) => options.max_states = states,
                 None => return usage(),
@@ -86,6 +87,12 @@ fn main() -> ExitCode {
     let arms: Vec<u64> =
         report.failures.iter().filter_map(|failure| Some(failure.arm.as_ref()?.states)).collect();
     let searches = &report.searches;
+    for search in searches.iter().filter(|_| searches_wanted) {
+        println!(
+            "{}: {} states, {} transitions, depth {}, {:.3} s",
+            search.name, search.states, search.transitions, search.depth, search.seconds
+        );
+    }
     println!(
         "{{\"states\":{},\"transitions\":{},\"bytes\":{},\"violated\":{violated},\"arms\":{},\
          \"arm_states\":{},\"searches\":{},\"all_states\":{},\"all_transitions\":{},\"ok\":{},\
@@ -107,8 +114,8 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: explore FILE [--threads N] [--max-states N] [--text] [--whole] [--told-apart] \
-         [--goals | --invariants | --plain]"
+        "usage: explore FILE [--threads N] [--max-states N] [--text] [--searches] [--whole] \
+         [--told-apart] [--goals | --invariants | --plain]"
     );
     ExitCode::from(2)
 }

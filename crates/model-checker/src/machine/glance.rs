@@ -5,7 +5,7 @@
 use engine::Word;
 
 use super::Machine;
-use super::symmetry::Permutation;
+use super::permutation::Permutation;
 use crate::world::plan::SlotName;
 use crate::world::slots::{Kind, Slot};
 
@@ -110,7 +110,7 @@ impl Glance {
 }
 
 /// Does it hold one word that stays one word, wherever it goes?
-fn is_plain(name: &SlotName, slot: &Slot) -> bool {
+pub(super) fn is_plain(name: &SlotName, slot: &Slot) -> bool {
     slot.room.is_none()
         && matches!(
             name,

@@ -15,9 +15,11 @@ mod messages;
 mod moves;
 mod network;
 mod older;
+mod permutation;
 mod ranks;
 mod rooms;
 mod settings;
+mod signature;
 mod steps;
 mod symmetry;
 mod terms;
@@ -118,6 +120,7 @@ pub(crate) struct Worker {
     /// of permuted states, reused
     least: Vec<u64>,
     codes: Vec<u64>,
+    signatures: Vec<u64>,
     forms: forms::Forms,
     /// what is kept by rank stands as its rank in `before`, not as it was counted
     ranked: bool,
@@ -323,6 +326,7 @@ impl Machine {
             words: Vec::new(),
             least: Vec::new(),
             codes: Vec::new(),
+            signatures: Vec::new(),
             forms: forms::Forms::new(self.plan.slots.width()),
             ranked: false,
             packs: false,

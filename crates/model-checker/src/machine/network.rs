@@ -13,7 +13,7 @@ use engine::{Outcome, Send, Word};
 use super::apply::ALL;
 use super::instances::{MemorySlots, callers, memory_slots, offsets, place_of};
 use super::memo::Asked;
-use super::symmetry::Permutation;
+use super::permutation::Permutation;
 use super::{Beyond, How, Machine, Move, NOW, Sink, Worker};
 use crate::StateLine;
 use crate::script::OWED;
