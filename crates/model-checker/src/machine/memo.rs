@@ -10,6 +10,7 @@ use engine::{AnswerKind, Change, NULL, Outcome, Reason, Refusal, Scratch, Send, 
 use rustc_hash::FxHashMap;
 
 use super::Machine;
+use super::edges::Edges;
 
 /// About so many bytes are kept, and no more.
 const BYTES_MAX: usize = 3 << 20;
@@ -97,7 +98,7 @@ pub(super) struct Memo {
     held: Vec<u32>,
     contents: FxHashMap<Box<[Word]>, u32>,
     /// a node, what it depends on (the number of what the record holds, or a word): the next node
-    edges: FxHashMap<(u32, Word), u32>,
+    edges: Edges,
     /// those to begin with come first: one for each instance, and one for everything else
     nodes: Vec<Node>,
     refusals: Vec<Refusal>,
@@ -138,7 +139,7 @@ impl Memo {
             first,
             held: vec![UNKNOWN; if on { records as usize } else { 0 }],
             contents: FxHashMap::default(),
-            edges: FxHashMap::default(),
+            edges: Edges::default(),
             nodes: vec![Node::Open; machine.instances.len() + 1],
             refusals: Vec::new(),
             done: Vec::new(),
@@ -293,8 +294,8 @@ impl Memo {
                     self.content(machine, words, (subject, key), false).into()
                 }
             };
-            match self.edges.get(&(at, on)) {
-                Some(next) => at = *next,
+            match self.edges.get(at, on) {
+                Some(next) => at = next,
                 None => return Known::Not,
             }
         }
@@ -303,7 +304,7 @@ impl Memo {
     fn give_up(&mut self) {
         self.on = false;
         self.contents = FxHashMap::default();
-        self.edges = FxHashMap::default();
+        self.edges = Edges::default();
         (self.nodes, self.done, self.held) = (Vec::new(), Vec::new(), Vec::new());
         self.barred.by = FxHashMap::default();
         self.barred.records.clear();
@@ -314,13 +315,12 @@ impl Memo {
         let held = &mut self.nodes[at as usize];
         assert!(*held == Node::Open || *held == depends, "a step reads the same records again");
         *held = depends;
-        if let Some(next) = self.edges.get(&(at, on)) {
-            return *next;
+        if let Some(next) = self.edges.get(at, on) {
+            return next;
         }
         let next = self.nodes.len() as u32;
         self.nodes.push(Node::Open);
-        self.edges.insert((at, on), next);
-        self.bytes += 64;
+        self.bytes += 16 + self.edges.add(at, on, next);
         next
     }
 

@@ -4,6 +4,7 @@
 mod apply;
 mod calls;
 mod durations;
+mod edges;
 mod effects;
 mod faults;
 mod forgetting;
