@@ -455,6 +455,7 @@ fn kept(compiled: &Compiled, untouched: &[Span]) -> Vec<(String, DefinitionKind,
 fn a_text_without_one_of_its_tokens_still_knows_what_the_rest_defines() {
     let mut random = Random(14);
     let mut broken = 0;
+    let (mut near_whole, mut near_broken) = (0, 0);
     let (mut known_whole, mut known_broken) = (0, 0);
     for (path, text) in designs() {
         let whole = compiled(&text);
@@ -491,6 +492,11 @@ fn a_text_without_one_of_its_tokens_still_knows_what_the_rest_defines() {
             );
             known_whole += resolved(&whole, &untouched);
             known_broken += resolved(&spoilt_compiled, &untouched);
+            let around = |item: &&Item| item.span.start <= gone.start && gone.end <= item.span.end;
+            if let Some(item) = parsed.tree.items.iter().find(around) {
+                near_whole += resolved(&whole, &[item.span]);
+                near_broken += resolved(&spoilt_compiled, &[item.span]);
+            }
             // and whatever is asked is answered
             let at = random.below(text.len()) as u32;
             spoilt_compiled.analysis.definitions_at(FILE, at);
@@ -502,4 +508,6 @@ fn a_text_without_one_of_its_tokens_still_knows_what_the_rest_defines() {
     // a name may well lead nowhere because what it stood for is what was broken
     let share = known_broken as f64 / known_whole as f64;
     assert!(share > 0.99, "{known_broken} of {known_whole} names are still known");
+    let share = near_broken as f64 / near_whole as f64;
+    assert!(share > 0.7, "{near_broken} of {near_whole} names in the broken item itself");
 }
