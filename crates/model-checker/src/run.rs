@@ -17,7 +17,7 @@ use crate::search::{Explored, Limits, explore};
 use crate::summary::{bounds, name_of_beyond};
 use crate::witness::{Watch, name_of_move};
 use crate::world::plan::Network;
-use crate::{ArmResult, Options, Progress, Stop, Trace, WorldError, explain, lasso};
+use crate::{ArmResult, Options, Progress, Stop, Trace, WorldError, lasso, trace_builder};
 
 pub(crate) struct Run {
     pub(crate) machine: Machine,
@@ -454,7 +454,7 @@ fn best(machine: &Machine, explored: &Explored, violations: &[&Violation]) -> Op
             crate::arm::Next::To(_) => format!("`{name}` does not hold of the last step"),
             _ => format!("`{name}` does not hold"),
         };
-        explain::trace(machine, explored, violation, ending)
+        trace_builder::trace(machine, explored, violation, ending)
     });
     traces.min_by_key(|trace| {
         let faults = trace.steps.iter().filter(|step| step.fault.is_some()).count();
