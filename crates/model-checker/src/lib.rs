@@ -8,6 +8,7 @@ mod alone;
 mod arm;
 mod check;
 mod clock;
+mod design_parts;
 mod failures;
 mod free;
 mod group;

@@ -6,11 +6,11 @@ use design::model::{Goal, OperationId, Protection};
 
 use crate::arm::{Arm, Findings, Violation};
 use crate::clock::Scaled;
-use crate::group::beside;
 use crate::guided::{self, End};
 use crate::leads::{self, Led};
 use crate::machine::Machine;
 use crate::network;
+use crate::options::beside;
 use crate::recover::{Recovery, recover, settles};
 use crate::script;
 use crate::search::{Explored, Limits, explore};

@@ -26,7 +26,6 @@ pub struct Known {
 pub const KNOWN: &[Known] = &[
     Known { package: "engine", files: &[6, 5] },
     Known { package: "explain", files: &[4] },
-    Known { package: "model-checker", files: &[8] },
     Known { package: "runtime", files: &[22] },
     Known { package: "server", files: &[21] },
     Known { package: "store", files: &[4] },
