@@ -1,8 +1,10 @@
 //! From a tree to a design that makes sense: names resolved, types checked, rules held.
 //!
 //! [`compile`] takes a text and answers with a [`model::Design`] and every diagnostic there is,
-//! in one run. Knows nothing of stores, servers, or how a design is explored.
+//! in one run, and with an [`Analysis`] of names and types that is there even where the text has
+//! errors. Knows nothing of stores, servers, or how a design is explored.
 
+mod analysis;
 mod archetype;
 mod compile;
 mod json;
@@ -11,6 +13,7 @@ mod scale;
 mod sources;
 mod suggest;
 
+pub use analysis::{Analysis, Definition, DefinitionId, DefinitionKind, Reference};
 pub use archetype::instantiate;
 pub use compile::families;
 pub use json::{from_json, to_json};
@@ -29,6 +32,8 @@ pub struct Compiled {
     pub diagnostics: Vec<Diagnostic>,
     /// The text itself first, then the archetypes it uses; a span's `file` is an index here.
     pub sources: Sources,
+    /// What is known of the text, whether or not there is a design.
+    pub analysis: Analysis,
 }
 
 impl Compiled {

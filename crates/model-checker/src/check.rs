@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 use std::time::Instant;
 
-use design::model::{Design, Goal, OperationId};
+use design::model::Design;
 
 use crate::clock::Scaled;
 use crate::failures::Judge;
-use crate::group::{Base, Group, Groups, beside};
+use crate::group::{Base, Group, Groups};
 use crate::machine::Machine;
+use crate::options::beside;
 use crate::protocols;
 use crate::report::WitnessKind;
 use crate::several;
@@ -172,22 +173,6 @@ fn witnesses(base: &Base, design: &Design) -> (Vec<Witness>, Vec<String>) {
         }
     }
     (seen, unseen)
-}
-
-/// The operations of a design, with their numbers.
-pub(crate) fn operations(
-    design: &Design,
-) -> impl Iterator<Item = (OperationId, &design::model::Operation)> {
-    design.operations.iter().enumerate().map(|(at, held)| (OperationId::of(at), held))
-}
-
-/// The goals of a design, in the order written.
-pub(crate) fn goals(design: &Design, recovery: bool) -> Vec<Goal> {
-    let some = |count: usize| if recovery { count as u32 } else { 0 };
-    let invariants = (0..design.invariants.len() as u32).map(Goal::Invariant);
-    let recoveries = (0..some(design.recoveries.len())).map(Goal::Recovery);
-    let leads = (0..some(design.leads.len())).map(Goal::LeadsTo);
-    invariants.chain(recoveries).chain(leads).collect()
 }
 
 impl GoalVerdict {

@@ -9,6 +9,7 @@ use design::model::{
 
 use crate::alone::Alone;
 use crate::clock::Scaled;
+use crate::design_parts::protection_name;
 use crate::group::Base;
 use crate::recover::ever_fails;
 use crate::run::{NOT_REPLAYED, Outcome, Run};
@@ -25,22 +26,6 @@ pub(crate) struct Judge<'a> {
     /// as written
     pub(crate) goals: &'a [GoalVerdict],
     pub(crate) searches: &'a RefCell<Vec<ArmResult>>,
-}
-
-/// `claim.free`, `repair reclaim`, …
-pub(crate) fn protection_name(design: &Design, protection: &Protection) -> String {
-    let name = |id: OperationId| design.operations[id.index()].name.clone();
-    match protection {
-        Protection::Clause { operation, clause } => {
-            let held = &design.operations[operation.index()];
-            format!("{}.{}", held.name, clause_name(held, *clause))
-        }
-        Protection::Repair { operation } => format!("repair {}", name(*operation)),
-        Protection::Assignment { operation, .. } => format!("assignment in {}", name(*operation)),
-        Protection::Outbox { operation } => format!("outbox of {}", name(*operation)),
-        Protection::Key { operation } => format!("key of {}", name(*operation)),
-        Protection::AtLeast { operation } => format!("at_least of {}", name(*operation)),
-    }
 }
 
 fn goal_name(design: &Design, goal: Goal) -> &str {

@@ -4,8 +4,8 @@ use design::model::{
     ClauseRef, Design, ExprKind, FailureProof, Goal, OperationKind, Protection, StmtKind, visit,
 };
 
-use crate::check::operations;
-use crate::failures::{Judge, protection_name};
+use crate::design_parts::{operations, protection_name};
+use crate::failures::Judge;
 use crate::network::may_be_set;
 use crate::run::{NOT_REPLAYED, Outcome};
 use crate::{FreeClause, Progress, Verdict, WorldError};

@@ -7,10 +7,11 @@ use design::model::{Design, Goal, OperationId};
 
 use crate::alone::{Alone, FIRST};
 use crate::arm::NEVER;
-use crate::check::{goals, operations};
 use crate::clock::Scaled;
+use crate::design_parts::{goals, operations};
 use crate::islands::reduce;
 use crate::network::may_be_set;
+use crate::options::beside;
 use crate::protocols;
 use crate::report::WitnessKind;
 use crate::run::{NOT_REPLAYED, Outcome, Run, Wanted};
@@ -366,11 +367,6 @@ impl Groups<'_> {
         let slice = slice.filter(|_| !judged.machine.left.none);
         GoalVerdict { goal, name, verdict: verdict(outcome), slice, states }
     }
-}
-
-/// What was explored stays in memory while other searches run.
-pub(crate) fn beside(options: &Options, bytes: usize) -> Options {
-    Options { max_memory: options.max_memory.saturating_sub(bytes), ..options.clone() }
 }
 
 /// The invariants among these goals, by their numbers.

@@ -12,11 +12,11 @@ use engine::{Scratch, Word};
 use rustc_hash::FxHashSet;
 
 use crate::arm::breaks;
-use crate::explain::{Replay, Wanted};
 use crate::leads;
 use crate::machine::{Beyond, Machine, Move, NOW, Sink, Step, View};
 use crate::script::{Scripted, Told, script};
 use crate::slice::{LeftOut, Part};
+use crate::trace_builder::{Replay, Wanted};
 use crate::world::plan::SlotName;
 use crate::{StepKind, Trace, TraceStep};
 

@@ -1,10 +1,10 @@
 //! Histories without an end: a way to a state, and what goes on there for ever, if anything does.
 
 use crate::Trace;
-use crate::explain::{Replay, Wanted};
 use crate::leads::Waits;
 use crate::machine::Machine;
 use crate::search::Explored;
+use crate::trace_builder::{Replay, Wanted};
 
 /// A history that ends where nothing more happens.
 pub(crate) fn dead_end(

@@ -49,7 +49,7 @@ pub(crate) fn of(
 
 /// The note for a search that could not keep them as a set.
 pub(crate) fn note(design: &Design, why: &str) -> String {
-    let room = crate::world::sorts::setting(design, "messages", 2);
+    let room = crate::world::sizes::setting(design, "messages", 2);
     format!("messages are kept one by one, at most {room}, and not as a set: {why}")
 }
 

@@ -130,3 +130,8 @@ impl fmt::Display for WorldError {
 }
 
 impl std::error::Error for WorldError {}
+
+/// What was explored stays in memory while other searches run.
+pub(crate) fn beside(options: &Options, bytes: usize) -> Options {
+    Options { max_memory: options.max_memory.saturating_sub(bytes), ..options.clone() }
+}

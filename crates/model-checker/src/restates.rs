@@ -8,7 +8,7 @@ use design::model::{
 };
 
 use crate::Trace;
-use crate::failures::protection_name;
+use crate::design_parts::protection_name;
 
 /// Something of truth that an expression reads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,18 +6,18 @@ use design::model::{Goal, OperationId, Protection};
 
 use crate::arm::{Arm, Findings, Violation};
 use crate::clock::Scaled;
-use crate::group::beside;
 use crate::guided::{self, End};
 use crate::leads::{self, Led};
 use crate::machine::Machine;
 use crate::network;
+use crate::options::beside;
 use crate::recover::{Recovery, recover, settles};
 use crate::script;
 use crate::search::{Explored, Limits, explore};
 use crate::summary::{bounds, name_of_beyond};
 use crate::witness::{Watch, name_of_move};
 use crate::world::plan::Network;
-use crate::{ArmResult, Options, Progress, Stop, Trace, WorldError, explain, lasso};
+use crate::{ArmResult, Options, Progress, Stop, Trace, WorldError, lasso, trace_builder};
 
 pub(crate) struct Run {
     pub(crate) machine: Machine,
@@ -454,7 +454,7 @@ fn best(machine: &Machine, explored: &Explored, violations: &[&Violation]) -> Op
             crate::arm::Next::To(_) => format!("`{name}` does not hold of the last step"),
             _ => format!("`{name}` does not hold"),
         };
-        explain::trace(machine, explored, violation, ending)
+        trace_builder::trace(machine, explored, violation, ending)
     });
     traces.min_by_key(|trace| {
         let faults = trace.steps.iter().filter(|step| step.fault.is_some()).count();

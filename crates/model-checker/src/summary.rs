@@ -5,8 +5,9 @@ use design::model::{ActorId, Const, Fault, OperationId, StateKind, Type, Values}
 use crate::WorldSummary;
 use crate::machine::{Beyond, Machine, is_implied};
 use crate::world::plan::SlotName;
+use crate::world::sizes::{list_room, setting};
 use crate::world::slots::Codec;
-use crate::world::sorts::{SortDomain, setting};
+use crate::world::sorts::SortDomain;
 
 /// `cut`: what the world had no room for. `barred`: sorts that ranks did not do for.
 pub(crate) fn summary(machine: &Machine, cut: Vec<String>, barred: &[usize]) -> WorldSummary {
@@ -177,7 +178,7 @@ pub(crate) fn name_of_beyond(machine: &Machine, what: Beyond) -> String {
         }
         Beyond::List(operation) => format!(
             "list: {} elements, in {}",
-            crate::machine::list_room(design),
+            list_room(design),
             design.operations[operation.index()].name
         ),
     }
@@ -224,7 +225,7 @@ fn bound_of_slot(machine: &Machine, slot: u32) -> String {
             let ty = &design.subjects[subject.index()].attributes[attr.index()].ty;
             match ty.required() {
                 Type::List { .. } => {
-                    format!("{name}: {} elements", crate::machine::list_room(design))
+                    format!("{name}: {} elements", list_room(design))
                 }
                 Type::Decimal | Type::Duration => {
                     let shown = |word: i64| machine.show(ty.required(), &[word]);
@@ -348,7 +349,7 @@ fn shown(machine: &Machine, values: &Values) -> Option<String> {
             format!("sets of at most {max} of {}", shown(machine, inner)?)
         }
         Values::ListOf(inner, max) => {
-            let room = crate::machine::list_room(&machine.design).min(*max);
+            let room = list_room(&machine.design).min(*max);
             format!("lists of at most {room} of {}", shown(machine, inner)?)
         }
         Values::PrincipalsOf(actors) => {

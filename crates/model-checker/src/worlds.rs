@@ -2,7 +2,7 @@
 
 use design::model::{Design, Fault, StateKind, Type, Values, visit};
 
-use crate::world::sorts::setting;
+use crate::world::sizes::setting;
 use crate::{Options, Progress, Report, Stop, Verdict, WorldError, check};
 
 /// One number of a world.

@@ -74,6 +74,7 @@ impl Compiler {
                         .help("remember a version or a reference, and read the rest again"),
                     );
                 }
+                self.known.has_type(field.name.span, &ty);
                 let of = field.of.as_ref().and_then(|name| self.subject_named(name));
                 let memory = &mut self.design.actors[root.index()].memory;
                 self.names
@@ -113,6 +114,7 @@ impl Compiler {
     /// The actor of this name; one that nobody declared is reported and then taken as given.
     pub(super) fn actor_named(&mut self, name: &Name) -> ActorId {
         if let Some(id) = self.names.actors.get(&name.text) {
+            self.known.refer(name, self.design.actors[id.index()].span);
             return *id;
         }
         let known: Vec<String> = self.design.actors.iter().map(|a| a.name.clone()).collect();
@@ -128,6 +130,7 @@ impl Compiler {
 
     pub(super) fn subject_named(&mut self, name: &Name) -> Option<SubjectId> {
         if let Some(id) = self.names.subjects.get(&name.text) {
+            self.known.refer(name, self.design.subjects[id.index()].span);
             return Some(*id);
         }
         let known: Vec<String> = self.design.subjects.iter().map(|s| s.name.clone()).collect();

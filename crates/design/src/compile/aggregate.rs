@@ -89,6 +89,7 @@ impl Compiler {
             && self.variable(frame, name).is_none()
         {
             if let Some(&subject) = self.names.subjects.get(&name.text) {
+                self.known.refer(name, self.design.subjects[subject.index()].span);
                 return match &written.parent {
                     None => Some(Domain::All(subject)),
                     Some(parent) => self.children(frame, subject, parent, of_what.span),
@@ -96,6 +97,7 @@ impl Compiler {
             }
             if let Some(view) = self.names.views.get(&name.text) {
                 let declared = self.design.views[view.index()].span;
+                self.known.refer(name, declared);
                 self.report(
                     Diagnostic::error("E0401", name.span, format!("`{}` is a view", name.text))
                         .label("it may lag behind the truth")
@@ -207,6 +209,9 @@ impl Compiler {
             self.not_reserved(var);
         }
         let local = frame.slot(name, ty);
+        if let Some(var) = form.var {
+            self.declare_slot(frame, var, local);
+        }
         if let Some(effect) = domain.rows_of() {
             frame.scope.push(Entry::WorldRow { id: local, effect });
         } else if let Domain::Principals(actor) = domain {
@@ -268,6 +273,7 @@ impl Compiler {
         frame.scope.push(Entry::Row { id: local, subject: child });
         if let Some(var) = form.var {
             self.not_reserved(var);
+            self.declare_slot(&mut frame, var, local);
             frame.scope.push(Entry::Local { name: var.text.clone(), id: local });
         }
         let mut parts = Vec::new();

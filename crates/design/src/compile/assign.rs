@@ -334,6 +334,7 @@ impl Compiler {
                 continue;
             }
             named.push(attr);
+            self.known.refer(&field.name, owner.attributes[attr.index()].span);
             let ty = owner.attributes[attr.index()].ty.clone();
             if let Some(value) = self.field_value(frame, field, &ty) {
                 given.push((attr, value));

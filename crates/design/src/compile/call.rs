@@ -275,6 +275,7 @@ impl Compiler {
         span: Span,
     ) -> Expr {
         let item = self.defines[define].clone();
+        self.known.refer(function, item.name.span);
         if self.is_endless(define) || frame.endless {
             // what is made of it is no better
             self.now_endless(define, &frame.expanding);
@@ -323,7 +324,10 @@ impl Compiler {
             bound.into_iter().map(|(name, ty, value)| (frame.bind(&name, ty), value)).collect();
         frame.expanding.push(define);
         frame.expansions += 1;
+        // the body was recorded when it was looked at by itself
+        let off = self.known.pause();
         let body = self.expr(frame, &item.body, None);
+        self.known.resume(off);
         frame.expanding.pop();
         frame.scope.truncate(depth);
         locals.into_iter().rev().fold(body, |body, (local, value)| {
@@ -349,7 +353,7 @@ impl Compiler {
                 let earlier = known.rev().find(|known| known.name.text == param.name.text);
                 self.free("parameter", &param.name, earlier.map(|known| known.span));
                 let ty = self.type_of(&param.ty, &param.name.text);
-                frame.bind(&param.name.text, ty.clone());
+                self.bind(&mut frame, &param.name, ty.clone());
                 params.push((param.name.text.clone(), ty));
             }
             frame.mode = Mode::Measured;
@@ -372,6 +376,7 @@ impl Compiler {
         span: Span,
     ) -> Expr {
         let declared = self.design.views[view.index()].span;
+        self.known.refer(function, declared);
         if !matches!(frame.mode, Mode::Read | Mode::Goal) {
             self.report(
                 Diagnostic::error("E0401", span, format!("`{}` is a view", function.text))

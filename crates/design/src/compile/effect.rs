@@ -88,7 +88,7 @@ impl Compiler {
                     None => (Type::Json, None),
                 };
                 self.not_reserved(&param.name);
-                frame.bind(&param.name.text, ty)
+                self.bind(frame, &param.name, ty)
             });
             let body = self.block(frame, &handler.body);
             frame.scope.truncate(depth);

@@ -39,6 +39,7 @@ impl Compiler {
         frame.depth += 1;
         let value = self.expr_inside(frame, written, expected);
         frame.depth -= 1;
+        self.known.has_type(written.span, &value.ty);
         value
     }
 
@@ -151,7 +152,7 @@ impl Compiler {
                 let value = self.expr(frame, value, None);
                 self.not_reserved(name);
                 let depth = frame.scope.len();
-                let local = frame.bind(&name.text, value.ty.clone());
+                let local = self.bind(frame, name, value.ty.clone());
                 let body = self.expr(frame, body, expected);
                 frame.scope.truncate(depth);
                 let ty = body.ty.clone();

@@ -100,6 +100,9 @@ impl Compiler {
     }
 
     pub(super) fn goal_named(&mut self, name: &tree::Name) -> Option<Goal> {
+        if let Some(declared) = self.names.goals.get(&name.text) {
+            self.known.refer(name, *declared);
+        }
         let at = |goals: &[Invariant]| goals.iter().position(|goal| goal.name == name.text);
         if let Some(at) = at(&self.design.invariants) {
             return Some(Goal::Invariant(at as u32));
@@ -227,12 +230,7 @@ impl Compiler {
     fn assignments(&mut self, id: OperationId, target: &tree::Expr) -> Vec<StmtId> {
         let operation = self.design.operations[id.index()].clone();
         let mut frame = Frame::new(Mode::Effect, Some(operation.actor));
-        for param in &operation.params {
-            frame.bind(&param.name, param.ty.clone());
-            if let Type::Ref(subject) = param.ty {
-                frame.params.push((param.local, subject));
-            }
-        }
+        frame.bind_params(&operation.params);
         frame.memory = operation.memory.clone();
         let wanted = self.expr(&mut frame, target, None);
         let mut found = Vec::new();

@@ -74,6 +74,8 @@ pub enum Entry {
 pub struct Frame {
     pub mode: Mode,
     pub locals: Vec<Local>,
+    /// where slots got their names, of those that have one in the text
+    pub declared: Vec<(LocalId, Span)>,
     pub scope: Vec<Entry>,
     /// parameters that refer to a record: their states are seen by their bare names
     pub params: Vec<(LocalId, SubjectId)>,
@@ -98,6 +100,7 @@ impl Frame {
         Frame {
             mode,
             locals: Vec::new(),
+            declared: Vec::new(),
             scope: Vec::new(),
             params: Vec::new(),
             actor,
@@ -118,6 +121,22 @@ impl Frame {
         let id = self.slot(name, ty);
         self.scope.push(Entry::Local { name: name.to_string(), id });
         id
+    }
+
+    /// The parameters of an operation, which take the first slots.
+    pub fn bind_params(&mut self, params: &[Param]) {
+        for param in params {
+            self.bind(&param.name, param.ty.clone());
+            self.declared.push((param.local, param.span));
+            if let Type::Ref(subject) = param.ty {
+                self.params.push((param.local, subject));
+            }
+        }
+    }
+
+    /// Where the name of a slot is written.
+    pub fn declared_at(&self, id: LocalId) -> Option<Span> {
+        self.declared.iter().find(|(known, _)| *known == id).map(|(_, span)| *span)
     }
 
     /// A new slot that no name reaches.

@@ -49,13 +49,18 @@ impl Compiler {
             return None;
         };
         if let Some(&subject) = self.names.subjects.get(&first) {
+            self.known.refer(&words[0], self.design.subjects[subject.index()].span);
             return match words.get(1) {
                 None => Some(HotspotOn::Subject(subject)),
                 Some(second) => {
                     if let Some(state) = self.names.state(subject, &second.text) {
+                        self.refer_to_state(second, subject, state);
                         return self.in_state(subject, state, words.get(2));
                     }
                     if let [attr] = self.names.attribute(subject, &second.text) {
+                        let attribute =
+                            &self.design.subjects[subject.index()].attributes[attr.index()];
+                        self.known.refer(second, attribute.span);
                         return Some(HotspotOn::Attribute(subject, *attr));
                     }
                     self.nothing_to_get_hot(written.span);
@@ -64,13 +69,16 @@ impl Compiler {
             };
         }
         if let Some(&view) = self.names.views.get(&first) {
+            self.known.refer(&words[0], self.design.views[view.index()].span);
             return Some(HotspotOn::View(view));
         }
         if let Some(&operation) = self.names.operations.get(&first) {
+            self.known.refer(&words[0], self.operation_names[operation.index()]);
             return Some(HotspotOn::Operation(operation));
         }
         if let Some([(subject, state)]) = self.names.states.get(&first).map(Vec::as_slice) {
             let (subject, state) = (*subject, *state);
+            self.refer_to_state(&words[0], subject, state);
             return self.in_state(subject, state, words.get(1));
         }
         self.nothing_to_get_hot(written.span);
@@ -92,7 +100,10 @@ impl Compiler {
             .iter()
             .find(|attr| owner.attributes[attr.index()].name == attribute.text);
         match found {
-            Some(attr) => Some(HotspotOn::Attribute(subject, *attr)),
+            Some(attr) => {
+                self.known.refer(attribute, owner.attributes[attr.index()].span);
+                Some(HotspotOn::Attribute(subject, *attr))
+            }
             None => {
                 self.nothing_to_get_hot(attribute.span);
                 None

@@ -100,6 +100,7 @@ impl Compiler {
                 }
             }
         };
+        self.known.refer(name, memory.span);
         let known = frame.memory.iter().position(|used| used.field == field && used.of == of);
         let at = known.unwrap_or_else(|| {
             frame.memory.push(MemoryUse { actor: root, field, of, read: false, written: false });

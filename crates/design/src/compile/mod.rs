@@ -30,6 +30,7 @@ mod proofs;
 mod protocol;
 mod range;
 mod reach;
+mod refer;
 mod relevance;
 mod rules;
 mod sent_to;
@@ -43,6 +44,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::tree::{self, ItemKind};
 use syntax::{Diagnostic, Span};
 
+use crate::analysis::{Analysis, Recorder};
 use crate::model::*;
 use crate::{Catalog, Compiled, Sources};
 
@@ -55,7 +57,13 @@ struct Compiler {
     design: Design,
     names: Names,
     diagnostics: Vec<Diagnostic>,
+    /// names and types as they are resolved, for whoever asks about the text
+    known: Recorder,
     enumerations: FxHashMap<Vec<String>, EnumId>,
+    /// for each enumeration where its words are written first
+    constants: Vec<Vec<Span>>,
+    /// for each operation where its name is written
+    operation_names: Vec<Span>,
     defines: Vec<tree::DefineItem>,
     /// subjects that some step makes
     made: FxHashSet<SubjectId>,
@@ -80,13 +88,21 @@ pub fn run(name: &str, text: &str, catalog: &dyn Catalog) -> Compiled {
     diagnostics.sort_by_key(|d| (d.primary.span.file, d.primary.span.start));
     diagnostics.dedup();
     let failed = diagnostics.iter().any(Diagnostic::is_error);
-    Compiled { design: (!failed).then_some(outcome.design), diagnostics, sources: outcome.sources }
+    let mut analysis = outcome.analysis;
+    analysis.diagnostics.clone_from(&diagnostics);
+    Compiled {
+        design: (!failed).then_some(outcome.design),
+        diagnostics,
+        sources: outcome.sources,
+        analysis,
+    }
 }
 
 struct Outcome {
     design: Design,
     diagnostics: Vec<Diagnostic>,
     sources: Sources,
+    analysis: Analysis,
 }
 
 fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
@@ -95,7 +111,10 @@ fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
         design: empty_design(),
         names: Names::default(),
         diagnostics: Vec::new(),
+        known: if nested { Recorder::nothing() } else { Recorder::of(items) },
         enumerations: FxHashMap::default(),
+        constants: Vec::new(),
+        operation_names: Vec::new(),
         defines: Vec::new(),
         made: FxHashSet::default(),
         missing: missing::Missing::default(),
@@ -131,6 +150,7 @@ fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
     }
     compiler.keep_what_is_missing();
     Outcome {
+        analysis: compiler.known.finish(&compiler.design),
         design: compiler.design,
         diagnostics: compiler.diagnostics,
         sources: compiler.sources,

@@ -22,6 +22,7 @@ impl Compiler {
             }
             let actor = self.actor_named(&written.actor);
             let id = OperationId::of(self.design.operations.len());
+            self.operation_names.push(written.name.span);
             self.names.operations.insert(written.name.text.clone(), id);
             let (params, locals) = self.params(&written.params);
             if !matches!(written.kind, tree::OperationKind::Effect) {
@@ -89,6 +90,7 @@ impl Compiler {
             if let (Some(value), Some(written)) = (&default, &param.default) {
                 self.within(value, &ty, range, written.span);
             }
+            self.known.has_type(param.name.span, &ty);
             let local = LocalId::of(locals.len());
             locals.push(Local { name: param.name.text.clone(), ty: ty.clone() });
             params.push(Param {
@@ -175,12 +177,7 @@ impl Compiler {
         };
         let mut frame = Frame::new(Mode::Guard, caller);
         let params = known.params.clone();
-        for param in &params {
-            frame.bind(&param.name, param.ty.clone());
-            if let Type::Ref(subject) = param.ty {
-                frame.params.push((param.local, subject));
-            }
-        }
+        frame.bind_params(&params);
         let guard = self.guard(&mut frame, &written.guard);
         self.no_implicit_name(id, &guard);
         let body = match &written.body {
@@ -291,6 +288,7 @@ impl Compiler {
 
     pub(super) fn operation_named(&mut self, name: &tree::Name) -> Option<OperationId> {
         if let Some(id) = self.names.operations.get(&name.text) {
+            self.known.refer(name, self.operation_names[id.index()]);
             return Some(*id);
         }
         let words: Vec<String> =

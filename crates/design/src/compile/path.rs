@@ -107,11 +107,15 @@ impl Compiler {
         written: &tree::Expr,
         expected: Option<&Type>,
     ) -> Found {
-        match &written.kind {
+        let found = match &written.kind {
             tree::ExprKind::Name(name) => self.bare_name(frame, name, expected),
             tree::ExprKind::Field { base, name } => self.field(frame, base, name, written.span),
-            _ => Found::Value(self.expr(frame, written, expected)),
+            _ => return Found::Value(self.expr(frame, written, expected)),
+        };
+        if let Found::Value(value) = &found {
+            self.known.has_type(written.span, &value.ty);
         }
+        found
     }
 
     fn bare_name(&mut self, frame: &mut Frame, name: &Name, expected: Option<&Type>) -> Found {
@@ -142,6 +146,9 @@ impl Compiler {
         for entry in entries {
             match entry {
                 Entry::Local { name: known, id } if known == name.text => {
+                    if let Some(declared) = frame.declared_at(id) {
+                        self.known.refer(name, declared);
+                    }
                     return Some(Found::Value(frame.local(id, name.span)));
                 }
                 Entry::Row { id, subject } => {
@@ -213,11 +220,11 @@ impl Compiler {
         }
         match bases.as_slice() {
             [] => None,
-            [(id, subject)] => Some(Found::State {
-                base: frame.local(*id, name.span),
-                subject: *subject,
-                state: self.names.state(*subject, &name.text)?,
-            }),
+            [(id, subject)] => {
+                let state = self.names.state(*subject, &name.text)?;
+                self.refer_to_state(name, *subject, state);
+                Some(Found::State { base: frame.local(*id, name.span), subject: *subject, state })
+            }
             several => {
                 let choices: Vec<String> = several
                     .iter()
@@ -291,6 +298,7 @@ impl Compiler {
                     return found;
                 }
                 if let Some(state) = self.names.state(subject, &name.text) {
+                    self.refer_to_state(name, subject, state);
                     return Found::State { base: value, subject, state };
                 }
                 self.unknown_member(subject, name);
@@ -352,13 +360,16 @@ impl Compiler {
             return Some(Found::Nothing);
         }
         if let [attr] = attributes.as_slice() {
+            self.refer_to_attribute(name, subject, *attr);
             return Some(Found::Value(self.attribute(base, subject, *attr, span)));
         }
         let part = self.design.subjects[subject.index()]
             .keys
             .iter()
             .position(|key| key.name == name.text)?;
-        let ty = self.design.subjects[subject.index()].keys[part].ty.clone();
+        let key = &self.design.subjects[subject.index()].keys[part];
+        self.known.refer(name, key.span);
+        let ty = key.ty.clone();
         Some(Found::Value(Expr {
             kind: ExprKind::KeyPart { base: Box::new(base), part: part as u32 },
             ty,
@@ -395,6 +406,7 @@ impl Compiler {
             known.attributes.iter().find(|attr| owner.attributes[attr.index()].name == name.text);
         if let Some(attr) = attr {
             let attr = *attr;
+            self.refer_to_attribute(name, subject, attr);
             return Found::Value(self.attribute(base, subject, attr, span));
         }
         let words: Vec<String> = known
@@ -426,7 +438,7 @@ impl Compiler {
         }
     }
 
-    fn constant_named(&self, name: &Name, expected: Option<&Type>) -> Option<Expr> {
+    fn constant_named(&mut self, name: &Name, expected: Option<&Type>) -> Option<Expr> {
         let Type::Enum(id) = expected?.required() else {
             return None;
         };
@@ -434,6 +446,7 @@ impl Compiler {
             .constants
             .iter()
             .position(|constant| *constant == name.text)?;
+        self.known.refer(name, self.constants[id.index()][at]);
         Some(Expr {
             kind: ExprKind::Literal(Const::Enum(*id, at as u32)),
             ty: Type::Enum(*id),
@@ -454,6 +467,7 @@ impl Compiler {
             Some(id)
                 if matches!(self.design.operations[id.index()].kind, OperationKind::Effect(_)) =>
             {
+                self.known.refer(name, self.operation_names[id.index()]);
                 Found::World(*id)
             }
             _ => {
@@ -492,6 +506,8 @@ impl Compiler {
             span: name.span,
         };
         if let Some(at) = params.iter().position(|(known, _)| *known == name.text) {
+            let declared = self.design.operations[effect.index()].params[at].span;
+            self.known.refer(name, declared);
             return Some(Found::Value(arg(at, &params[at].1)));
         }
         for (at, (_, ty)) in params.iter().enumerate() {

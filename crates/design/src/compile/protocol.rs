@@ -90,7 +90,11 @@ impl Compiler {
             self.report_missing(&written.operation.text, problem);
             return None;
         };
+        self.known.refer(&written.operation, self.operation_names[id.index()]);
         let operation = &self.design.operations[id.index()];
+        if let Some(actor) = self.names.actors.get(&written.actor.text) {
+            self.known.refer(&written.actor, self.design.actors[actor.index()].span);
+        }
         let owner = self.design.actors[operation.actor.index()].name.clone();
         if owner != written.actor.text && !self.is_invented(operation.actor) {
             let head = operation.head;
@@ -119,12 +123,7 @@ impl Compiler {
     fn restated(&mut self, id: OperationId, clauses: &[tree::Clause]) {
         let operation = self.design.operations[id.index()].clone();
         let mut frame = Frame::new(Mode::Guard, Some(operation.actor));
-        for param in &operation.params {
-            frame.bind(&param.name, param.ty.clone());
-            if let Type::Ref(subject) = param.ty {
-                frame.params.push((param.local, subject));
-            }
-        }
+        frame.bind_params(&operation.params);
         frame.memory = operation.memory.clone();
         let said = self.diagnostics.len();
         let parts = self.guard(&mut frame, clauses);
@@ -163,6 +162,7 @@ impl Compiler {
     ) -> Option<ClauseRef> {
         let operation = &self.design.operations[id.index()];
         if let Some(at) = operation.guard.iter().position(|known| known.name == clause.text) {
+            self.known.refer(clause, operation.guard[at].span);
             return Some(ClauseRef::Named(at as u32));
         }
         match clause.text.as_str() {

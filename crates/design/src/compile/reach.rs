@@ -28,6 +28,7 @@ impl Compiler {
             (None, _) => {
                 let actor = *self.names.actors.get(&name.text)?;
                 let known = &self.design.actors[actor.index()];
+                self.known.refer(name, known.span);
                 if known.is_world {
                     let message = "the environment has no principals";
                     self.report(
@@ -118,6 +119,7 @@ impl Compiler {
             return error_expr(span);
         };
         let memory = self.design.actors[actor.index()].memory[field.index()].clone();
+        self.known.refer(name, memory.span);
         let of = match (memory.of, of) {
             (None, None) => None,
             (Some(subject), Some(of)) => match self.demand(of, &Type::Ref(subject)) {

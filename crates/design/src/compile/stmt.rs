@@ -40,7 +40,7 @@ impl Compiler {
                     );
                 }
                 self.not_reserved(name);
-                let local = frame.bind(&name.text, value.ty.clone());
+                let local = self.bind(frame, name, value.ty.clone());
                 StmtKind::Let { local, value }
             }
             T::New { subject, keys, fields } => {
@@ -141,7 +141,7 @@ impl Compiler {
                 self.not_reserved(var);
                 let id = frame.next_statement();
                 let depth = frame.scope.len();
-                let local = frame.bind(&var.text, of);
+                let local = self.bind(frame, var, of);
                 let inner = self.block(frame, inner);
                 frame.scope.truncate(depth);
                 body.push(Stmt {
@@ -218,6 +218,7 @@ impl Compiler {
                 ),
                 [attr] => {
                     named.push(*attr);
+                    self.known.refer(&field.name, owner.attributes[attr.index()].span);
                     let ty = owner.attributes[attr.index()].ty.clone();
                     if let Some(value) = self.field_value(frame, field, &ty) {
                         given.push((*attr, value));
@@ -304,6 +305,7 @@ impl Compiler {
             .iter()
             .map(|(name, value)| (name.clone(), value.ty.required().clone()))
             .collect();
+        self.known.refer_to_event(name);
         if let Some(&known) = self.names.events.get(&name.text) {
             let event = &self.design.events[known.index()];
             let mut first = event.fields.clone();

@@ -65,6 +65,7 @@ impl Compiler {
                     .help("a key part is `text`, `int`, `bool`, `actor`, an enumeration, a digest or a subject"),
                 );
             }
+            self.known.has_type(field.name.span, &ty);
             keys.push(Key { name: field.name.text.clone(), ty, range, span: field.name.span });
         }
         if keys.is_empty() && subject.keys.is_empty() {
@@ -95,6 +96,9 @@ impl Compiler {
                     )
                     .help(format!("its parts are {}", suggest::list(&words))),
                 );
+            }
+            if let Some(key) = found.map(|found| &keys[found]) {
+                self.known.refer(at, key.span);
             }
             found.map(|at| at as u32)
         });
@@ -215,6 +219,7 @@ impl Compiler {
                 _ => None,
             },
         };
+        self.known.has_type(written.name.span, &ty);
         let attr = AttrId::of(self.design.subjects[id.index()].attributes.len());
         self.names.attributes[id.index()].entry(written.name.text.clone()).or_default().push(attr);
         let subject = &mut self.design.subjects[id.index()];

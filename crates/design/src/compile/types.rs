@@ -4,26 +4,9 @@ use syntax::tree::{ExprKind, Name, TypeExpr, TypeKind};
 use syntax::{Diagnostic, Span};
 
 use super::Compiler;
+use crate::model::spell::{PLAIN, spell};
 use crate::model::*;
 use crate::suggest;
-
-const PLAIN: [(&str, Type); 15] = [
-    ("int", Type::Int),
-    ("bool", Type::Bool),
-    ("text", Type::Text),
-    ("bytes", Type::Bytes),
-    ("decimal", Type::Decimal),
-    ("time", Type::Time),
-    ("duration", Type::Duration),
-    ("json", Type::Json),
-    ("document", Type::Document),
-    ("point", Type::Point),
-    ("actor", Type::Actor),
-    ("digest", Type::Hash),
-    ("signature", Type::Signature),
-    ("public_key", Type::PublicKey),
-    ("proof", Type::Proof),
-];
 
 /// The largest collection that truth may hold.
 const MAX_COLLECTION: u32 = 4096;
@@ -127,9 +110,11 @@ impl Compiler {
             return ty.clone();
         }
         if let Some(subject) = self.names.subjects.get(&name.text) {
+            self.known.refer(name, self.design.subjects[subject.index()].span);
             return Type::Ref(*subject);
         }
         if let Some(blob) = self.names.blobs.get(&name.text) {
+            self.known.refer(name, self.design.blobs[blob.index()].span);
             return Type::Digest(*blob);
         }
         let candidates: Vec<String> = PLAIN
@@ -189,6 +174,9 @@ impl Compiler {
         }
         let id = EnumId::of(self.design.enumerations.len());
         self.enumerations.insert(words.clone(), id);
+        let written = |word: &String| constants.iter().find(|constant| constant.text == *word);
+        let spans = words.iter().filter_map(|word| Some(written(word)?.span));
+        self.constants.push(spans.collect());
         self.design.enumerations.push(Enumeration {
             name: owner.to_string(),
             constants: words,
@@ -220,27 +208,6 @@ impl Compiler {
 
     /// How messages call a type.
     pub(super) fn type_name(&self, ty: &Type) -> String {
-        match ty {
-            Type::Enum(id) => self.design.enumerations[id.index()].constants.join(" | "),
-            Type::Ref(id) => self.design.subjects[id.index()].name.clone(),
-            Type::Digest(id) => self.design.blobs[id.index()].name.clone(),
-            Type::Optional(inner) => match **inner {
-                Type::Enum(_) => format!("({})?", self.type_name(inner)),
-                _ => format!("{}?", self.type_name(inner)),
-            },
-            Type::List { of, .. } => format!("list {}", self.type_name(of)),
-            Type::Set { of, .. } => format!("set {}", self.type_name(of)),
-            Type::Map { key, value, .. } => {
-                format!("map {} {}", self.type_name(key), self.type_name(value))
-            }
-            Type::Record(_) => "a record".into(),
-            Type::Rows(_) => "rows of a view".into(),
-            Type::Null => "null".into(),
-            Type::Error => "?".into(),
-            plain => PLAIN
-                .iter()
-                .find(|(_, ty)| ty == plain)
-                .map_or_else(String::new, |(word, _)| (*word).to_string()),
-        }
+        spell(ty, &self.design)
     }
 }

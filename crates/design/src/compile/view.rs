@@ -72,6 +72,7 @@ impl Compiler {
         frame.locals = locals;
         for param in &params {
             frame.scope.push(Entry::Local { name: param.name.clone(), id: param.local });
+            frame.declared.push((param.local, param.span));
         }
         // attributes of the row come before parameters of the same name
         frame.scope.push(Entry::Row { id: LocalId(0), subject });
@@ -236,6 +237,7 @@ impl Compiler {
             self.report_missing(&name.text, problem);
             return None;
         };
+        self.known.refer(name, owner.attributes[attr.index()].span);
         let ty = owner.attributes[attr.index()].ty.required().clone();
         if ty != Type::Error && !types.contains(&ty) {
             let wanted: Vec<String> = types.iter().map(|ty| self.type_name(ty)).collect();

@@ -10,6 +10,7 @@ mod operation;
 mod presence;
 mod proof;
 mod range;
+pub(crate) mod spell;
 mod stmt;
 mod subject;
 mod ty;

@@ -3,7 +3,7 @@
 use design::model::{AttrId, Counter, CounterId, Expr, ExprKind, Goal, OperationKind, SubjectId};
 use engine::{Change, Send, Word};
 
-use super::view::Extra;
+use super::outside::Extra;
 use super::{Beyond, Machine, View, Worker};
 use crate::world::universe::BASE;
 

@@ -16,6 +16,7 @@ mod messages;
 mod moves;
 mod network;
 mod older;
+mod outside;
 mod permutation;
 mod ranks;
 mod rooms;
@@ -33,14 +34,13 @@ use engine::{Program, Scratch, Word};
 
 pub(crate) use instances::{Instance, InstanceKind};
 pub(crate) use moves::{Beyond, How, Move};
+use outside::{Extra, ExtraSend, OutsideKeys};
 use ranks::{Ranks, Touched};
-pub(crate) use rooms::list_room;
 pub(crate) use settings::is_implied;
 use settings::settings;
 pub(crate) use symmetry::Symmetry;
-pub(crate) use terms::{TERMS_MAX, Terms};
+pub(crate) use terms::Terms;
 use time::Times;
-use view::{Extra, OutsideKeys};
 pub(crate) use view::{Extras, View};
 use visible::{Goals, Visible};
 
@@ -114,7 +114,7 @@ pub(crate) struct Worker {
     beyond: Option<Beyond>,
     extra: Vec<Extra>,
     /// what it sent for which there is no room
-    extra_sends: Vec<view::ExtraSend>,
+    extra_sends: Vec<ExtraSend>,
     pub(crate) scratch: Scratch,
     /// values, reused
     words: Vec<Word>,

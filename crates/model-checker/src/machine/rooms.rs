@@ -2,18 +2,12 @@
 
 use design::model::{Design, Expr, OperationId, Type, visit};
 
-use crate::world::sizes::records;
-use crate::world::sorts::setting;
+use crate::world::sizes::{list_room, records};
 
 /// Of values without end, so many can be in a collection.
 const VALUES_MAX: u32 = 16;
 /// How many elements more than there is room for can be computed with, to be judged.
 const SPARE: u32 = 4;
-
-/// How many elements a list may have before a history is cut.
-pub(crate) fn list_room(design: &Design) -> u32 {
-    setting(design, "list", 4) as u32
-}
 
 /// The same design with collections that cost what the world has; and the operations that may ask for
 /// more than could be computed.

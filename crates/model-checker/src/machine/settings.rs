@@ -7,7 +7,7 @@ use super::durations;
 use crate::Options;
 use crate::clock::Clock;
 use crate::world::plan::{Network, Settings};
-use crate::world::sorts::setting;
+use crate::world::sizes::setting;
 
 fn has_caches(design: &Design) -> bool {
     let states = design.subjects.iter().flat_map(|subject| &subject.states);

@@ -141,7 +141,7 @@ fn candidates(machine: &Machine) -> Vec<(Alike, String)> {
             visit::operation_exprs(operation, &mut |expr| {
                 visit::each(expr, &mut |expr| mentions |= matches!(expr.kind, ExprKind::Me));
             });
-            let root = crate::world::universe::root_actor(design, operation.actor);
+            let root = crate::world::actors::root_actor(design, operation.actor);
             mentions && root.index() == index && matches!(operation.kind, OperationKind::Effect(_))
         });
         if !told_apart {

@@ -11,8 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use engine::{HashPart, Word};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-/// More digests than this are beyond the small world: histories are cut there.
-pub(crate) const TERMS_MAX: usize = 1 << 14;
+use crate::world::sizes::TERMS_MAX;
 
 type Term = (Vec<HashPart>, Vec<Word>);
 

@@ -15,8 +15,8 @@ use design::model::{
 };
 use rustc_hash::FxHashMap;
 
+use super::actors::root_actor;
 use super::sizes::{records, room};
-use super::universe::root_actor;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum PlaceOf {

@@ -1,5 +1,6 @@
 //! The small world: what there is, which values things take, how a state packs.
 
+pub(crate) mod actors;
 pub(crate) mod effects;
 pub(crate) mod flow;
 pub(crate) mod network;

@@ -14,12 +14,12 @@ pub(crate) use super::parts::{
     CachePlan, CallPlan, MemoryPlan, MessagePlan, Network, Plan, ROWS, RecordPlan, SentPlan,
     Settings, SlotName, rows_in,
 };
+use super::sizes::{TERMS_MAX, list_room, setting};
 use super::slots::{Codec, Kind};
-use super::sorts::{SortDomain, setting};
+use super::sorts::SortDomain;
 use super::universe::Universe;
 use super::unread::{reads_times, unread_times};
 use crate::WorldError;
-use crate::machine::{TERMS_MAX, list_room};
 use crate::slice::LeftOut;
 
 /// How to make slots for values of a type.

@@ -2,6 +2,9 @@
 
 use design::model::{Design, StateKind, SubjectId, Type, Values};
 
+/// More digests than this are beyond the small world: histories are cut there.
+pub(crate) const TERMS_MAX: usize = 1 << 14;
+
 /// How many records of a subject there can be.
 pub(crate) fn records(design: &Design, subject: SubjectId) -> i64 {
     let held = &design.subjects[subject.index()];
@@ -18,6 +21,16 @@ pub(crate) fn records(design: &Design, subject: SubjectId) -> i64 {
         }
     });
     parts.product()
+}
+
+/// A number from `check`'s other settings.
+pub(crate) fn setting(design: &Design, name: &str, otherwise: i64) -> i64 {
+    design.world.settings.iter().find(|(n, _)| n == name).map_or(otherwise, |(_, value)| *value)
+}
+
+/// How many elements a list may have before a history is cut.
+pub(crate) fn list_room(design: &Design) -> u32 {
+    setting(design, "list", 4) as u32
 }
 
 /// How many elements a collection can have.

@@ -8,6 +8,7 @@ use engine::{Program, Word};
 use rustc_hash::FxHashMap;
 
 use super::flow::{Class, Flow, PlaceOf, Scope};
+use super::sizes::setting;
 
 /// A class of values with its domain in the small world.
 #[derive(Clone, PartialEq, Debug)]
@@ -152,11 +153,6 @@ impl Sorts {
     ) -> Option<usize> {
         self.place(PlaceOf::Local(Scope::Operation(operation.0), local))
     }
-}
-
-/// A number from `check`'s other settings.
-pub(crate) fn setting(design: &Design, name: &str, otherwise: i64) -> i64 {
-    design.world.settings.iter().find(|(n, _)| n == name).map_or(otherwise, |(_, value)| *value)
 }
 
 fn give(class: &mut Class, values: &Values) {

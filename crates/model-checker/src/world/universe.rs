@@ -4,10 +4,11 @@ use design::model::{ActorId, Const, Design, OperationId, OperationKind, SubjectI
 use engine::{NULL, Word, width_of};
 use rustc_hash::FxHashMap;
 
+use super::actors::root_actor;
 use super::flow::PlaceOf;
+use super::sizes::list_room;
 use super::sorts::{self, Sorts};
 use crate::WorldError;
-use crate::machine::list_room;
 
 /// The clock of every state: times are kept as their distance from it.
 pub(crate) const BASE: Word = 1 << 40;
@@ -65,15 +66,6 @@ pub(crate) struct Universe {
     /// What a keystore can be asked to sign: the effect, and the number of the key of the call. A
     /// signature is its place here plus one; 0 is a signature of nothing.
     pub(crate) signs: Vec<(OperationId, u32)>,
-}
-
-/// The actor whose principals and memory this one has.
-pub(crate) fn root_actor(design: &Design, actor: ActorId) -> ActorId {
-    let mut at = actor;
-    while let Some(above) = design.actors[at.index()].continues {
-        at = above;
-    }
-    at
 }
 
 impl Universe {

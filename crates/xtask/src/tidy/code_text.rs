@@ -1,30 +1,48 @@
 //! Rust source without its comments, so that a word in a comment is not taken for a use of it.
 
+/// What a stretch of source is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Comment,
+    /// A string or a character, with its quotes.
+    Quoted,
+    Code,
+}
+
 /// Replaces every comment by blanks and keeps everything else, line by line, where it was.
 pub fn without_comments(source: &str) -> String {
+    keeping(source, |piece| piece != Piece::Comment)
+}
+
+/// The same, with strings and characters replaced by blanks too.
+pub fn without_comments_and_strings(source: &str) -> String {
+    keeping(source, |piece| piece == Piece::Code)
+}
+
+fn keeping(source: &str, keep: impl Fn(Piece) -> bool) -> String {
     let bytes = source.as_bytes();
     let mut kept = String::with_capacity(source.len());
     let mut at = 0;
     while at < bytes.len() {
         let rest = &source[at..];
-        let (length, comment) = if rest.starts_with("//") {
-            (rest.find('\n').unwrap_or(rest.len()), true)
+        let (length, piece) = if rest.starts_with("//") {
+            (rest.find('\n').unwrap_or(rest.len()), Piece::Comment)
         } else if rest.starts_with("/*") {
-            (block_comment(rest), true)
+            (block_comment(rest), Piece::Comment)
         } else if let Some(length) = raw_string(source, at) {
-            (length, false)
+            (length, Piece::Quoted)
         } else if rest.starts_with('"') {
-            (string(rest), false)
+            (string(rest), Piece::Quoted)
         } else if let Some(length) = character(rest) {
-            (length, false)
+            (length, Piece::Quoted)
         } else {
-            (rest.chars().next().map_or(1, char::len_utf8), false)
+            (rest.chars().next().map_or(1, char::len_utf8), Piece::Code)
         };
-        let piece = &rest[..length];
-        if comment {
-            kept.extend(piece.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
+        let text = &rest[..length];
+        if keep(piece) {
+            kept.push_str(text);
         } else {
-            kept.push_str(piece);
+            kept.extend(text.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
         }
         at += length;
     }
@@ -94,7 +112,7 @@ fn character(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::without_comments;
+    use super::{without_comments, without_comments_and_strings};
 
     fn check(source: &str, expected: &str) {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -117,6 +135,12 @@ mod tests {
         check("x = r#\"a \" // b\"#; // c", "x = r#\"a \" // b\"#;");
         check(r#"'"' // b"#, r#"'"'"#);
         check(r"'\'' // b", r"'\''");
+    }
+
+    #[test]
+    fn strings_go_where_only_code_is_wanted() {
+        let code = without_comments_and_strings("a(\"use b\", '\"'); // c\nr#\"d\"#.e()");
+        assert_eq!(code.split_whitespace().collect::<Vec<_>>(), ["a(", ",", ");", ".e()"]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod architecture;
 mod attributes;
+mod circles;
 mod code_text;
 mod design_names;
 mod error_codes;
@@ -28,6 +29,7 @@ struct Check {
 const CHECKS: &[Check] = &[
     Check { name: "layers", find: |_, packages| layers::check(packages) },
     Check { name: "architecture", find: architecture::check },
+    Check { name: "circles", find: |files, _| circles::check(files, circles::KNOWN) },
     Check { name: "purity", find: |files, _| purity::check(files) },
     Check { name: "whitespace", find: |files, _| whitespace::check(files) },
     Check { name: "length", find: |files, _| length::check(files, length::EXCUSES) },

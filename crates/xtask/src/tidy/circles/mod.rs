@@ -1,0 +1,113 @@
+//! Files that import each other in a circle can only be read, tested and moved together. A circle
+//! of up to three is a pair or a trio with one subject; a longer one is a missing layer.
+//!
+//! An edge is a `use` between two files of one crate, in the code that ships: what is under
+//! `#[cfg(test)]` is left out. What a file re-exports from below itself is its face and no edge,
+//! and whoever imports through a face depends on the face, not on the file behind it.
+
+mod components;
+mod imports;
+mod modules;
+
+use super::problem::Problem;
+use crate::repo::File;
+use modules::Modules;
+
+const FILES_MAX: usize = 3;
+
+/// The circles that stood when this check was written, and how many files each has. Numbers here
+/// may only become smaller, and a crate that has none left goes.
+pub struct Known {
+    pub package: &'static str,
+    /// The largest first.
+    pub files: &'static [usize],
+}
+
+pub const KNOWN: &[Known] = &[
+    Known { package: "engine", files: &[6, 5] },
+    Known { package: "explain", files: &[4] },
+    Known { package: "runtime", files: &[22] },
+    Known { package: "server", files: &[21] },
+    Known { package: "store", files: &[4] },
+    Known { package: "store-embedded", files: &[9] },
+    Known { package: "syntax", files: &[4] },
+];
+
+const THIS: &str = "crates/xtask/src/tidy/circles/mod.rs";
+
+pub fn check(files: &[File], known: &[Known]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for package in packages(files) {
+        let excused = known.iter().find(|k| k.package == package).map_or(&[][..], |k| k.files);
+        let circles = circles(files, package);
+        for (index, circle) in circles.iter().enumerate() {
+            let allowed = excused.get(index).copied().unwrap_or(FILES_MAX);
+            if circle.len() > allowed {
+                let names = circle.join(", ").replace(&source_folder(package), "");
+                let message =
+                    format!("{} files import each other in a circle: {names}", circle.len());
+                let help = format!(
+                    "at most {allowed} may; move what they share into a file that imports none of \
+                     them"
+                );
+                problems.push(Problem::in_file(&circle[0], message).help(help));
+            }
+        }
+        problems.extend(stale(package, &circles, excused));
+    }
+    for unknown in known.iter().filter(|k| !packages(files).contains(&k.package)) {
+        let message = format!("circles are known in `{}`, which does not exist", unknown.package);
+        problems.push(Problem::in_file(THIS, message));
+    }
+    problems
+}
+
+/// What the list of known circles still allows and nobody needs any more.
+fn stale(package: &str, circles: &[Vec<String>], excused: &[usize]) -> Option<Problem> {
+    let sizes: Vec<usize> = circles.iter().map(Vec::len).collect();
+    let shrunk = |(index, allowed)| sizes.get(index).copied().unwrap_or(0) < allowed;
+    excused.iter().copied().enumerate().any(shrunk).then(|| {
+        let message = format!(
+            "`{package}` is allowed circles of {excused:?} files and has circles of {sizes:?}"
+        );
+        Problem::in_file(THIS, message).help("write the smaller numbers into `KNOWN`")
+    })
+}
+
+/// The crates that have source, by their folders.
+fn packages(files: &[File]) -> Vec<&str> {
+    let mut names: Vec<&str> = files.iter().filter_map(|file| package_of(&file.path)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn package_of(path: &str) -> Option<&str> {
+    let (package, rest) = path.strip_prefix("crates/")?.split_once('/')?;
+    (rest.starts_with("src/") && rest.ends_with(".rs")).then_some(package)
+}
+
+fn source_folder(package: &str) -> String {
+    format!("crates/{package}/src/")
+}
+
+/// The circles that are too long, the largest first, each as the paths of its files in order.
+fn circles(files: &[File], package: &str) -> Vec<Vec<String>> {
+    let source = source_folder(package);
+    let mut circles = Vec::new();
+    for root in ["lib.rs", "main.rs"] {
+        let modules = Modules::from(files, &source, root);
+        let components = components::strongly_connected(&modules.edges());
+        for component in components.into_iter().filter(|c| c.len() > FILES_MAX) {
+            let mut paths: Vec<String> =
+                component.into_iter().map(|index| modules.file(index).path.clone()).collect();
+            paths.sort();
+            circles.push(paths);
+        }
+    }
+    circles.sort_by_key(|circle: &Vec<String>| (std::cmp::Reverse(circle.len()), circle.clone()));
+    circles
+}
+
+#[cfg(test)]
+mod tests;
