@@ -16,9 +16,10 @@ const ICON: &str = include_str!("assets/icon.svg");
 /// colours of the console.
 fn drawn() -> String {
     format!(
-        ".drawing {{\n{}\n}}\n.report {{\n{}\n}}\n{}",
-        explain::STYLE,
+        ".drawing {{\n{}\n}}\n.report {{\n{}{}\n}}\n{}",
+        drawing::STYLE,
         model_checker::render::STYLE,
+        drawing::lanes::STYLE,
         include_str!("assets/drawn.css")
     )
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use model_checker::render::{self, Checked};
 
 use super::html::{Html, html};
-use super::plot::count;
 use super::shell::{self, Tab};
+use super::units::count;
 use super::value::Place;
 use super::visit::Visit;
 use crate::app::App;

@@ -44,9 +44,7 @@ pub async fn page(visit: &Visit, service: &Service) -> Html {
             html!(
                 page,
                 "</td><td class=\"number\" data-name=\"changes\">{}{}</td><td class=\"number\" \
-                 data-name=\"share\">{} %</td><td><svg class=\"bar\" viewBox=\"0 0 100 8\" \
-                 preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect width=\"100\" height=\"8\" \
-                 rx=\"2\"/><rect width=\"{}\" height=\"8\" rx=\"2\"/></svg></td></tr>",
+                 data-name=\"share\">{} %</td><td>{}</td></tr>",
                 grouped(hot.count),
                 if hot.error > 0 {
                     format!(" (at least {})", hot.count - hot.error)
@@ -54,7 +52,7 @@ pub async fn page(visit: &Visit, service: &Service) -> Html {
                     String::new()
                 },
                 format!("{share:.1}"),
-                hot.count * 100 / most
+                Html::trusted(drawing::bar(hot.count * 100 / most))
             );
         }
         html!(page, "</tbody></table></div>");

@@ -49,20 +49,9 @@ numbers!(u32, u64, i64, usize);
 
 /// Between tags and inside quotes of either kind. What no page can hold is shown as a box.
 fn escape(text: &str, page: &mut String) {
-    for letter in text.chars() {
-        match letter {
-            '&' => page.push_str("&amp;"),
-            '<' => page.push_str("&lt;"),
-            '>' => page.push_str("&gt;"),
-            '"' => page.push_str("&quot;"),
-            '\'' => page.push_str("&#39;"),
-            '\n' | '\t' => page.push(letter),
-            // a text that turns the reading direction could pretend to be another
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => page.push('\u{fffd}'),
-            other if other.is_control() => page.push('\u{fffd}'),
-            other => page.push(other),
-        }
-    }
+    // a text that turns the reading direction could pretend to be another
+    let turns = |letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    page.push_str(&drawing::attribute(text).replace(turns, "\u{fffd}"));
 }
 
 /// How many parts a form asks for.

@@ -1,9 +1,11 @@
 //! Throughput and latency over the last minutes.
 
+use drawing::plot::{Line, plot};
+
 use super::html::{Html, html};
-use super::plot::{self, Line, count, latency};
 use super::pulse::Pulse;
 use super::shell::{self, Tab};
+use super::units::{count, latency};
 use super::value::{Place, grouped};
 use super::visit::Visit;
 use crate::service::Service;
@@ -28,8 +30,7 @@ pub fn plots(service: &Service) -> Html {
     let mut page = Html::new();
     let last = seconds.last().copied().unwrap_or_default();
     let line = |label, now: String, values| Line { label, now, values };
-    plot::plot(
-        &mut page,
+    page.add(Html::trusted(plot(
         "Steps a second",
         &[
             line("done", grouped(last.done), seconds.iter().map(|s| Some(s.done as f64)).collect()),
@@ -41,10 +42,9 @@ pub fn plots(service: &Service) -> Html {
         ],
         span,
         count,
-    );
+    )));
     let told = |value: Option<f64>| value.map_or_else(|| "\u{2013}".to_string(), latency);
-    plot::plot(
-        &mut page,
+    page.add(Html::trusted(plot(
         "Latency, until the answer was durable",
         &[
             line("half within", told(last.p50), seconds.iter().map(|s| s.p50).collect()),
@@ -52,7 +52,7 @@ pub fn plots(service: &Service) -> Html {
         ],
         span,
         latency,
-    );
+    )));
     steps(&mut page, service);
     page
 }

@@ -1,9 +1,9 @@
 //! The designs that are served.
 
 use super::html::{Html, html};
-use super::plot::{count, spark};
 use super::pulse::Pulse;
 use super::shell;
+use super::units::count;
 use super::value::{Place, grouped};
 use super::verdict;
 use super::visit::Visit;
@@ -82,6 +82,7 @@ fn card(page: &mut Html, service: &Service) {
     }
     let values: Vec<f64> = seconds.iter().map(|second| second.done as f64).collect();
     let span = Pulse::span(values.len());
-    spark(page, &values, span, "steps a second over the last minutes");
+    let spark = drawing::plot::spark(&values, span, "steps a second over the last minutes");
+    page.add(Html::trusted(spark));
     html!(page, "</section>");
 }

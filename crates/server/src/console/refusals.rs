@@ -43,12 +43,7 @@ pub fn page(visit: &Visit, service: &Service) -> Html {
             line.text,
             grouped(line.times)
         );
-        html!(
-            page,
-            "<svg class=\"bar\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
-             <rect width=\"100\" height=\"8\" rx=\"2\"/><rect width=\"{}\" height=\"8\" rx=\"2\"/></svg>",
-            line.times * 100 / most
-        );
+        page.add(Html::trusted(drawing::bar(line.times * 100 / most)));
         html!(page, "</td><td data-name=\"prevents\">");
         if line.prevents.is_empty() {
             html!(page, "<span class=\"faint\">\u{2013}</span>");

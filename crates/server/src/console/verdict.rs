@@ -4,7 +4,7 @@ use model_checker::Word;
 
 use super::design_page::prose;
 use super::html::{Html, html};
-use super::plot::count;
+use super::units::count;
 use super::value::Place;
 use crate::service::Service;
 use crate::standing::Standing;

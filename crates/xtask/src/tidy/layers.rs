@@ -44,15 +44,21 @@ const IMPURE: &[&str] = &[
 const LAYERS: &[Layer] = &[
     Layer { package: "syntax", uses: &[], tests_use: &[], never: RUNNING },
     Layer { package: "design", uses: &["syntax"], tests_use: &[], never: RUNNING },
+    Layer { package: "drawing", uses: &[], tests_use: &[], never: RUNNING },
     Layer { package: "engine", uses: &["design"], tests_use: &["syntax"], never: IMPURE },
     Layer {
         package: "model-checker",
-        uses: &["design", "engine"],
+        uses: &["design", "drawing", "engine"],
         // `explain`: a design as a module of TLA+, for the reference checker
         tests_use: &["explain", "syntax"],
         never: RUNNING,
     },
-    Layer { package: "explain", uses: &["design"], tests_use: &["syntax"], never: RUNNING },
+    Layer {
+        package: "explain",
+        uses: &["design", "drawing"],
+        tests_use: &["syntax"],
+        never: RUNNING,
+    },
     Layer { package: "telemetry", uses: &[], tests_use: &[], never: RUNNING },
     Layer { package: "store", uses: &[], tests_use: &[], never: RUNNING },
     Layer { package: "store-embedded", uses: &["store"], tests_use: &[], never: RUNNING },
@@ -72,6 +78,7 @@ const LAYERS: &[Layer] = &[
         package: "server",
         uses: &[
             "design",
+            "drawing",
             "engine",
             "explain",
             "identity",
@@ -94,6 +101,7 @@ const LAYERS: &[Layer] = &[
         uses: &[
             "syntax",
             "design",
+            "drawing",
             "engine",
             "model-checker",
             "explain",

@@ -1,6 +1,7 @@
 //! Shapes and texts, with the box of each text kept.
 
-use super::font;
+use crate::escape::{attribute, escape};
+use crate::font;
 
 /// Where a text stands.
 #[derive(Clone, PartialEq, Debug)]
@@ -53,6 +54,7 @@ impl Font {
     }
 }
 
+/// What is drawn so far, and how far it reaches.
 #[derive(Default)]
 pub struct Canvas {
     below: String,
@@ -179,8 +181,8 @@ impl Canvas {
         self.above.push_str(&format!(
             "<a href=\"{}\" aria-label=\"{}\"><rect class=\"hit\" x=\"{}\" y=\"{}\" width=\"{}\" \
              height=\"{}\" rx=\"6\"/></a>\n",
-            quoted(address),
-            quoted(label),
+            attribute(address),
+            attribute(label),
             number(x),
             number(y),
             number(width),
@@ -188,7 +190,8 @@ impl Canvas {
         ));
     }
 
-    pub fn finish(self) -> (f64, f64, Vec<Label>, String) {
+    /// Width, height, the labels, and the markup between the tags of `svg`.
+    pub(crate) fn finish(self) -> (f64, f64, Vec<Label>, String) {
         let inner = format!("{}{}", self.below, self.above);
         (self.right + MARGIN, self.bottom + MARGIN, self.labels, inner)
     }
@@ -208,14 +211,6 @@ fn towards(from: (f64, f64), to: (f64, f64), far: f64) -> (f64, f64) {
 pub fn number(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;
     if rounded.fract() == 0.0 { format!("{rounded:.0}") } else { format!("{rounded:.1}") }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-fn quoted(text: &str) -> String {
-    escape(text).replace('"', "&quot;")
 }
 
 /// What the classes of every drawing look like, for a page that shows them without their own.

@@ -1,7 +1,7 @@
 //! Where everything of a drawing stands. Texts are set in a font of one width, so how long a text
 //! is can be known here, and nothing overlaps.
 
-use super::lanes::{Lanes, Reply, Row, Shape};
+use super::{Lanes, Reply, Row, Shape};
 
 /// The width of a letter at the size that the page gives to texts in drawings.
 pub(super) const LETTER: f64 = 6.7;
@@ -147,13 +147,66 @@ fn place(row: &Row, top: f64) -> Place {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{fixture, lanes::lanes};
+    use super::super::{Lane, LaneKind};
     use super::*;
+
+    fn lane(kind: LaneKind, name: &str) -> Lane {
+        Lane { kind, name: name.into() }
+    }
+
+    fn row(shape: Shape, label: &str) -> Row {
+        let (changes, beliefs) = (Vec::new(), Vec::new());
+        Row { shape, label: label.into(), warning: None, changes, beliefs, cycle_start: false }
+    }
+
+    /// Two callers change two records; the first does not hear of it, the second was not refused.
+    fn two_callers() -> Lanes {
+        let arrow = |from, reply| Shape::Arrow {
+            from,
+            to: vec![2, 3],
+            reply,
+            doubled: false,
+            in_flight: false,
+        };
+        let said = |text: &str| vec![text.to_string(), "SeatHoldState.expires_at: now+2".into()];
+        let mut first = row(arrow(0, Reply::Lost), "hold seat-1, booking-1 \u{b7} reply lost");
+        first.changes = vec![(2, said("status: AVAILABLE \u{2192} HELD")), (3, said("new"))];
+        let mut second = row(arrow(1, Reply::Given), "hold seat-1, booking-2");
+        second.warning = Some("hold.free".into());
+        second.changes =
+            vec![(2, said("SeatInventoryState.booking: booking-1 \u{2192} booking-2"))];
+        let lanes = vec![
+            lane(LaneKind::Principal, "buyer-1"),
+            lane(LaneKind::Principal, "buyer-2"),
+            lane(LaneKind::Record, "seat-1"),
+            lane(LaneKind::Record, "booking-1"),
+        ];
+        Lanes { lanes, rows: vec![first, second] }
+    }
+
+    /// A caller crashes, and time goes by for ever.
+    fn crash_and_time() -> Lanes {
+        let call = Shape::Arrow {
+            from: 0,
+            to: vec![1],
+            reply: Reply::Refused,
+            doubled: true,
+            in_flight: false,
+        };
+        let mut claim = row(call, "claim resource-1");
+        claim.beliefs = vec![(0, vec!["my_epoch = 1".into()])];
+        let mut crash = row(Shape::Mark { lane: 0, bad: true }, "crash");
+        crash.beliefs = vec![(0, vec!["forgot my_epoch".into()])];
+        let mut tick = row(Shape::Band, "one tick passes");
+        tick.cycle_start = true;
+        let lanes =
+            vec![lane(LaneKind::Principal, "claimant-1"), lane(LaneKind::Record, "resource-1")];
+        Lanes { lanes, rows: vec![claim, crash, tick] }
+    }
 
     #[test]
     fn rows_follow_each_other_and_lanes_have_room() {
-        for trace in [fixture::oversell(), fixture::orphan()] {
-            let drawing = lanes(&trace);
+        for drawing in [two_callers(), crash_and_time()] {
             let layout = layout(&drawing);
             assert!(layout.rows.windows(2).all(|pair| pair[0].bottom <= pair[1].top));
             for (row, place) in drawing.rows.iter().zip(&layout.rows) {

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::html::{Html, html};
-use super::value::grouped;
+use crate::escape::attribute;
 
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 230.0;
@@ -23,40 +22,41 @@ pub struct Line {
 pub type Spell = fn(f64) -> String;
 
 /// A plot of the last `span` seconds.
-pub fn plot(page: &mut Html, title: &str, lines: &[Line], span: usize, spell: Spell) {
+pub fn plot(title: &str, lines: &[Line], span: usize, spell: Spell) -> String {
+    let mut out = String::new();
     let most = lines.iter().flat_map(|line| &line.values).flatten().copied().fold(0.0, f64::max);
     let top = ceiling(most);
-    html!(page, "<figure class=\"plot\"><figcaption><strong>{}</strong>", title);
+    let _ = write!(out, "<figure class=\"plot\"><figcaption><strong>{}</strong>", attribute(title));
     for (at, line) in lines.iter().enumerate() {
-        html!(
-            page,
+        let _ = write!(
+            out,
             "<span class=\"legend\"><svg viewBox=\"0 0 20 8\" aria-hidden=\"true\"><path class=\"line c{} \
              dash{}\" d=\"M0 4H20\"/></svg>{} <b>{}</b></span>",
             at + 1,
             at + 1,
-            line.label,
-            line.now
+            attribute(line.label),
+            attribute(&line.now)
         );
     }
     let said: Vec<String> =
         lines.iter().map(|line| format!("{} {} now", line.label, line.now)).collect();
-    html!(
-        page,
+    let _ = write!(
+        out,
         "</figcaption><svg viewBox=\"0 0 860 230\" role=\"img\" aria-label=\"{}: {}\">",
-        title,
-        said.join(", ")
+        attribute(title),
+        attribute(&said.join(", "))
     );
     for step in 0..=4 {
         let value = top * f64::from(step) / 4.0;
         let y = at_y(value, top);
-        html!(
-            page,
+        let _ = write!(
+            out,
             "<line class=\"grid\" x1=\"96\" x2=\"860\" y1=\"{}\" y2=\"{}\"/>\
              <text x=\"88\" y=\"{}\" text-anchor=\"end\">{}</text>",
             number(y),
             number(y),
             number(y + 4.0),
-            spell(value)
+            attribute(&spell(value))
         );
     }
     for (share, text) in [(0.0, minutes(span)), (0.5, minutes(span / 2)), (1.0, "now".into())] {
@@ -67,8 +67,8 @@ pub fn plot(page: &mut Html, title: &str, lines: &[Line], span: usize, spell: Sp
         } else {
             "middle"
         };
-        html!(
-            page,
+        let _ = write!(
+            out,
             "<text x=\"{}\" y=\"225\" text-anchor=\"{}\">{}</text>",
             number(LEFT + share * (WIDTH - LEFT)),
             anchor,
@@ -78,15 +78,16 @@ pub fn plot(page: &mut Html, title: &str, lines: &[Line], span: usize, spell: Sp
     for (at, line) in lines.iter().enumerate() {
         let (stroke, area) = paths(&line.values, span, top);
         if at == 0 {
-            html!(page, "<path class=\"area c1\" d=\"{}\"/>", area);
+            let _ = write!(out, "<path class=\"area c1\" d=\"{}\"/>", area);
         }
-        html!(page, "<path class=\"line c{} dash{}\" d=\"{}\"/>", at + 1, at + 1, stroke);
+        let _ = write!(out, "<path class=\"line c{} dash{}\" d=\"{}\"/>", at + 1, at + 1, stroke);
     }
-    html!(page, "</svg></figure>");
+    out.push_str("</svg></figure>");
+    out
 }
 
 /// A small line without a scale.
-pub fn spark(page: &mut Html, values: &[f64], span: usize, label: &str) {
+pub fn spark(values: &[f64], span: usize, label: &str) -> String {
     let most = values.iter().copied().fold(1.0, f64::max);
     let start = span.saturating_sub(values.len());
     let mut path = String::new();
@@ -95,14 +96,13 @@ pub fn spark(page: &mut Html, values: &[f64], span: usize, label: &str) {
         let y = 31.0 - value / most * 28.0;
         let _ = write!(path, "{}{} {}", if at == 0 { 'M' } else { 'L' }, number(x), number(y));
     }
-    html!(
-        page,
+    format!(
         "<svg class=\"spark plot-line\" viewBox=\"0 0 300 34\" preserveAspectRatio=\"none\" role=\"img\" \
          aria-label=\"{}\"><line class=\"grid\" x1=\"0\" x2=\"300\" y1=\"33\" y2=\"33\"/>\
          <path class=\"line c1\" vector-effect=\"non-scaling-stroke\" d=\"{}\"/></svg>",
-        label,
+        attribute(label),
         path
-    );
+    )
 }
 
 fn at_y(value: f64, top: f64) -> f64 {
@@ -164,25 +164,6 @@ fn minutes(seconds: usize) -> String {
     }
 }
 
-/// A count.
-pub fn count(value: f64) -> String {
-    if value.fract() > 0.0 && value < 10.0 {
-        return format!("{value:.1}");
-    }
-    grouped(value.round().max(0.0) as u64)
-}
-
-/// Microseconds, in the unit that reads best.
-pub fn latency(micros: f64) -> String {
-    match micros {
-        ..1.0 => "0".into(),
-        1.0..1_000.0 => format!("{micros:.0} \u{b5}s"),
-        1_000.0..10_000.0 => format!("{:.1} ms", micros / 1_000.0),
-        1_000.0..1_000_000.0 => format!("{:.0} ms", micros / 1_000.0),
-        _ => format!("{:.1} s", micros / 1_000_000.0),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,13 +182,5 @@ mod tests {
         let (stroke, area) = paths(&[Some(1.0), None, Some(4.0), Some(2.0)], 4, 4.0);
         assert_eq!(stroke.matches('M').count(), 2);
         assert_eq!(area.matches('z').count(), 2);
-    }
-
-    #[test]
-    fn latencies_read_well() {
-        assert_eq!(latency(250.0), "250 \u{b5}s");
-        assert_eq!(latency(2_500.0), "2.5 ms");
-        assert_eq!(latency(25_000.0), "25 ms");
-        assert_eq!(latency(2_500_000.0), "2.5 s");
     }
 }
