@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 use super::design_page::prose;
 use super::fields::prefill;
 use super::html::{Html, encoded, html};
+use super::seen::Seen;
 use super::step::memory_name;
 use super::trouble;
 use super::value::{self, Place};
-use crate::problem::Problem;
-use crate::service::{Call, Service};
+use gateway::{Call, Problem, Service};
 
 /// How the guard stands.
 pub enum Thought<'a> {
@@ -29,7 +29,8 @@ pub fn guard(service: &Service, call: &Call, thought: &Thought<'_>) -> Html {
     let operation = service.operation(call);
     let actor = &design.actors[operation.actor.index()].name;
     let name = format!("{actor}[{}]", operation.name);
-    let sheet = service.console.sheet(design);
+    let seen = service.kept::<Seen>();
+    let sheet = seen.sheet(design);
     let mut page = Html::new();
     match thought {
         Thought::NotYet => {
@@ -235,7 +236,8 @@ pub fn refused(service: &Service, call: &Call, told: &str, problem: &Problem) ->
     };
     let actor = &design.actors[operation.actor.index()].name;
     let name = format!("{actor}[{}]", operation.name);
-    let sheet = service.console.sheet(design);
+    let seen = service.kept::<Seen>();
+    let sheet = seen.sheet(design);
     let text = sheet.operations.iter().find(|one| one.name == name).and_then(|one| {
         let stem = clause.split('.').next().unwrap_or_default();
         one.guard.iter().find(|c| c.name == clause || c.name == stem).map(|c| c.text.as_str())

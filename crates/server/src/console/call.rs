@@ -10,10 +10,8 @@ use super::html::Html;
 use super::shell;
 use super::step::{self, Shown, fields_of};
 use super::visit::Visit;
-use crate::auth::Caller;
-use crate::calling::{self, Terms};
-use crate::problem::Problem;
-use crate::service::{Call, Service};
+use crate::problem::{OverHttp as _, Problem};
+use gateway::{Call, Caller, Service, Terms};
 
 /// What stood in the way of a call that was thought through.
 enum Stood {
@@ -41,7 +39,7 @@ pub fn thought(
 ) -> (Html, Option<(String, String)>) {
     let caller = acting(visit, form);
     let fields = fields_of(service, call, form);
-    let thought = match calling::asked(&visit.app, service, call, &caller, fields) {
+    let thought = match gateway::asked(&visit.gateway, service, call, &caller, fields) {
         Err(problem) => Err(Stood::Problem(problem)),
         Ok((asked, _)) => service.runtime.would(&asked).map_err(|error| match error {
             CallError::Refused(refused) => Stood::Refused(refused),
@@ -85,13 +83,13 @@ pub async fn post(
     call: &Call,
     form: Sent,
 ) -> Result<Response<Body>, Problem> {
-    let _place = visit.app.enter()?;
+    let _place = visit.gateway.enter()?;
     let caller = acting(visit, &form);
     let fields = fields_of(service, call, &form);
     let told = step::told(service.operation(call), &fields);
     let key = sent(&form, "key").filter(|key| !key.is_empty());
     let terms = Terms { idempotency_key: key.map(str::to_string), ..Terms::default() };
-    let answer = match calling::begin(&visit.app, service, call, &caller, fields, terms) {
+    let answer = match gateway::begin(&visit.gateway, service, call, &caller, fields, terms) {
         Err(problem) => Err(problem),
         Ok(begun) => begun.reply(service).await,
     };
@@ -100,7 +98,7 @@ pub async fn post(
         Err(problem) => {
             let result = answer::refused(service, call, &told, &problem);
             let wrong = field_of(&problem).map(|field| (field, problem.detail.clone()));
-            (problem.status, result, wrong)
+            (problem.status(), result, wrong)
         }
     };
     if visit.part {

@@ -9,9 +9,7 @@ use super::shell::{self, Tab};
 use super::units::count;
 use super::value::Place;
 use super::visit::Visit;
-use crate::app::App;
-use crate::checking::Checking;
-use crate::service::Service;
+use gateway::{Checking, Gateway, Service};
 
 pub fn page(visit: &Visit, service: &Service) -> Html {
     let place = Place { name: &service.name, design: service.design() };
@@ -23,28 +21,28 @@ pub fn page(visit: &Visit, service: &Service) -> Html {
          it; each failure is shown to come back once its protection is taken away.</p>"
     );
     page.add(super::verdict::whole(service));
-    let running = matches!(*service.console.checking(), Checking::Running { .. });
+    let running = matches!(*service.checking(), Checking::Running { .. });
     if running {
         html!(
             page,
             "<p><span class=\"live\" id=\"said\">working</span></p><div data-live=\"{}\" \
              data-said=\"said\">{}</div><noscript><p><a href=\"{}\">Look again</a></p></noscript>",
             place.at("/check/events"),
-            now(&visit.app, service),
+            now(&visit.gateway, service),
             place.at("/check")
         );
     } else {
-        page.add(now(&visit.app, service));
+        page.add(now(&visit.gateway, service));
     }
     shell::of_design(visit, service, Tab::Check, "Check", &page)
 }
 
 /// How it stands: the part of the page that changes.
-pub fn now(app: &App, service: &Service) -> Html {
-    let states_max = app.config.checking.unwrap_or_default().states_max;
+pub fn now(gateway: &Gateway, service: &Service) -> Html {
+    let states_max = gateway.settings.checking.unwrap_or_default().states_max;
     let place = Place { name: &service.name, design: service.design() };
     let mut page = Html::new();
-    let report = match &*service.console.checking() {
+    let report = match &*service.checking() {
         Checking::NotAsked => {
             html!(
                 page,

@@ -1,11 +1,12 @@
 //! The design itself: drawn, promised, written.
 
 use super::html::{Html, html};
+use super::seen::Seen;
 use super::shell::{self, Tab};
 use super::value::Place;
 use super::verdict;
 use super::visit::Visit;
-use crate::service::Service;
+use gateway::Service;
 
 pub fn page(visit: &Visit, service: &Service) -> Html {
     let design = service.design();
@@ -47,7 +48,8 @@ fn said(name: &str) -> String {
 }
 
 fn promises(page: &mut Html, service: &Service, place: &Place<'_>) {
-    let sheet = service.console.sheet(service.design());
+    let seen = service.kept::<Seen>();
+    let sheet = seen.sheet(service.design());
     if !sheet.failures.is_empty() {
         html!(
             page,

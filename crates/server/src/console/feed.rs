@@ -13,8 +13,7 @@ use super::shell::{self, Tab};
 use super::value::{self, Place, clock_text};
 use super::visit::Visit;
 use super::{live, look};
-use crate::problem::Problem;
-use crate::service::Service;
+use gateway::{Problem, Service};
 
 /// Transitions on one page, and in one event.
 const PAGE: usize = 50;
@@ -166,8 +165,8 @@ pub fn events(
     let from = last.or(sent(&visit.query, "from")).filter(|from| !from.is_empty());
     let from = from.map(str::to_string);
     let subject = sent(&visit.query, "subject").map(str::to_string);
-    let app = Arc::clone(&visit.app);
-    live::stream(app, TOGETHER, from, move |from: Option<String>| {
+    let gateway = Arc::clone(&visit.gateway);
+    live::stream(gateway, TOGETHER, from, move |from: Option<String>| {
         let (visit, service, subject) = (Arc::clone(&visit), Arc::clone(&service), subject.clone());
         async move {
             let found = look::feed(&visit, &service, from.as_deref(), EVENT).await;

@@ -2,10 +2,11 @@
 
 use super::html::{Html, html};
 use super::look;
+use super::seen::Seen;
 use super::shell::{self, Tab};
 use super::value::{self, Place, grouped};
 use super::visit::Visit;
-use crate::service::Service;
+use gateway::Service;
 
 const LIMIT: usize = 30;
 
@@ -63,7 +64,8 @@ pub async fn page(visit: &Visit, service: &Service) -> Html {
 
 /// What can be known before anyone calls.
 fn foreseen(page: &mut Html, service: &Service) {
-    let sheet = service.console.sheet(service.design());
+    let seen = service.kept::<Seen>();
+    let sheet = seen.sheet(service.design());
     if sheet.hot_keys.is_empty() {
         return;
     }

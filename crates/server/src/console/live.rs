@@ -11,8 +11,7 @@ use futures_util::stream;
 
 use super::html::Html;
 use super::shell;
-use crate::app::App;
-use crate::problem::Problem;
+use gateway::{Gateway, Problem};
 
 /// One event: its name, where it stands, its markup.
 pub fn event(name: &str, id: Option<&str>, part: &Html) -> String {
@@ -32,7 +31,7 @@ pub fn event(name: &str, id: Option<&str>, part: &Html) -> String {
 /// Asks for the next text every so often, until the browser leaves, the server stops, or there is
 /// no more to tell. An empty text is a sign of life.
 pub fn stream<S, F, Told>(
-    app: Arc<App>,
+    gateway: Arc<Gateway>,
     every: Duration,
     state: S,
     next: F,
@@ -43,10 +42,10 @@ where
     Told: Future<Output = Option<(String, S)>> + Send,
 {
     let next = Arc::new(next);
-    let place = app.follow()?;
+    let place = gateway.follow()?;
     let first = (state, true, 0_u32, place);
     let body = stream::unfold(first, move |(state, first, quiet, place)| {
-        let (app, next) = (Arc::clone(&app), Arc::clone(&next));
+        let (gateway, next) = (Arc::clone(&gateway), Arc::clone(&next));
         async move {
             let mut state = state;
             let mut first = first;
@@ -60,7 +59,7 @@ where
                 };
                 let (text, after) = tokio::select! {
                     told = told => told?,
-                    () = app.stopped() => return None,
+                    () = gateway.stopped() => return None,
                 };
                 first = false;
                 state = after;

@@ -4,11 +4,12 @@ use drawing::plot::{Line, plot};
 
 use super::html::{Html, html};
 use super::pulse::Pulse;
+use super::seen::Seen;
 use super::shell::{self, Tab};
 use super::units::{count, latency};
 use super::value::{Place, grouped};
 use super::visit::Visit;
-use crate::service::Service;
+use gateway::Service;
 
 pub fn page(visit: &Visit, service: &Service) -> Html {
     let place = Place { name: &service.name, design: service.design() };
@@ -25,7 +26,7 @@ pub fn page(visit: &Visit, service: &Service) -> Html {
 
 /// The plots and the table: the part that changes.
 pub fn plots(service: &Service) -> Html {
-    let seconds = service.console.seconds();
+    let seconds = service.kept::<Seen>().seconds();
     let span = Pulse::span(seconds.len());
     let mut page = Html::new();
     let last = seconds.last().copied().unwrap_or_default();

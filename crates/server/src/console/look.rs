@@ -4,10 +4,8 @@ use runtime::{CallError, DueRepair, Past, RecordPage, Truth, ViewQuery};
 use serde_json::Value;
 
 use super::visit::Visit;
-use crate::auth::Roles;
 use crate::kinds;
-use crate::problem::Problem;
-use crate::service::Service;
+use gateway::{Problem, Roles, Service};
 
 pub async fn record(
     visit: &Visit,

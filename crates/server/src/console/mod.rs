@@ -42,16 +42,14 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::request::Parts;
 use axum::http::{Method, Request, Response, StatusCode};
-use axum::response::IntoResponse;
 use axum::routing::any;
 
 use crate::app::App;
 use crate::body;
-use crate::checking;
 use crate::path;
-use crate::problem::Problem;
-use crate::routes::step::unknown;
+use crate::problem::{OverHttp as _, Problem, not_allowed};
 use fields::Sent;
+use gateway::Gateway;
 use html::{Html, html};
 use visit::Visit;
 
@@ -62,18 +60,18 @@ pub fn routes() -> Router<Arc<App>> {
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Looks at the counters of every design once a second, until the server stops.
-pub async fn watch(app: Arc<App>) {
+pub async fn watch(gateway: Arc<Gateway>) {
     let mut beat = tokio::time::interval(SECOND);
     beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
     loop {
         tokio::select! {
             _ = beat.tick() => {}
-            () = app.stopped() => return,
+            () = gateway.stopped() => return,
         }
-        let app = Arc::clone(&app);
+        let gateway = Arc::clone(&gateway);
         let looked = tokio::task::spawn_blocking(move || {
-            for service in app.services() {
-                service.console.look(&service.runtime, service.within());
+            for service in gateway.services() {
+                service.kept::<Seen>().look(&service.runtime, service.within());
             }
         });
         if looked.await.is_err() {
@@ -83,37 +81,38 @@ pub async fn watch(app: Arc<App>) {
 }
 
 async fn answer(State(app): State<Arc<App>>, request: Request<Body>) -> Response<Body> {
+    let gateway = Arc::clone(&app.gateway);
     let (request, sent) = request.into_parts();
     let part = request.headers.contains_key("steadfast-part");
-    match Visit::of(&app, &request) {
+    match Visit::of(&gateway, &request) {
         Ok(visit) => {
             let visit = Arc::new(visit);
-            match dispatch(&app, &visit, &request, sent).await {
+            match dispatch(&gateway, &visit, &request, sent).await {
                 Ok(response) => response,
-                Err(problem) => tell(&app, &visit, &request, &problem),
+                Err(problem) => tell(&gateway, &visit, &request, &problem),
             }
         }
-        Err(why) => match stranger(&app, &request, sent, why).await {
+        Err(why) => match stranger(&gateway, &request, sent, why).await {
             Ok(response) => response,
-            Err(problem) if part => shell::respond(problem.status, trouble::note(&problem)),
+            Err(problem) if part => shell::respond(problem.status(), trouble::note(&problem)),
             Err(problem) => problem.into_response(),
         },
     }
 }
 
 /// What went wrong, on the page where it did or in the part of one that was asked for.
-fn tell(app: &App, visit: &Visit, request: &Parts, problem: &Problem) -> Response<Body> {
+fn tell(gateway: &Gateway, visit: &Visit, request: &Parts, problem: &Problem) -> Response<Body> {
     let note = trouble::note(problem);
     if visit.part {
-        return shell::respond(problem.status, note);
+        return shell::respond(problem.status(), note);
     }
     let parts = console_path(request).unwrap_or_default();
-    let service = parts.first().and_then(|name| app.service(name).ok());
+    let service = parts.first().and_then(|name| gateway.service(name).ok());
     let mut page = Html::new();
     html!(
         page,
         "<h1>{}</h1>{}",
-        if problem.status.as_u16() == 404 { "Not here" } else { "Not done" },
+        if problem.status().as_u16() == 404 { "Not here" } else { "Not done" },
         note
     );
     let page = match service {
@@ -126,17 +125,17 @@ fn tell(app: &App, visit: &Visit, request: &Parts, problem: &Problem) -> Respons
             shell::alone(visit, &problem.title, &page)
         }
     };
-    shell::respond(problem.status, page)
+    shell::respond(problem.status(), page)
 }
 
 /// Someone whose token is missing or no good: shown how to sign in, and nothing else.
 async fn stranger(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     request: &Parts,
     sent: Body,
     why: Problem,
 ) -> Result<Response<Body>, Problem> {
-    if why.status != StatusCode::UNAUTHORIZED {
+    if why.status() != StatusCode::UNAUTHORIZED {
         return Err(why);
     }
     let parts = console_path(request)?;
@@ -144,13 +143,13 @@ async fn stranger(
     match parts[..] {
         ["_", "assets", name] => asset(name, request),
         ["_", "sign-in"] if request.method == Method::POST => {
-            let form = form(app, request, sent).await?;
-            session::sign_in(app, request, &form)
+            let form = form(gateway, request, sent).await?;
+            session::sign_in(gateway, request, &form)
         }
         ["_", "sign-out"] if request.method == Method::POST => Ok(session::sign_out()),
         _ => {
             let had = visit::cookie(&request.headers, visit::TOKEN).is_some();
-            session::ask(app, request, had.then_some(&why))
+            session::ask(gateway, request, had.then_some(&why))
         }
     }
 }
@@ -163,9 +162,9 @@ fn console_path(request: &Parts) -> Result<Vec<String>, Problem> {
 }
 
 /// The fields of a form that this console sent.
-async fn form(app: &Arc<App>, request: &Parts, sent: Body) -> Result<Sent, Problem> {
+async fn form(gateway: &Arc<Gateway>, request: &Parts, sent: Body) -> Result<Sent, Problem> {
     visit::same_origin(&request.headers)?;
-    let bytes = body::read(sent, app.limits()).await?;
+    let bytes = body::read(sent, gateway.limits()).await?;
     let text =
         std::str::from_utf8(&bytes).map_err(|_| Problem::malformed("the form is no text"))?;
     path::query(text)
@@ -181,7 +180,7 @@ fn shown(page: Html) -> Response<Body> {
 }
 
 async fn dispatch(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     visit: &Arc<Visit>,
     request: &Parts,
     sent: Body,
@@ -189,17 +188,17 @@ async fn dispatch(
     let parts = console_path(request)?;
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     match request.method {
-        Method::GET | Method::HEAD => get(app, visit, &parts, request).await,
+        Method::GET | Method::HEAD => get(gateway, visit, &parts, request).await,
         Method::POST => {
-            let form = form(app, request, sent).await?;
-            post(app, visit, &parts, request, form).await
+            let form = form(gateway, request, sent).await?;
+            post(gateway, visit, &parts, request, form).await
         }
-        _ => Err(Problem::method("GET, HEAD, POST")),
+        _ => Err(not_allowed("GET, HEAD, POST")),
     }
 }
 
 async fn get(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     visit: &Arc<Visit>,
     parts: &[&str],
     request: &Parts,
@@ -209,12 +208,12 @@ async fn get(
         ["_", "assets", name] => return asset(name, request),
         ["_", "overview"] => {
             let visit = Arc::clone(visit);
-            return replaced(app, move || overview::cards(&visit));
+            return replaced(gateway, move || overview::cards(&visit));
         }
         ["_", ..] => return Err(nothing()),
         _ => {}
     }
-    let service = app.service(parts[0])?;
+    let service = gateway.service(parts[0])?;
     Ok(shown(match &parts[1..] {
         [] => design_page::page(visit, service),
         ["records"] => records::page(visit, service).await?,
@@ -223,7 +222,7 @@ async fn get(
         ["steps"] => steps::page(visit, service),
         ["step" | "would", actor, operation] => {
             let call = service.call(actor, operation);
-            let call = call.ok_or_else(|| unknown(service, actor, operation))?;
+            let call = call.ok_or_else(|| gateway::unknown(service, actor, operation))?;
             let asked = visit.query.iter().any(|(name, _)| name.starts_with("p."));
             let form = fields::suggested(service.design(), service.operation(call), &visit.query);
             let mut given = step::Shown { form, ..step::Shown::default() };
@@ -244,20 +243,20 @@ async fn get(
         ["load"] => load::page(visit, service),
         ["load", "events"] => {
             let service = Arc::clone(service);
-            return replaced(app, move || load::plots(&service));
+            return replaced(gateway, move || load::plots(&service));
         }
         ["hot"] => hot::page(visit, service).await,
         ["check"] => check::page(visit, service),
         ["check", "events"] => {
-            let (its_app, service) = (Arc::clone(app), Arc::clone(service));
-            return replaced(app, move || check::now(&its_app, &service));
+            let (its_gateway, service) = (Arc::clone(gateway), Arc::clone(service));
+            return replaced(gateway, move || check::now(&its_gateway, &service));
         }
         _ => return Err(nothing()),
     }))
 }
 
 async fn post(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     visit: &Arc<Visit>,
     parts: &[&str],
     request: &Parts,
@@ -266,16 +265,16 @@ async fn post(
     match parts {
         ["_", "theme"] => return Ok(session::theme(request, &form)),
         ["_", "who"] => return Ok(session::who(&form)),
-        ["_", "sign-in"] => return session::sign_in(app, request, &form),
+        ["_", "sign-in"] => return session::sign_in(gateway, request, &form),
         ["_", "sign-out"] => return Ok(session::sign_out()),
         [] | ["_", ..] => return Err(nothing()),
         _ => {}
     }
-    let service = app.service(parts[0])?;
+    let service = gateway.service(parts[0])?;
     match &parts[1..] {
         [what @ ("step" | "would"), actor, operation] => {
             let call = service.call(actor, operation);
-            let call = call.ok_or_else(|| unknown(service, actor, operation))?;
+            let call = call.ok_or_else(|| gateway::unknown(service, actor, operation))?;
             match *what {
                 "would" => call::would(visit, service, call, form).await,
                 _ => call::post(visit, service, call, form).await,
@@ -284,7 +283,7 @@ async fn post(
         ["outbox", "retry"] => outbox::retry(visit, service, &form).await,
         ["check"] => {
             look::may_operate(visit)?;
-            checking::begin(app, service);
+            gateway::checking::begin(gateway, service);
             let place = value::Place { name: &service.name, design: service.design() };
             Ok(session::go(&place.at("/check")))
         }
@@ -298,11 +297,11 @@ fn nothing() -> Problem {
 
 /// The same part of a page anew every second, as long as it changes.
 fn replaced(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     part: impl Fn() -> Html + Send + Sync + 'static,
 ) -> Result<Response<Body>, Problem> {
     let part = Arc::new(part);
-    live::stream(Arc::clone(app), SECOND, String::new(), move |last: String| {
+    live::stream(Arc::clone(gateway), SECOND, String::new(), move |last: String| {
         let part = Arc::clone(&part);
         async move {
             let now = part();

@@ -14,8 +14,7 @@ use super::shell::{self, Tab};
 use super::value::{self, Place};
 use super::visit::Visit;
 use super::{look, session};
-use crate::problem::Problem;
-use crate::service::Service;
+use gateway::{Problem, Service};
 
 /// Entries that are looked at.
 const LIMIT: usize = 1_000;
@@ -73,7 +72,7 @@ pub fn page(visit: &Visit, service: &Service) -> Result<Html, Problem> {
 
 /// Who is told of events, and how far each is.
 fn webhooks(page: &mut Html, visit: &Visit, service: &Service) {
-    let told = visit.app.told(&service.name);
+    let told = visit.gateway.told(&service.name);
     if told.is_empty() {
         return;
     }
@@ -174,7 +173,7 @@ pub async fn retry(
         Ok(Ok(())) => {
             let of = json!({ "design": service.name, "effect": effect, "key": key });
             // it is under way, whether or not the log takes the line
-            let _ = visit.app.auditor.done(Act::DeadLetterRetried, &visit.caller.principal, of);
+            let _ = visit.gateway.auditor.done(Act::DeadLetterRetried, &visit.caller.principal, of);
         }
         Ok(Err(error)) => return Err(look::problem(service, error)),
         Err(_) => return Err(Problem::broken()),

@@ -2,12 +2,13 @@
 
 use super::html::{Html, html};
 use super::pulse::Pulse;
+use super::seen::Seen;
 use super::shell;
 use super::units::count;
 use super::value::{Place, grouped};
 use super::verdict;
 use super::visit::Visit;
-use crate::service::Service;
+use gateway::Service;
 
 pub fn page(visit: &Visit) -> Html {
     let mut page = Html::new();
@@ -23,7 +24,7 @@ pub fn page(visit: &Visit) -> Html {
 /// A card for each design: the part that changes.
 pub fn cards(visit: &Visit) -> Html {
     let mut page = Html::new();
-    let store = visit.app.store();
+    let store = visit.gateway.store();
     let refuses = store.refuses.map(str::to_owned);
     for what in refuses.into_iter().chain(store.warnings()) {
         let what = super::trouble::capital(&what);
@@ -33,7 +34,7 @@ pub fn cards(visit: &Visit) -> Html {
             what
         );
     }
-    for service in visit.app.services() {
+    for service in visit.gateway.services() {
         card(&mut page, service);
     }
     page
@@ -55,7 +56,7 @@ fn card(page: &mut Html, service: &Service) {
         done += times;
         refused += by_clause.values().sum::<u64>();
     }
-    let seconds = service.console.seconds();
+    let seconds = service.kept::<Seen>().seconds();
     let recent = &seconds[seconds.len().saturating_sub(10)..];
     let last = recent.iter().map(|second| second.done).sum::<u64>() as f64;
     let rate = last / recent.len().max(1) as f64;
@@ -67,7 +68,7 @@ fn card(page: &mut Html, service: &Service) {
         grouped(done),
         grouped(refused)
     );
-    let dead = service.console.dead_letters();
+    let dead = service.kept::<Seen>().dead_letters();
     if dead > 0 {
         html!(
             page,

@@ -11,8 +11,7 @@ use super::shell::{self, Tab};
 use super::value::{self, Place, key_text};
 use super::visit::Visit;
 use super::{look, trouble};
-use crate::problem::Problem;
-use crate::service::Service;
+use gateway::{Problem, Service};
 
 /// Transitions on one page.
 const PAGE: usize = 25;

@@ -10,8 +10,7 @@ use super::shell::{self, Tab};
 use super::value::{self, Place};
 use super::visit::Visit;
 use super::{look, trouble};
-use crate::problem::Problem;
-use crate::service::Service;
+use gateway::{Problem, Service};
 
 /// Records on one page, and attributes shown of each.
 const PAGE: usize = 50;

@@ -2,10 +2,11 @@
 
 use super::answer::prevented;
 use super::html::{Html, html};
+use super::seen::Seen;
 use super::shell::{self, Tab};
 use super::value::{Place, grouped};
 use super::visit::Visit;
-use crate::service::Service;
+use gateway::Service;
 
 struct Line {
     actor: String,
@@ -60,7 +61,8 @@ pub fn page(visit: &Visit, service: &Service) -> Html {
 /// Every clause of every step, those that refused most first; then what else stood in the way.
 fn lines(service: &Service) -> Vec<Line> {
     let design = service.design();
-    let sheet = service.console.sheet(design);
+    let seen = service.kept::<Seen>();
+    let sheet = seen.sheet(design);
     let counted = service.runtime.counters().all();
     let mut lines = Vec::new();
     for (operation, (_, _, by_clause)) in design.operations.iter().zip(&counted) {

@@ -6,18 +6,19 @@ use design::model::OperationKind;
 
 use super::html::{Html, html};
 use super::look;
+use super::seen::Seen;
 use super::shell::{self, Tab};
 use super::value::{self, Place, grouped};
 use super::visit::Visit;
-use crate::problem::Problem;
-use crate::service::Service;
+use gateway::{Problem, Service};
 
 const LIMIT: usize = 200;
 
 pub async fn page(visit: &Visit, service: &Service) -> Result<Html, Problem> {
     let design = service.design();
     let place = Place { name: &service.name, design };
-    let sheet = service.console.sheet(design);
+    let seen = service.kept::<Seen>();
+    let sheet = seen.sheet(design);
     let due = look::due(service, LIMIT);
     let due = due.map_err(|error| look::problem(service, error))?;
     let mut page = Html::new();

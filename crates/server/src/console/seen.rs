@@ -1,21 +1,19 @@
 //! What the console keeps of one design: the last minutes, and what is worked out once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use design::model::{Design, OperationKind};
 use explain::Sheet;
 use runtime::Runtime;
 
 use super::pulse::{Pulse, Second, Totals};
-use crate::checking::Checking;
 
 #[derive(Default)]
 pub struct Seen {
     pulse: Mutex<Pulse>,
     dead_letters: AtomicU64,
     sheet: OnceLock<Sheet>,
-    checking: Mutex<Checking>,
 }
 
 /// The outbox is looked through no further than this when dead letters are counted.
@@ -53,10 +51,6 @@ impl Seen {
     /// The derivation, worked out when it is first asked for.
     pub fn sheet(&self, design: &Design) -> &Sheet {
         self.sheet.get_or_init(|| explain::sheet(design))
-    }
-
-    pub fn checking(&self) -> MutexGuard<'_, Checking> {
-        self.checking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -12,9 +12,8 @@ use super::html::{Html, encoded, html};
 use super::shell;
 use super::trouble;
 use super::visit::{self, AS, THEME, TOKEN, Visit, back};
-use crate::app::App;
 use crate::kinds;
-use crate::problem::Problem;
+use gateway::{Gateway, Problem};
 
 /// A token is at most this long; browsers keep no more in a cookie.
 const TOKEN_BYTES_MAX: usize = 3_900;
@@ -61,14 +60,18 @@ pub fn who(form: &Sent) -> Response<Body> {
 }
 
 /// Keeps a token that is good, where no script can read it.
-pub fn sign_in(app: &Arc<App>, request: &Parts, form: &Sent) -> Result<Response<Body>, Problem> {
+pub fn sign_in(
+    gateway: &Arc<Gateway>,
+    request: &Parts,
+    form: &Sent,
+) -> Result<Response<Body>, Problem> {
     let token = sent(form, "token").unwrap_or_default().trim();
     if token.is_empty() || token.len() > TOKEN_BYTES_MAX {
         let why = Problem::new(&kinds::NO_TOKEN, "paste the whole token");
-        return ask(app, request, Some(&why));
+        return ask(gateway, request, Some(&why));
     }
-    if let Err(why) = visit::caller(app, &request.headers, Some(token)) {
-        return ask(app, request, Some(&why));
+    if let Err(why) = visit::caller(gateway, &request.headers, Some(token)) {
+        return ask(gateway, request, Some(&why));
     }
     let mut response = go(&back(form));
     let origin = request.headers.get(ORIGIN).map(HeaderValue::as_bytes).unwrap_or_default();
@@ -86,11 +89,11 @@ pub fn sign_out() -> Response<Body> {
 
 /// The page that asks for a token.
 pub fn ask(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     request: &Parts,
     why: Option<&Problem>,
 ) -> Result<Response<Body>, Problem> {
-    let visit = Visit::stranger(app, request)?;
+    let visit = Visit::stranger(gateway, request)?;
     let mut page = Html::new();
     html!(
         page,

@@ -8,7 +8,7 @@ use super::html::{Html, html};
 use super::value::Place;
 use super::verdict;
 use super::visit::Visit;
-use crate::service::Service;
+use gateway::Service;
 
 /// The pages of a design, in the order of the menu.
 #[derive(Clone, Copy, PartialEq, Eq)]

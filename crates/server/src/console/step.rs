@@ -7,10 +7,11 @@ use super::answer::{self, Thought};
 use super::fields::{self, Field, Sent, sent};
 use super::html::{Html, encoded, html};
 use super::look;
+use super::seen::Seen;
 use super::shell::{self, Tab};
 use super::value::{Place, key_text, plain};
 use super::visit::Visit;
-use crate::service::{Call, Service};
+use gateway::{Call, Service};
 
 /// Keys to choose from in one field.
 const KNOWN: usize = 50;
@@ -34,7 +35,8 @@ pub async fn page(visit: &Visit, service: &Service, call: &Call, shown: Shown) -
     let operation = service.operation(call);
     let actor = &design.actors[operation.actor.index()].name;
     let name = format!("{actor}[{}]", operation.name);
-    let sheet = service.console.sheet(design);
+    let seen = service.kept::<Seen>();
+    let sheet = seen.sheet(design);
     let derived = sheet.operations.iter().find(|one| one.name == name);
     let mut page = Html::new();
     html!(
@@ -249,7 +251,8 @@ pub fn fields_of(service: &Service, call: &Call, form: &Sent) -> Map<String, Val
 
 /// What it reads and writes, from the derivation.
 fn writes(page: &mut Html, service: &Service, name: &str) {
-    let sheet = service.console.sheet(service.design());
+    let seen = service.kept::<Seen>();
+    let sheet = seen.sheet(service.design());
     let Some(derived) = sheet.operations.iter().find(|one| one.name == name) else { return };
     html!(
         page,

@@ -1,15 +1,17 @@
 //! What can be called, actor by actor.
 
 use super::html::{Html, html};
+use super::seen::Seen;
 use super::shell::{self, Tab};
 use super::value::Place;
 use super::visit::Visit;
-use crate::service::Service;
+use gateway::Service;
 
 pub fn page(visit: &Visit, service: &Service) -> Html {
     let design = service.design();
     let place = Place { name: &service.name, design };
-    let sheet = service.console.sheet(design);
+    let seen = service.kept::<Seen>();
+    let sheet = seen.sheet(design);
     let mut page = Html::new();
     html!(
         page,

@@ -1,7 +1,7 @@
 //! What went wrong, told where it happened.
 
 use super::html::{Html, html};
-use crate::problem::Problem;
+use crate::problem::{OverHttp as _, Problem};
 
 /// A note in the place of what could not be shown.
 pub fn note(problem: &Problem) -> Html {
@@ -12,7 +12,7 @@ pub fn note(problem: &Problem) -> Html {
         capital(&problem.title),
         super::design_page::prose(&problem.detail)
     );
-    if problem.status.as_u16() == 429 {
+    if problem.status().as_u16() == 429 {
         html!(page, "<p>Try again in a second.</p>");
     }
     html!(page, "</div>");

@@ -6,8 +6,7 @@ use super::design_page::prose;
 use super::html::{Html, html};
 use super::units::count;
 use super::value::Place;
-use crate::service::Service;
-use crate::standing::Standing;
+use gateway::{Service, Standing};
 
 /// A few words in a colour, which lead to the check.
 pub fn tag(service: &Service) -> Html {

@@ -6,17 +6,18 @@ use serde_json::{Map, Value};
 
 use super::fields::{self, Field, Sent, sent};
 use super::html::{Html, encoded, html};
+use super::seen::Seen;
 use super::shell::{self, Tab};
 use super::value::{self, Place};
 use super::visit::Visit;
 use super::{look, trouble};
-use crate::problem::Problem;
-use crate::service::Service;
+use gateway::{Problem, Service};
 
 pub fn page(visit: &Visit, service: &Service) -> Html {
     let design = service.design();
     let place = Place { name: &service.name, design };
-    let sheet = service.console.sheet(design);
+    let seen = service.kept::<Seen>();
+    let sheet = seen.sheet(design);
     let mut page = Html::new();
     html!(
         page,

@@ -7,13 +7,12 @@ use axum::http::request::Parts;
 
 use super::fields::Sent;
 use super::html::{Html, html};
+use super::seen::Seen;
 use super::shell::Tab;
-use crate::app::App;
-use crate::auth::{self, Caller, Roles};
+use crate::auth;
 use crate::kinds;
 use crate::path;
-use crate::problem::Problem;
-use crate::service::Service;
+use gateway::{Caller, Gateway, Problem, Roles, Service};
 
 /// The cookies of the console. The token's cannot be read by any script.
 pub const TOKEN: &str = "steadfast_token";
@@ -21,7 +20,7 @@ pub const AS: &str = "steadfast_as";
 pub const THEME: &str = "steadfast_theme";
 
 pub struct Visit {
-    pub app: Arc<App>,
+    pub gateway: Arc<Gateway>,
     pub caller: Caller,
     /// signed in with a token, rather than named by itself
     pub signed_in: bool,
@@ -35,23 +34,27 @@ pub struct Visit {
 
 impl Visit {
     /// Who comes, by its cookies. A problem with the status 401 asks for a token.
-    pub fn of(app: &Arc<App>, request: &Parts) -> Result<Visit, Problem> {
+    pub fn of(gateway: &Arc<Gateway>, request: &Parts) -> Result<Visit, Problem> {
         let headers = &request.headers;
         let token = cookie(headers, TOKEN).filter(|token| !token.is_empty());
-        let caller = caller(app, headers, token.as_deref())?;
-        Ok(Visit { signed_in: token.is_some(), ..Visit::as_caller(app, request, caller)? })
+        let caller = caller(gateway, headers, token.as_deref())?;
+        Ok(Visit { signed_in: token.is_some(), ..Visit::as_caller(gateway, request, caller)? })
     }
 
     /// For a page that anyone may see.
-    pub fn stranger(app: &Arc<App>, request: &Parts) -> Result<Visit, Problem> {
-        Visit::as_caller(app, request, Caller::nobody())
+    pub fn stranger(gateway: &Arc<Gateway>, request: &Parts) -> Result<Visit, Problem> {
+        Visit::as_caller(gateway, request, Caller::nobody())
     }
 
-    fn as_caller(app: &Arc<App>, request: &Parts, caller: Caller) -> Result<Visit, Problem> {
+    fn as_caller(
+        gateway: &Arc<Gateway>,
+        request: &Parts,
+        caller: Caller,
+    ) -> Result<Visit, Problem> {
         let headers = &request.headers;
         let uri = &request.uri;
         Ok(Visit {
-            app: Arc::clone(app),
+            gateway: Arc::clone(gateway),
             caller,
             signed_in: false,
             theme: match cookie(headers, THEME).as_deref() {
@@ -98,14 +101,18 @@ impl Visit {
     /// How many things on this page wait for a person.
     pub fn badge(&self, service: &Service, tab: Tab) -> u64 {
         match tab {
-            Tab::Outbox if self.caller.roles == Roles::All => service.console.dead_letters(),
+            Tab::Outbox if self.caller.roles == Roles::All => service.kept::<Seen>().dead_letters(),
             _ => 0,
         }
     }
 }
 
 /// The caller that these cookies stand for.
-pub fn caller(app: &App, headers: &HeaderMap, token: Option<&str>) -> Result<Caller, Problem> {
+pub fn caller(
+    gateway: &Gateway,
+    headers: &HeaderMap,
+    token: Option<&str>,
+) -> Result<Caller, Problem> {
     let mut asked = HeaderMap::new();
     let mut set = |name: HeaderName, value: &str| {
         if let Ok(value) = HeaderValue::from_str(value) {
@@ -120,7 +127,7 @@ pub fn caller(app: &App, headers: &HeaderMap, token: Option<&str>) -> Result<Cal
             }
         }
     }
-    let caller = auth::caller(app, &asked)?;
+    let caller = auth::caller(gateway, &asked)?;
     if token.is_none() {
         here(headers)?;
     }

@@ -9,20 +9,18 @@ use axum::http::{HeaderMap, Response};
 use identity::Act;
 use serde_json::{Value, json};
 
-use crate::admin::{AdminError, Replacement};
 use crate::answer;
 use crate::app::App;
-use crate::auth::{self, Caller};
+use crate::auth;
 use crate::body;
-use crate::checking;
 use crate::kinds;
 use crate::path;
 use crate::problem::Problem;
-use crate::service::Service;
+use gateway::{Admin, AdminError, Caller, Replacement, Service};
 
 pub fn operator(app: &Arc<App>, headers: &HeaderMap) -> Result<Caller, Problem> {
     let caller = auth::caller(app, headers)?;
-    auth::operator(app, &caller, "this")?;
+    gateway::operator(app, &caller, "this")?;
     Ok(caller)
 }
 
@@ -68,7 +66,7 @@ pub async fn backup(
     let _place = app.enter()?;
     let caller = operator(app, headers)?;
     body::is_json(headers)?;
-    let asked = body::object(&body::read(sent, app.limits()).await?)?;
+    let asked = gateway::object(&body::read(sent, app.limits()).await?)?;
     let to = asked.get("to").and_then(Value::as_str).map(PathBuf::from);
     let Some(to) = to.filter(|to| to.is_absolute()) else {
         let detail =
@@ -126,8 +124,8 @@ pub async fn replace(
         // it is replaced, whether or not the log takes the line
         let of = json!({ "design": old.name, "verdict": verdict });
         let _ = app.auditor.done(Act::DesignReplaced, &caller.principal, of);
-        if app.config.checking.is_some() {
-            checking::unknown_ones(&app);
+        if app.settings.checking.is_some() {
+            gateway::checking::unknown_ones(&app.gateway);
         }
         let removed = runtime.remove_left_over().unwrap_or(0);
         Ok(json!({
@@ -142,8 +140,8 @@ pub async fn replace(
     Ok(answer::json(&said))
 }
 
-fn admin(app: &App) -> Result<Arc<dyn crate::admin::Admin>, Problem> {
-    let found = app.config.admin.as_ref().map(|admin| Arc::clone(&admin.0));
+fn admin(app: &App) -> Result<Arc<dyn Admin>, Problem> {
+    let found = app.settings.admin.as_ref().map(|admin| Arc::clone(&admin.0));
     found.ok_or_else(|| Problem::unknown("this server has no operator's side"))
 }
 

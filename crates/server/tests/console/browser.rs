@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use crate::support::{Client, LEASE, TICKETS, serve, service};
 use crate::webdriver::Browser;
+use gateway::Service;
 use runtime::{Delivered, Delivery, Outside, Runtime, Settings};
 use serde_json::{Value, json};
-use server::{Running, Service};
+use server::Running;
 
 const PAYMENTS: &str = include_str!("../../../../designs/systems/payments.design");
 const EVIL: [&str; 2] = ["<script>alert(1)</script>", "\"><img src=x onerror=alert(2)>"];

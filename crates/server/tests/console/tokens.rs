@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use gateway::Access;
 use identity::{Identity, NewToken, Roles, Target, now_s};
 use serde_json::json;
-use server::{Access, Config, Running};
+use server::{Config, Running};
 
 use crate::pages::submit;
 use crate::support::{Client, Response, TICKETS, config, service};

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use gateway::Budget;
 use model_checker::Word;
-use server::{Budget, Config};
+use server::Config;
 
 use crate::browser::{audit, is_picture};
 use crate::support::{TICKETS, config, service};

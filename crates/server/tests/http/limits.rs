@@ -4,8 +4,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::support::{Client, TICKETS, config, lag, service, service_on};
+use gateway::Limits;
 use serde_json::json;
-use server::{Limits, Running};
+use server::Running;
 
 const ADD: &str = "/v1/tickets/organizer/add_seat";
 const HEAD: &str = "POST /v1/tickets/organizer/add_seat HTTP/1.1\r\nhost: x\r\n\

@@ -5,8 +5,9 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::{Client, config, service};
+use gateway::{Admin, AdminError, AdminHandle, Replacement, Service};
 use serde_json::json;
-use server::{Admin, AdminError, AdminHandle, Config, Replacement, Service};
+use server::Config;
 
 const DOOR: &str = r#"design Door
 

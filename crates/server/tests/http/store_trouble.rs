@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use crate::support::{Client, config, service};
-use server::{Admin, AdminError, AdminHandle, Config, Replacement, Service, StoreState};
+use gateway::{Admin, AdminError, AdminHandle, Replacement, Service, StoreState};
+use server::Config;
 
 struct Keeper(Arc<Mutex<StoreState>>);
 

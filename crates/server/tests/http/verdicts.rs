@@ -3,11 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use gateway::{Admin, AdminError, AdminHandle, Budget, Replacement, Service, Standing};
 use model_checker::Word;
 use serde_json::json;
-use server::{
-    Admin, AdminError, AdminHandle, Budget, Config, Replacement, Running, Service, Standing,
-};
+use server::{Config, Running};
 
 use crate::support::{Client, config, service};
 

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use design::model::Design;
+use gateway::{Admin, AdminError, Budget, Replacement, Service, Standing, StoreState, Told};
 use model_checker::{Options, Word};
 use outgoing::{Effects, Webhooks};
 use runtime::{Outside, ReplaceError, Runtime, Workers};
 use serde_json::{Value, json};
-use server::{Admin, AdminError, Budget, Replacement, Service, Standing, StoreState, Told};
 use store_embedded::Embedded;
 use telemetry::Spans;
 
@@ -81,7 +81,7 @@ impl Host {
         let mut word = self.verdicts.find(with.text, design, None);
         let open = word.as_ref().is_none_or(|word| matches!(word, Word::NotKnown { .. }));
         if !design.world.written {
-            word = Some(Word::NotKnown { why: server::NO_WORLD.into() });
+            word = Some(Word::NotKnown { why: gateway::NO_WORLD.into() });
         } else if self.require.is_some() && open {
             let Budget { states_max, memory_bytes_max } = Budget::default();
             let (max_states, max_memory) = (states_max, memory_bytes_max);

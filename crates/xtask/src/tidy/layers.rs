@@ -41,6 +41,10 @@ const IMPURE: &[&str] = &[
     "uuid",
 ];
 
+/// Whatever reads or writes a wire format.
+const WIRE: &[&str] =
+    &["axum", "http", "http-body-util", "httparse", "hyper", "hyper-util", "reqwest", "ureq"];
+
 const LAYERS: &[Layer] = &[
     Layer { package: "syntax", uses: &[], tests_use: &[], never: RUNNING },
     Layer { package: "design", uses: &["syntax"], tests_use: &[], never: RUNNING },
@@ -75,12 +79,19 @@ const LAYERS: &[Layer] = &[
         never: &["hyper", "axum", "reqwest", "rand", "chrono"],
     },
     Layer {
+        package: "gateway",
+        uses: &["design", "engine", "identity", "model-checker", "runtime", "store", "telemetry"],
+        tests_use: &[],
+        never: WIRE,
+    },
+    Layer {
         package: "server",
         uses: &[
             "design",
             "drawing",
             "engine",
             "explain",
+            "gateway",
             "identity",
             "model-checker",
             "runtime",
@@ -105,6 +116,7 @@ const LAYERS: &[Layer] = &[
             "engine",
             "model-checker",
             "explain",
+            "gateway",
             "identity",
             "store",
             "store-embedded",

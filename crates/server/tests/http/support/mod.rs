@@ -7,9 +7,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use gateway::Service;
 use runtime::{Runtime, Settings};
 use serde_json::Value;
-use server::{Config, Running, Service};
+use server::{Config, Running};
 use store::Store;
 
 pub const TICKETS: &str = include_str!("../../../../../designs/systems/tickets.design");

@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 use clap::Args;
 use design::model::Design;
+use gateway::{Access, Admin, AdminHandle, Budget, Collecting, Limits, Service};
 use identity::Identity;
 use outgoing::Exporter;
 use runtime::Settings;
 use serde_json::Value;
-use server::{Access, Admin, AdminHandle, Budget, Collecting, Config, Limits, Service};
+use server::Config;
 use telemetry::{Resource, Spans};
 
 use super::Answer;

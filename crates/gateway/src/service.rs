@@ -1,6 +1,7 @@
 //! One design that is served.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::any::Any;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use design::model::{Design, Operation, OperationId};
 use model_checker::Word;
@@ -8,8 +9,7 @@ use runtime::Runtime;
 use rustc_hash::FxHashMap;
 
 use crate::checking::Checking;
-use crate::console::Seen;
-use crate::metrics::Histogram;
+use crate::latency::Histogram;
 use crate::standing::Standing;
 
 pub struct Service {
@@ -18,8 +18,9 @@ pub struct Service {
     /// the text of the design
     pub text: String,
     pub runtime: Arc<Runtime>,
-    /// what the console keeps of it
-    pub console: Seen,
+    checking: Mutex<Checking>,
+    /// what doors keep beside it, one of each type
+    kept: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
     /// the verdict on this text; none: it is not known
     word: Mutex<Option<Word>>,
     /// by actor, then by operation
@@ -48,10 +49,9 @@ impl Service {
                 calls.entry(actor.clone()).or_default().insert(operation.name.clone(), call);
             }
         }
-        let console = Seen::default();
-        let word = Mutex::default();
+        let (checking, kept, word) = (Mutex::default(), Mutex::default(), Mutex::default());
         let (name, text) = (name.to_lowercase(), text.to_string());
-        Service { name, text, runtime, console, word, calls }
+        Service { name, text, runtime, checking, kept, word, calls }
     }
 
     /// With the verdict on its text, if there is one.
@@ -76,12 +76,28 @@ impl Service {
         if let Some(word) = self.word() {
             return Standing::Known(word);
         }
-        match &*self.console.checking() {
+        match &*self.checking() {
             Checking::Running { arm, states } => {
                 Standing::Checking { arm: arm.clone(), states: *states }
             }
             _ => Standing::NotChecked,
         }
+    }
+
+    /// How far a check of it has come that runs beside the callers.
+    pub fn checking(&self) -> MutexGuard<'_, Checking> {
+        self.checking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a door keeps beside this version of the service, for as long as it is there.
+    pub fn kept<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.iter().find_map(|one| Arc::clone(one).downcast::<T>().ok());
+        found.unwrap_or_else(|| {
+            let new = Arc::new(T::default());
+            kept.push(Arc::clone(&new) as Arc<dyn Any + Send + Sync>);
+            new
+        })
     }
 
     pub fn design(&self) -> &Design {

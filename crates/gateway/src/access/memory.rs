@@ -6,7 +6,7 @@ use runtime::{MemoryPlace, Request};
 use serde_json::{Map, Value};
 
 use super::Caller;
-use crate::app::App;
+use crate::gateway::Gateway;
 use crate::kinds;
 use crate::problem::Problem;
 use crate::service::Service;
@@ -37,7 +37,7 @@ fn claims<'a>(
 /// Puts what was sealed into the request as it was; what the operation does not look at is left
 /// out.
 pub fn unseal(
-    app: &App,
+    gateway: &Gateway,
     service: &Service,
     caller: &Caller,
     request: &mut Request,
@@ -47,7 +47,7 @@ pub fn unseal(
     for place in places.iter().filter(|place| place.read) {
         let value = match given.get(&place.name) {
             None | Some(Value::Null) => continue,
-            Some(Value::String(text)) => opened(app, service, caller, place, text),
+            Some(Value::String(text)) => opened(gateway, service, caller, place, text),
             Some(_) => Err("it is a text that an earlier answer gave".to_string()),
         };
         let value = value.map_err(|why| {
@@ -60,14 +60,14 @@ pub fn unseal(
 }
 
 fn opened(
-    app: &App,
+    gateway: &Gateway,
     service: &Service,
     caller: &Caller,
     place: &MemoryPlace,
     text: &str,
 ) -> Result<Value, String> {
     let invented = || "it was not handed out here, or long ago".to_string();
-    let bytes = app.identity.unseal(text).ok_or_else(invented)?;
+    let bytes = gateway.identity.unseal(text).ok_or_else(invented)?;
     let held = Claims::read(&bytes).ok_or_else(invented)?;
     let wanted = claims(service, &caller.principal, place, &[]);
     let value =
@@ -79,7 +79,7 @@ impl Memory {
     /// Seals what an answer hands out.
     pub fn seal(
         &self,
-        app: &App,
+        gateway: &Gateway,
         service: &Service,
         principal: &str,
         memory: &mut Map<String, Value>,
@@ -90,7 +90,7 @@ impl Memory {
             let mut bytes = Vec::with_capacity(256);
             let place = place.ok_or_else(Problem::broken)?;
             claims(service, principal, place, text.as_bytes()).write(&mut bytes);
-            *value = app.identity.seal(&bytes).ok_or_else(Problem::broken)?.into();
+            *value = gateway.identity.seal(&bytes).ok_or_else(Problem::broken)?.into();
         }
         Ok(())
     }

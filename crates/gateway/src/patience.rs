@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::problem::{Problem, REPLACED};
+use crate::kinds;
+use crate::problem::Problem;
 
 /// How often, and after how long, the new version is asked for.
 const TRIES_MAX: u32 = 500;
@@ -18,7 +19,7 @@ impl Patience {
     /// True, after a moment: the design was replaced since it was looked up, and is to be looked up
     /// again. Any other problem, or one that lasts for too long, is for the caller.
     pub async fn with(&mut self, problem: &Problem) -> bool {
-        if problem.kind != REPLACED || self.tries == TRIES_MAX {
+        if !problem.is(&kinds::REPLACED) || self.tries == TRIES_MAX {
             return false;
         }
         self.tries += 1;

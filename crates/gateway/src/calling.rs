@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 use store::Ticket;
 use telemetry::Trace;
 
-use crate::app::App;
-use crate::auth::{self, Caller, Memory};
-use crate::body;
-use crate::idempotency::Held;
-use crate::metrics::Histogram;
+use crate::access::{self, Caller, Memory};
+use crate::gateway::Gateway;
+use crate::idempotency::{self, Held};
+use crate::latency::Histogram;
+use crate::patience::Patience;
 use crate::problem::Problem;
 use crate::service::{Call, Service};
 
@@ -41,7 +41,7 @@ pub struct Begun {
     /// the idempotency key is taken until the answer is known
     held: Option<Held>,
     /// where what it hands out belongs; none: it hands out nothing
-    memory: Option<(Arc<App>, Memory)>,
+    memory: Option<(Arc<Gateway>, Memory)>,
     principal: String,
 }
 
@@ -62,7 +62,7 @@ pub struct Said {
 /// The call that a flat object of parameters and memory stands for. The console thinks calls through
 /// with it as well, so whatever is to be checked or opened before the runtime is asked belongs here.
 pub fn asked(
-    app: &App,
+    gateway: &Gateway,
     service: &Service,
     call: &Call,
     caller: &Caller,
@@ -70,7 +70,7 @@ pub fn asked(
 ) -> Result<(Request, Option<Memory>), Problem> {
     let operation = service.operation(call);
     let actor = &service.design().actors[operation.actor.index()].name;
-    auth::may_act(app, service, caller, actor)?;
+    access::may_act(gateway, service, caller, actor)?;
     let mut request = Request::new(actor, &operation.name, &caller.principal);
     if call.memory.is_empty() {
         request.params = fields;
@@ -90,7 +90,7 @@ pub fn asked(
             request.memory.clear();
             None
         }
-        false => Some(auth::unseal(app, service, caller, &mut request)?),
+        false => Some(access::unseal(gateway, service, caller, &mut request)?),
     };
     request.viewer = caller.viewer(service);
     Ok((request, memory))
@@ -98,7 +98,7 @@ pub fn asked(
 
 /// Decides the call, with one flat object of parameters and memory.
 pub fn begin(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     service: &Service,
     call: &Call,
     caller: &Caller,
@@ -106,16 +106,16 @@ pub fn begin(
     terms: Terms,
 ) -> Result<Begun, Problem> {
     let started = Instant::now();
-    let (mut request, memory) = asked(app, service, call, caller, fields)?;
+    let (mut request, memory) = asked(gateway, service, call, caller, fields)?;
     let held = match &terms.idempotency_key {
         None => None,
         Some(key) => {
             let Request { actor, operation, principal, .. } = &request;
             let scope = [&service.name, actor, operation, principal, key];
-            Some(app.under_way.take(scope.map(String::as_str))?)
+            Some(gateway.under_way.take(scope.map(String::as_str))?)
         }
     };
-    let memory = memory.map(|memory| (Arc::clone(app), memory));
+    let memory = memory.map(|memory| (Arc::clone(gateway), memory));
     request.idempotency_key = terms.idempotency_key;
     request.if_match = terms.if_match;
     request.trace = terms.trace;
@@ -134,7 +134,7 @@ pub fn begin(
 /// Decides the call whose parameters and memory are a text of one flat object. The answer may be written
 /// into `room`, which need not be empty.
 pub fn begin_text(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     service: &Service,
     call: &Call,
     caller: &Caller,
@@ -148,7 +148,7 @@ pub fn begin_text(
     {
         return begun;
     }
-    begin(app, service, call, caller, body::object(object)?, terms.clone())
+    begin(gateway, service, call, caller, self::object(object)?, terms.clone())
 }
 
 /// The short way of what is asked for most: a step with plain parameters. None: it is not that, and
@@ -187,6 +187,116 @@ fn begin_plain(
     })
 }
 
+/// One step as a message names it: of a batch, or of a connection that carries many.
+pub struct Step<'a> {
+    pub actor: &'a str,
+    pub operation: &'a str,
+    /// a text of one flat object of parameters and memory
+    pub params: &'a [u8],
+    pub idempotency_key: Option<&'a str>,
+}
+
+/// Decides a step that a message names.
+pub fn begin_step(
+    gateway: &Arc<Gateway>,
+    service: &Service,
+    caller: &Caller,
+    step: &Step<'_>,
+    trace: Option<Trace>,
+    room: Vec<u8>,
+) -> Result<Begun, Problem> {
+    let call = service
+        .call(step.actor, step.operation)
+        .ok_or_else(|| unknown(service, step.actor, step.operation))?;
+    let idempotency_key = step.idempotency_key.map(idempotency::checked).transpose()?;
+    let terms = Terms { idempotency_key, trace, ..Terms::default() };
+    begin_text(gateway, service, call, caller, step.params, &terms, room)
+}
+
+/// Decides many steps one after the other; each is carried out or refused on its own. Gives also the
+/// version of the service that the last of them met.
+pub async fn begin_batch<'a>(
+    gateway: &'a Arc<Gateway>,
+    mut service: &'a Arc<Service>,
+    caller: &Caller,
+    steps: &[Step<'_>],
+    trace: Option<&Trace>,
+) -> Result<(&'a Arc<Service>, Vec<Result<Begun, Problem>>), Problem> {
+    let mut begun = Vec::with_capacity(steps.len());
+    let mut patience = Patience::default();
+    for step in steps {
+        begun.push(loop {
+            match begin_step(gateway, service, caller, step, trace.cloned(), Vec::new()) {
+                // this step and those after it are for the new version
+                Err(problem) if patience.with(&problem).await => {
+                    service = gateway.service(&service.name)?;
+                }
+                decided => break decided,
+            }
+        });
+    }
+    Ok((service, begun))
+}
+
+/// Decides a call, and waits until its answer may be told. A version that is replaced meanwhile is
+/// waited for. The answer is made in `room` if there is any.
+pub async fn answered(
+    gateway: &Arc<Gateway>,
+    mut service: &Service,
+    mut call: &Call,
+    caller: &Caller,
+    object: &[u8],
+    terms: &Terms,
+    mut room: Vec<u8>,
+) -> Result<Said, Problem> {
+    let mut patience = Patience::default();
+    let begun = loop {
+        let room = std::mem::take(&mut room);
+        match begin_text(gateway, service, call, caller, object, terms, room) {
+            Err(problem) if patience.with(&problem).await => {
+                let operation = service.operation(call);
+                let actor = &service.design().actors[operation.actor.index()].name;
+                service = gateway.service(&service.name)?;
+                let found = service.call(actor, &operation.name);
+                call = found.ok_or_else(|| unknown(service, actor, &operation.name))?;
+            }
+            begun => break begun?,
+        }
+    };
+    begun.finish(service).await
+}
+
+/// One flat object.
+pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Map::new());
+    }
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(Problem::malformed("the body is one JSON object").pointer("")),
+        Err(error) => Err(Problem::malformed(format!("the body is no JSON: {error}"))),
+    }
+}
+
+/// Names what there is instead.
+pub fn unknown(service: &Service, actor: &str, operation: &str) -> Problem {
+    let design = service.design();
+    let known = design.actors.iter().position(|known| known.name == actor);
+    let Some(known) = known else {
+        let subjects = design.subjects.iter().map(|subject| &*subject.name);
+        let names = design.actors.iter().map(|actor| &*actor.name).chain(subjects);
+        let instead = design::instead(actor, names);
+        let message = format!("`{}` has no actor or subject `{actor}`; {instead}", service.name);
+        return Problem::unknown(message);
+    };
+    let callable = design
+        .operations
+        .iter()
+        .filter(|operation| operation.actor.index() == known && service.is_callable(operation));
+    let instead = design::instead(operation, callable.map(|operation| &*operation.name));
+    Problem::unknown(format!("`{actor}` has no step or read `{operation}`; {instead}"))
+}
+
 /// Room for the answer of most steps.
 const ANSWER_BYTES: usize = 384;
 
@@ -198,8 +308,8 @@ impl Begun {
         self.latency.record(self.started.elapsed());
         durable.map_err(Problem::of_store)?;
         let mut told = self.answer.map_err(|error| Problem::of_call(service, error))?;
-        if let (Some((app, memory)), Told::Reply(reply)) = (&self.memory, &mut told) {
-            memory.seal(app, service, &self.principal, &mut reply.memory)?;
+        if let (Some((gateway, memory)), Told::Reply(reply)) = (&self.memory, &mut told) {
+            memory.seal(gateway, service, &self.principal, &mut reply.memory)?;
         }
         Ok(told)
     }

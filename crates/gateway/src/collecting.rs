@@ -7,7 +7,7 @@ use std::time::Duration;
 use runtime::CallError;
 use tokio::time::MissedTickBehavior;
 
-use crate::app::App;
+use crate::gateway::Gateway;
 
 /// How often, and how long content is left alone that nothing mentions yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +60,8 @@ impl Collections {
 }
 
 /// Collects the content of every design now and then, until the server stops.
-pub async fn run(app: Arc<App>) {
-    let Some(Collecting { every_ms, grace_ms }) = app.config.collecting else { return };
+pub async fn collect(gateway: Arc<Gateway>) {
+    let Some(Collecting { every_ms, grace_ms }) = gateway.settings.collecting else { return };
     let mut beat = tokio::time::interval(Duration::from_millis(every_ms.max(1)));
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // the first comes at once, and nobody is in a hurry after the start
@@ -69,14 +69,14 @@ pub async fn run(app: Arc<App>) {
     loop {
         tokio::select! {
             _ = beat.tick() => {}
-            () = app.stopped() => return,
+            () = gateway.stopped() => return,
         }
-        let app = Arc::clone(&app);
+        let gateway = Arc::clone(&gateway);
         let collected = tokio::task::spawn_blocking(move || {
-            for service in app.services().filter(|service| !service.design().blobs.is_empty()) {
+            for service in gateway.services().filter(|service| !service.design().blobs.is_empty()) {
                 let grace_ms = i64::try_from(grace_ms).unwrap_or(i64::MAX);
                 let came_to = store::block_on(service.runtime.collect_blobs(grace_ms));
-                app.collections.add(&service.name, &came_to);
+                gateway.collections.add(&service.name, &came_to);
             }
         });
         if collected.await.is_err() {

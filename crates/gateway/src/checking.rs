@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use model_checker::{Options, Report, Word};
 
-use crate::app::App;
+use crate::gateway::Gateway;
 use crate::service::Service;
 
 /// How much one check may use up.
@@ -42,33 +42,33 @@ pub enum Checking {
 }
 
 /// Checks every design whose verdict is not known, one after the other.
-pub fn unknown_ones(app: &Arc<App>) {
+pub fn unknown_ones(gateway: &Arc<Gateway>) {
     let services: Vec<Arc<Service>> =
-        app.services().filter(|service| service.word().is_none()).cloned().collect();
+        gateway.services().filter(|service| service.word().is_none()).cloned().collect();
     if services.is_empty() {
         return;
     }
-    let checked = Arc::clone(app);
+    let checked = Arc::clone(gateway);
     let run = move || services.iter().filter(|it| claim(it)).for_each(|it| run(&checked, it));
     // without the thread, the console still says that they are not checked
     let _ = std::thread::Builder::new().name("check".into()).spawn(run);
 }
 
 /// Begins, unless it runs or is done.
-pub fn begin(app: &Arc<App>, service: &Arc<Service>) {
+pub fn begin(gateway: &Arc<Gateway>, service: &Arc<Service>) {
     if !claim(service) {
         return;
     }
-    let (its_app, checked) = (Arc::clone(app), Arc::clone(service));
-    let run = move || run(&its_app, &checked);
+    let (its_gateway, checked) = (Arc::clone(gateway), Arc::clone(service));
+    let run = move || run(&its_gateway, &checked);
     if let Err(error) = std::thread::Builder::new().name("check".into()).spawn(run) {
-        *service.console.checking() = Checking::Failed(error.to_string());
+        *service.checking() = Checking::Failed(error.to_string());
     }
 }
 
 /// True: it was not running, and is ours to run.
 fn claim(service: &Service) -> bool {
-    let mut checking = service.console.checking();
+    let mut checking = service.checking();
     if matches!(*checking, Checking::Running { .. } | Checking::Done(_)) {
         return false;
     }
@@ -76,9 +76,9 @@ fn claim(service: &Service) -> bool {
     true
 }
 
-fn run(app: &App, service: &Service) {
-    let _one_at_a_time = app.checking.lock().unwrap_or_else(PoisonError::into_inner);
-    let budget = app.config.checking.unwrap_or_default();
+fn run(gateway: &Gateway, service: &Service) {
+    let _one_at_a_time = gateway.checking.lock().unwrap_or_else(PoisonError::into_inner);
+    let budget = gateway.settings.checking.unwrap_or_default();
     // a defect of the checker must not leave the design as being checked for ever
     let checked = std::panic::catch_unwind(AssertUnwindSafe(|| check(service, budget)));
     let checked =
@@ -87,9 +87,9 @@ fn run(app: &App, service: &Service) {
         Ok(report) => (report.word(), Checking::Done(Arc::new(report))),
         Err(why) => (Word::NotKnown { why: why.clone() }, Checking::Failed(why)),
     };
-    *service.console.checking() = outcome;
+    *service.checking() = outcome;
     service.learn(word.clone());
-    if let Some(admin) = &app.config.admin {
+    if let Some(admin) = &gateway.settings.admin {
         admin.0.checked(service, &word);
     }
 }
@@ -106,7 +106,7 @@ fn check(service: &Service, budget: Budget) -> Result<Report, String> {
     };
     let mut worked_since = Instant::now();
     let report = model_checker::check(service.design(), &options, &mut |progress| {
-        *service.console.checking() =
+        *service.checking() =
             Checking::Running { arm: progress.arm.clone(), states: progress.states };
         std::thread::sleep(worked_since.elapsed().min(REST_MAX));
         worked_since = Instant::now();

@@ -4,21 +4,20 @@ mod audit;
 mod memory;
 
 pub use audit::Auditor;
-pub use memory::{Memory, unseal};
+pub use memory::Memory;
+pub(crate) use memory::unseal;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::HeaderMap;
-use axum::http::header::{AUTHORIZATION, HOST, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use identity::{Act, Denied, Identity, Signed, now_s};
 use runtime::Viewer;
 use serde_json::json;
 
-use crate::app::App;
+use crate::gateway::Gateway;
 use crate::kinds;
-use crate::problem::Problem;
+use crate::problem::{Hint, Problem};
 use crate::service::Service;
 
 /// How callers are known.
@@ -55,9 +54,7 @@ pub enum Roles {
     Some(Vec<String>),
 }
 
-/// The header by which a caller names itself where no token is asked for.
-pub const AS: HeaderName = HeaderName::from_static("steadfast-as");
-const PRINCIPAL_BYTES_MAX: usize = 256;
+pub const PRINCIPAL_BYTES_MAX: usize = 256;
 /// An open connection on which nothing happens is closed so long after its token was revoked.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
@@ -66,11 +63,10 @@ pub fn may_listen(address: SocketAddr, access: &Access) -> bool {
     address.ip().is_loopback() || (access.tokens && access.identity.is_some())
 }
 
-/// Makes out who calls: by a token, or, on loopback where none is asked for, by what they say.
-pub fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, Problem> {
-    if let Some(token) = credential(headers) {
-        let verified = token.and_then(|token| app.identity.verify(token, now_s()));
-        return match verified {
+impl Gateway {
+    /// Who presents this token; or what is presented is no token at all.
+    pub fn by_token(&self, token: Result<&str, Denied>) -> Result<Caller, Problem> {
+        match token.and_then(|token| self.identity.verify(token, now_s())) {
             Ok(signed) => Ok(Caller {
                 principal: signed.claims.sub.clone(),
                 roles: match &signed.claims.roles {
@@ -79,63 +75,25 @@ pub fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, Problem> {
                 },
                 token: Some(signed),
             }),
-            Err(denied) => Err(refused(app, denied)),
-        };
+            Err(denied) => Err(refused(self, denied)),
+        }
     }
-    if app.config.access.tokens {
-        app.auditor.refused(Act::Unauthenticated, "nobody", json!({ "why": "no token" }));
-        let challenge = HeaderValue::from_static("Bearer realm=\"steadfast\"");
-        return Err(unauthenticated("a call presents a token").header(WWW_AUTHENTICATE, challenge));
-    }
-    local_host(headers)?;
-    let principal = match headers.get(&AS) {
-        None => "local",
-        Some(value) => match value.to_str() {
-            Ok(text) if (1..=PRINCIPAL_BYTES_MAX).contains(&text.len()) => text,
-            _ => {
-                let detail = format!(
-                    "`{AS}` is a name of 1 to {PRINCIPAL_BYTES_MAX} visible ASCII characters"
-                );
-                return Err(Problem::malformed(detail));
-            }
-        },
-    };
-    Ok(Caller { principal: principal.to_string(), roles: Roles::All, token: None })
-}
 
-/// The token that is presented. Two of them are none: who calls is not a choice.
-fn credential(headers: &HeaderMap) -> Option<Result<&str, Denied>> {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
-    let value = values.next()?;
-    let alone = values.next().is_none();
-    let token = value.to_str().ok().filter(|_| alone).and_then(|text| {
-        let (scheme, token) = text.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
-    });
-    Some(token.ok_or(Denied::Malformed))
-}
-
-/// A page of somebody else's may have its name lead to this machine: whoever is let in without a
-/// token has asked for it by a name of its own.
-fn local_host(headers: &HeaderMap) -> Result<(), Problem> {
-    let Some(host) = headers.get(HOST) else { return Ok(()) };
-    let host = host.to_str().unwrap_or_default();
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    // a name without a dot is of this machine or its neighbours: nobody else can make it lead here
-    let local = match name.parse::<std::net::IpAddr>() {
-        Ok(address) => address.is_loopback(),
-        Err(_) => !name.contains('.'),
-    };
-    if local {
-        return Ok(());
+    /// Refuses whoever presents nothing, where a token is asked for.
+    pub fn without_token(&self) -> Result<(), Problem> {
+        if !self.settings.access.tokens {
+            return Ok(());
+        }
+        self.auditor.refused(Act::Unauthenticated, "nobody", json!({ "why": "no token" }));
+        Err(unauthenticated("a call presents a token").hint(Hint::Token { refused: false }))
     }
-    Err(Problem::new(
-        &kinds::WRONG_HOST,
-        "without tokens it answers to `localhost` and to loopback addresses",
-    ))
+
+    /// Whoever is taken at its word, where no token is asked for. None: its name is no name.
+    pub fn by_name(&self, name: &str) -> Option<Caller> {
+        assert!(!self.settings.access.tokens, "callers are known by their tokens");
+        let fits = (1..=PRINCIPAL_BYTES_MAX).contains(&name.len());
+        fits.then(|| Caller { principal: name.to_string(), roles: Roles::All, token: None })
+    }
 }
 
 fn unauthenticated(detail: &'static str) -> Problem {
@@ -143,13 +101,12 @@ fn unauthenticated(detail: &'static str) -> Problem {
 }
 
 /// Says why, as far as that is the caller's business; the rest is in the audit log.
-fn refused(app: &App, denied: Denied) -> Problem {
-    app.auditor.refused(Act::Unauthenticated, "nobody", json!({ "why": denied.name() }));
+fn refused(gateway: &Gateway, denied: Denied) -> Problem {
+    gateway.auditor.refused(Act::Unauthenticated, "nobody", json!({ "why": denied.name() }));
     if denied == Denied::Unavailable {
         return Problem::new(&kinds::UNAVAILABLE, denied.told());
     }
-    let challenge = HeaderValue::from_static("Bearer realm=\"steadfast\", error=\"invalid_token\"");
-    unauthenticated(denied.told()).header(WWW_AUTHENTICATE, challenge)
+    unauthenticated(denied.told()).hint(Hint::Token { refused: true })
 }
 
 impl Caller {
@@ -181,29 +138,34 @@ impl Caller {
 
     /// May what was begun with its token go on? Asked before everything that is told on a
     /// connection that stays open.
-    pub fn still_good(&self, app: &App) -> bool {
+    pub fn still_good(&self, gateway: &Gateway) -> bool {
         let Some(token) = &self.token else { return true };
-        app.identity.still_good(token, now_s()).is_ok()
+        gateway.identity.still_good(token, now_s()).is_ok()
     }
 
     /// Ends when its token is no longer good; who has none is not turned away.
-    pub async fn turned_away(&self, app: &App) {
+    pub async fn turned_away(&self, gateway: &Gateway) {
         if self.token.is_none() {
             return std::future::pending().await;
         }
-        while self.still_good(app) {
+        while self.still_good(gateway) {
             tokio::time::sleep(LOOK_AGAIN).await;
         }
     }
 }
 
 /// Refuses a caller that may not act as this actor.
-pub fn may_act(app: &App, service: &Service, caller: &Caller, actor: &str) -> Result<(), Problem> {
+pub fn may_act(
+    gateway: &Gateway,
+    service: &Service,
+    caller: &Caller,
+    actor: &str,
+) -> Result<(), Problem> {
     if caller.may_act_as(service, actor) {
         return Ok(());
     }
     let of = json!({ "design": service.name, "actor": actor });
-    app.auditor.refused(Act::Forbidden, &caller.principal, of);
+    gateway.auditor.refused(Act::Forbidden, &caller.principal, of);
     Err(Problem::new(
         &kinds::WRONG_ROLE,
         format!("steps of `{actor}` are for callers with that role"),
@@ -211,10 +173,10 @@ pub fn may_act(app: &App, service: &Service, caller: &Caller, actor: &str) -> Re
 }
 
 /// Refuses a caller that does not operate the service.
-pub fn operator(app: &App, caller: &Caller, what: &str) -> Result<(), Problem> {
+pub fn operator(gateway: &Gateway, caller: &Caller, what: &str) -> Result<(), Problem> {
     if caller.is_operator() {
         return Ok(());
     }
-    app.auditor.refused(Act::Forbidden, &caller.principal, json!({ "what": what }));
+    gateway.auditor.refused(Act::Forbidden, &caller.principal, json!({ "what": what }));
     Err(Problem::new(&kinds::OPERATORS_ONLY, format!("{what} takes a token with all roles")))
 }
