@@ -1,5 +1,5 @@
-//! What a server leaves to whoever started it: it knows the store's own language, and this crate
-//! does not.
+//! What a gateway leaves to whoever started it: it knows the store's own language and what runs beside
+//! a design, and this crate does not.
 
 use std::fmt;
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use model_checker::Word;
 use serde_json::Value;
 
+use crate::life::Prepared;
 use crate::service::Service;
 use crate::standing::Standing;
 
@@ -26,8 +27,22 @@ pub trait Admin: Send + Sync {
         Vec::new()
     }
 
-    /// Puts another version of a design in the place of the one that is served.
-    fn replace(&self, old: &Service, with: &Replacement<'_>) -> Result<Service, AdminError>;
+    /// Compiles another version of a design and says whether it may be served. Changes nothing.
+    fn prepare(&self, old: &Service, with: &Replacement<'_>) -> Result<Prepared, AdminError> {
+        let _ = (old, with);
+        Err(AdminError::Cannot("no design is replaced here".into()))
+    }
+
+    /// Starts what runs beside a new version; what ran beside the one before it ends.
+    fn start(&self, new: &Service) -> Result<(), AdminError> {
+        let _ = new;
+        Ok(())
+    }
+
+    /// Callers find the new version from now on.
+    fn switched(&self, new: &Service) {
+        let _ = new;
+    }
 
     /// A design was checked beside the server: whoever keeps verdicts keeps this one.
     fn checked(&self, service: &Service, word: &Word) {
@@ -114,7 +129,26 @@ pub enum AdminError {
         detail: String,
         standing: Standing,
     },
+    /// the new version is served, but what runs beside it did not start
+    NotStarted(Box<AdminError>),
     Cannot(String),
+}
+
+impl fmt::Display for AdminError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AdminError::Design(lines) => write!(f, "{}", lines.join("\n")),
+            AdminError::Unsafe { detail, .. } | AdminError::Unproved { detail, .. } => {
+                write!(f, "{detail}")
+            }
+            AdminError::NotStarted(why) => write!(
+                f,
+                "the new version is served, but its repairs, deliveries and webhooks did not start: \
+                 {why}; put it in place again"
+            ),
+            AdminError::Cannot(why) => write!(f, "{why}"),
+        }
+    }
 }
 
 /// The operator's side, in a configuration.

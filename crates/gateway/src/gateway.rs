@@ -73,7 +73,7 @@ impl Gateway {
     }
 
     /// From now on requests find this one in the place of the service of its name.
-    pub fn replace(&self, service: Service) {
+    pub(crate) fn switch_to(&self, service: Service) {
         let Some(slot) = self.services.iter().find(|slot| slot.service.name == service.name) else {
             return;
         };

@@ -114,25 +114,16 @@ pub async fn replace(
         }
     }
     let (admin, old) = (admin(app)?, Arc::clone(service));
-    let app = Arc::clone(app);
+    let gateway = Arc::clone(&app.gateway);
     // also when the client does not wait: a design is replaced or it is not
     let done = tokio::task::spawn_blocking(move || {
-        let new = admin.replace(&old, &Replacement { text: &text, drop: &drop, unproved })?;
-        let runtime = Arc::clone(&new.runtime);
-        let verdict = new.standing().to_json();
-        app.replace(new);
-        // it is replaced, whether or not the log takes the line
-        let of = json!({ "design": old.name, "verdict": verdict });
-        let _ = app.auditor.done(Act::DesignReplaced, &caller.principal, of);
-        if app.settings.checking.is_some() {
-            gateway::checking::unknown_ones(&app.gateway);
-        }
-        let removed = runtime.remove_left_over().unwrap_or(0);
+        let with = Replacement { text: &text, drop: &drop, unproved };
+        let replaced = gateway.replace(admin.as_ref(), &old, &with, &caller.principal)?;
         Ok(json!({
             "outcome": "replaced",
             "design": old.name,
-            "verdict": verdict,
-            "removed": removed,
+            "verdict": replaced.verdict,
+            "removed": replaced.removed,
         }))
     })
     .await;
@@ -154,6 +145,8 @@ fn problem(error: AdminError) -> Problem {
         AdminError::Unproved { detail, standing } => {
             Problem::new(&kinds::UNPROVED, detail).with("verdict", standing.to_json())
         }
-        AdminError::Cannot(why) => Problem::new(&kinds::CANNOT, why),
+        error @ (AdminError::NotStarted(_) | AdminError::Cannot(_)) => {
+            Problem::new(&kinds::CANNOT, error.to_string())
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use crate::support::{Client, config, service};
-use gateway::{Admin, AdminError, AdminHandle, Replacement, Service, StoreState};
+use gateway::{Admin, AdminError, AdminHandle, StoreState};
 use server::Config;
 
 struct Keeper(Arc<Mutex<StoreState>>);
@@ -16,10 +16,6 @@ impl Admin for Keeper {
 
     fn store(&self) -> StoreState {
         self.0.lock().unwrap().clone()
-    }
-
-    fn replace(&self, _: &Service, _: &Replacement<'_>) -> Result<Service, AdminError> {
-        Err(AdminError::Cannot("not here".into()))
     }
 }
 

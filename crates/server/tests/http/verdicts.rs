@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use gateway::{Admin, AdminError, AdminHandle, Budget, Replacement, Service, Standing};
+use gateway::{Admin, AdminError, AdminHandle, Budget, Prepared, Replacement, Service, Standing};
 use model_checker::Word;
 use serde_json::json;
 use server::{Config, Running};
@@ -30,15 +30,13 @@ impl Admin for Strict {
         Err(AdminError::Cannot("not here".into()))
     }
 
-    fn replace(&self, old: &Service, with: &Replacement<'_>) -> Result<Service, AdminError> {
+    fn prepare(&self, old: &Service, with: &Replacement<'_>) -> Result<Prepared, AdminError> {
         if !with.unproved {
             let standing = Standing::Known(Word::Violated);
             return Err(AdminError::Unproved { detail: "it breaks".into(), standing });
         }
         let compiled = design::compile(&old.name, with.text, &design::NoCatalog);
-        let new = old.runtime.replace(compiled.design.expect("sound"), with.drop);
-        let new = new.map_err(|error| AdminError::Cannot(error.to_string()))?;
-        Ok(Service::new(&old.name, with.text, Arc::new(new)).judged(Some(Word::Violated)))
+        Ok(Prepared { design: compiled.design.expect("sound"), word: Some(Word::Violated) })
     }
 
     fn checked(&self, service: &Service, word: &Word) {

@@ -157,7 +157,7 @@ impl Serve {
         for wanted in designs {
             let runtime =
                 wanted.open(&store, &self.store, (&settings, clock.runtime()), &verdicts)?;
-            host.start(&wanted.name, &runtime)?;
+            host.start_beside(&wanted.name, &runtime)?;
             services.push(Service::new(&wanted.name, &wanted.text, runtime).judged(wanted.word));
         }
         let standings: Vec<_> =
