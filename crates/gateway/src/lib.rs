@@ -38,6 +38,6 @@ pub use life::{Prepared, Replaced};
 pub use limits::Limits;
 pub use patience::Patience;
 pub use problem::{Hint, Problem};
-pub use service::{Call, Service};
+pub use service::{Call, DEAD_LETTER, Service};
 pub use settings::Settings;
 pub use standing::{LABELS, Standing};

@@ -12,6 +12,9 @@ use crate::checking::Checking;
 use crate::latency::Histogram;
 use crate::standing::Standing;
 
+/// How the runtime calls an entry of the outbox that is tried no more.
+pub const DEAD_LETTER: &str = "dead letter";
+
 pub struct Service {
     /// how paths call it, in lower case
     pub name: String,

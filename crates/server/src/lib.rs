@@ -1,20 +1,22 @@
 //! Designs over HTTP. A request is read within its limits, the gateway makes out the caller and asks
 //! the runtime, and what it says is told: an answer, or a problem that says what stood in the way.
+//!
+//! Pages for people are served beside it by whoever hands them over ([`start_with`]); they read
+//! requests and tell problems with the modules that are open here.
 
 mod answer;
 mod app;
-mod auth;
-mod body;
+pub mod auth;
+pub mod body;
 mod config;
-mod console;
 mod etag;
 mod idempotency;
-mod kinds;
+pub mod kinds;
 mod listen;
 mod metrics;
 mod openapi;
-mod path;
-mod problem;
+pub mod path;
+pub mod problem;
 mod quick;
 mod routes;
 pub mod sample;
@@ -24,4 +26,4 @@ mod tracing;
 mod websocket;
 
 pub use config::Config;
-pub use start::{Running, StartError, start};
+pub use start::{Pages, Running, StartError, start, start_with};

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 
+use axum::Router;
 use gateway::{Auditor, Gateway, Service, may_listen};
 use identity::{Act, Identity};
 use serde_json::json;
@@ -14,7 +16,7 @@ use tokio::task::JoinHandle;
 
 use crate::app::App;
 use crate::config::Config;
-use crate::{console, listen, routes, tls};
+use crate::{listen, routes, tls};
 
 /// So many connections wait to be accepted.
 const BACKLOG: u32 = 4_096;
@@ -68,8 +70,30 @@ impl fmt::Display for StartError {
 
 impl std::error::Error for StartError {}
 
+/// Pages that are served beside the designs.
+pub struct Pages {
+    pub router: Router,
+    /// runs until the server stops
+    pub beside: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl Pages {
+    fn none() -> Pages {
+        Pages { router: Router::new(), beside: Box::pin(std::future::ready(())) }
+    }
+}
+
 /// Listens, and serves these designs.
 pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartError> {
+    start_with(config, services, |_| Pages::none())
+}
+
+/// The same, with pages for people beside them.
+pub fn start_with(
+    config: Config,
+    services: Vec<Service>,
+    pages: impl FnOnce(&Arc<Gateway>) -> Pages,
+) -> Result<Running, StartError> {
     for (at, service) in services.iter().enumerate() {
         if services[..at].iter().any(|earlier| earlier.name == service.name) {
             return Err(StartError::Twice(service.name.clone()));
@@ -108,8 +132,9 @@ pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartErr
     auditor.done(Act::ServerStarted, "steadfast", of).map_err(StartError::Keys)?;
     let gateway = Arc::new(Gateway::new(config.settings(), services, identity, auditor));
     let app = Arc::new(App::new(Arc::clone(&gateway)));
-    let router = routes::router(Arc::clone(&app));
-    threads.spawn(console::watch(Arc::clone(&gateway)));
+    let Pages { router, beside } = pages(&gateway);
+    let router = routes::router(Arc::clone(&app), router);
+    threads.spawn(beside);
     threads.spawn(gateway::collect(Arc::clone(&gateway)));
     if app.settings.checking.is_some() {
         gateway::checking::unknown_ones(&gateway);

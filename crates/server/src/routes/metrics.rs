@@ -9,7 +9,6 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Response};
 
 use crate::app::App;
-use crate::console::DEAD;
 use crate::metrics::{label, write};
 use crate::{answer, auth};
 use gateway::Told;
@@ -151,7 +150,7 @@ fn leaving(app: &App, out: &mut String) {
     for service in app.services() {
         // what cannot be read now is told by what keeps it from being read
         let Ok(waiting) = service.runtime.outbox(LOOKED_AT) else { continue };
-        let dead = waiting.iter().filter(|one| one.state == DEAD).count();
+        let dead = waiting.iter().filter(|one| one.state == gateway::DEAD_LETTER).count();
         let design = label(&service.name);
         for (state, count) in [("waiting", waiting.len() - dead), ("dead", dead)] {
             let _ = writeln!(out, "{OUTBOX}{{design=\"{design}\",state=\"{state}\"}} {count}");

@@ -29,10 +29,10 @@ use crate::answer::Sent;
 use crate::app::App;
 use crate::problem::{OverHttp as _, Problem, not_allowed};
 use crate::tracing::Traced;
-use crate::{auth, console, openapi, path};
+use crate::{auth, openapi, path};
 use gateway::Patience;
 
-pub fn router(app: Arc<App>) -> Router {
+pub fn router(app: Arc<App>, pages: Router) -> Router {
     Router::new()
         .route("/healthz", get(health::alive).fallback(only_get))
         .route("/readyz", get(health::ready).fallback(only_get))
@@ -40,9 +40,9 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/openapi.json", get(openapi::get).fallback(only_get))
         .route("/problems/{*name}", get(problems::get).fallback(only_get))
         .route("/v1/socket", get(socket::get).fallback(only_get))
-        .merge(console::routes())
         .fallback(nothing)
         .with_state(app)
+        .merge(pages)
 }
 
 async fn nothing() -> Response<Body> {

@@ -8,9 +8,9 @@ use axum::extract::State;
 use axum::http::header::{ACCEPT, CONTENT_SECURITY_POLICY, HeaderValue, VARY};
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use design::model::{ClauseRef, Failure, FailureProof, OperationId, Protection};
+use drawing::attribute;
 
 use crate::app::App;
-use crate::console::html::{Html, html};
 use crate::kinds::{self, Spelled};
 use crate::problem::{OverHttp as _, Problem};
 use crate::{answer, auth, path};
@@ -140,7 +140,7 @@ impl Page {
     fn answer(&self, headers: &HeaderMap) -> Response<Body> {
         let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
         let mut response = if accepted.is_some_and(|accepted| accepted.contains("text/html")) {
-            answer::of_type("text/html; charset=utf-8", self.html().into_string())
+            answer::of_type("text/html; charset=utf-8", self.html())
         } else {
             answer::of_type("text/plain; charset=utf-8", self.text())
         };
@@ -156,20 +156,16 @@ impl Page {
         format!("{title}\n\nStatus {status}.\n\n{}\n", self.paragraphs.join("\n\n"))
     }
 
-    fn html(&self) -> Html {
-        let mut page = Html::new();
-        html!(
-            page,
+    fn html(&self) -> String {
+        let (title, status) = (attribute(&self.title), self.status.as_u16());
+        let mut page = format!(
             "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
-             content=\"width=device-width\"><title>{}</title><style>:root{color-scheme:light \
-             dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem \
-             auto;padding:0 1rem}</style><h1>{}</h1><p>Status {}.</p>",
-            self.title,
-            self.title,
-            u32::from(self.status.as_u16())
+             content=\"width=device-width\"><title>{title}</title><style>:root{{color-scheme:light \
+             dark}}body{{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem \
+             auto;padding:0 1rem}}</style><h1>{title}</h1><p>Status {status}.</p>"
         );
         for paragraph in &self.paragraphs {
-            html!(page, "<p>{}</p>", paragraph);
+            page.push_str(&format!("<p>{}</p>", attribute(paragraph)));
         }
         page
     }

@@ -27,7 +27,7 @@ fn trouble_of_the_store_is_told_and_passes() {
     let state = Arc::new(Mutex::new(StoreState::default()));
     let admin = AdminHandle(Arc::new(Keeper(Arc::clone(&state))));
     let config = Config { admin: Some(admin), ..config() };
-    let server = server::start(config, vec![service("door", DOOR)]).unwrap();
+    let server = crate::support::start(config, vec![service("door", DOOR)]).unwrap();
     let mut client = Client::new(server.address());
     let check = |client: &mut Client, now: StoreState, status: u16, told: &str, metric: &str| {
         *state.lock().unwrap() = now;

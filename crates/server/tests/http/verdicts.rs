@@ -45,7 +45,7 @@ impl Admin for Strict {
 }
 
 fn door(word: Option<Word>) -> Running {
-    server::start(config(), vec![service("door", DOOR).judged(word)]).unwrap()
+    crate::support::start(config(), vec![service("door", DOOR).judged(word)]).unwrap()
 }
 
 fn metric(client: &mut Client, word: &str) -> Option<String> {
@@ -115,7 +115,7 @@ fn a_design_whose_verdict_is_not_known_is_checked_beside_the_server() {
     let worldless = service("worldless", &worldless.join("\n"));
     let known = service("known", DOOR).judged(Some(Word::Violated));
     let services = vec![service("door", DOOR), worldless, known];
-    let running = server::start(config, services).unwrap();
+    let running = crate::support::start(config, services).unwrap();
     let mut client = Client::new(running.address());
     let until = Instant::now() + Duration::from_secs(60);
     while admin.checked.lock().unwrap().len() < 2 {
@@ -134,7 +134,7 @@ fn a_design_whose_verdict_is_not_known_is_checked_beside_the_server() {
 fn a_violated_text_takes_a_designs_place_only_if_one_says_so() {
     let admin = AdminHandle(Arc::new(Strict::default()));
     let config = Config { admin: Some(admin), ..config() };
-    let running = server::start(config, vec![service("door", DOOR)]).unwrap();
+    let running = crate::support::start(config, vec![service("door", DOOR)]).unwrap();
     let mut client = Client::new(running.address());
     let refused = client.request("PUT", "/v1/door", &[], DOOR);
     assert_eq!(refused.status, 409);

@@ -180,7 +180,7 @@ impl Serve {
             }),
             checking: checking.then(Budget::default),
         };
-        let running = server::start(config, services)
+        let running = server::start_with(config, services, console::pages)
             .map_err(|error| Problem::new(error.to_string()).help("`--listen` takes another"))?;
         output.print(&greeting(&running.url(), &standings, first.as_ref(), tokens, checking));
         output.flush();
