@@ -19,7 +19,7 @@ pub use against::{Change, Difference, Follows, against};
 pub use derive::{
     Clause, Derivation, Fence, FenceKind, Kind, Mechanism, Shape, Touch, TouchKind, derive,
 };
-pub use draw::{Drawing, Label, Machine, STYLE, Transition, drawings, linked, machines, together};
+pub use draw::{Machine, Transition, drawings, linked, machines};
 pub use hot::{HotKey, WayOut};
 pub use markdown::{difference, markdown, realization};
 pub use realize::{

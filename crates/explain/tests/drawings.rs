@@ -2,7 +2,8 @@
 
 mod support;
 
-use explain::{drawings, machines, together};
+use drawing::together;
+use explain::{drawings, machines};
 use support::{changed, compiled, design, designs};
 
 /// However long it is: `checkpoint_coordinator` was cut where its box ended.

@@ -6,7 +6,8 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use explain::{Drawing, drawings, together};
+use drawing::{Drawing, together};
+use explain::drawings;
 use support::{designs, programs, root};
 
 const MEASURE: &str = r#"

@@ -1,177 +1,28 @@
 //! What every request sees.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::ops::Deref;
+use std::sync::Arc;
 
-use identity::Identity;
-use tokio::sync::watch;
+use gateway::Gateway;
 
-use crate::admin::{StoreState, Told};
-use crate::auth::Auditor;
-use crate::collecting::Collections;
-use crate::config::{Config, Limits};
-use crate::idempotency::UnderWay;
 use crate::metrics::Requests;
-use crate::problem::Problem;
-use crate::service::Service;
 
+/// The gateway, and what is counted of HTTP besides.
 pub struct App {
-    pub config: Config,
-    pub identity: Arc<Identity>,
-    pub auditor: Auditor,
-    services: Vec<Slot>,
-    /// idempotency keys whose first request is not answered yet
-    pub under_way: Arc<UnderWay>,
+    pub gateway: Arc<Gateway>,
     pub requests: Requests,
-    pub collections: Collections,
-    /// whoever checks a design holds it
-    pub checking: Mutex<()>,
-    /// requests that are being answered
-    in_flight: Arc<AtomicUsize>,
-    connections: Arc<AtomicUsize>,
-    followers: Arc<AtomicUsize>,
-    /// told to stop: what was accepted is finished, nothing new is begun
-    stopping: watch::Sender<bool>,
 }
 
 impl App {
-    pub fn new(
-        config: Config,
-        services: Vec<Service>,
-        identity: Arc<Identity>,
-        auditor: Auditor,
-    ) -> App {
-        App {
-            config,
-            identity,
-            auditor,
-            services: services.into_iter().map(Slot::new).collect(),
-            under_way: Arc::default(),
-            requests: Requests::default(),
-            collections: Collections::default(),
-            checking: Mutex::default(),
-            in_flight: Arc::default(),
-            connections: Arc::default(),
-            followers: Arc::default(),
-            stopping: watch::Sender::new(false),
-        }
-    }
-
-    pub fn limits(&self) -> &Limits {
-        &self.config.limits
-    }
-
-    pub fn services(&self) -> impl Iterator<Item = &Arc<Service>> {
-        self.services.iter().map(|slot| &slot.last().service)
-    }
-
-    pub fn service(&self, name: &str) -> Result<&Arc<Service>, Problem> {
-        let found = self.services().find(|service| service.name == name);
-        found.ok_or_else(|| {
-            let instead = design::instead(name, self.services().map(|service| &*service.name));
-            Problem::unknown(format!("no design `{name}` is served here; {instead}"))
-        })
-    }
-
-    /// From now on requests find this one in the place of the service of its name.
-    pub fn replace(&self, service: Service) {
-        let Some(slot) = self.services.iter().find(|slot| slot.service.name == service.name) else {
-            return;
-        };
-        let mut next = Box::new(Slot::new(service));
-        // another may come between
-        while let Err(again) = slot.last().next.set(next) {
-            next = again;
-        }
-    }
-
-    /// How the store is.
-    pub fn store(&self) -> StoreState {
-        self.config.admin.as_ref().map(|admin| admin.0.store()).unwrap_or_default()
-    }
-
-    /// Who is told of the events of a design.
-    pub fn told(&self, design: &str) -> Vec<Told> {
-        self.config.admin.as_ref().map_or_else(Vec::new, |admin| admin.0.told(design))
-    }
-
-    /// A place among the requests that are being answered, or the advice to come again.
-    pub fn enter(&self) -> Result<Place, Problem> {
-        Place::among(&self.in_flight, self.limits().in_flight_max).ok_or_else(Problem::overloaded)
-    }
-
-    /// A place among those who follow a feed.
-    pub fn follow(&self) -> Result<Place, Problem> {
-        Place::among(&self.followers, self.limits().followers_max).ok_or_else(Problem::overloaded)
-    }
-
-    /// A place among the connections; none: there are enough.
-    pub fn connect(&self) -> Option<Place> {
-        Place::among(&self.connections, self.limits().connections_max)
-    }
-
-    pub fn in_flight(&self) -> usize {
-        self.in_flight.load(Ordering::Relaxed)
-    }
-
-    pub fn connections(&self) -> usize {
-        self.connections.load(Ordering::Relaxed)
-    }
-
-    pub fn followers(&self) -> usize {
-        self.followers.load(Ordering::Relaxed)
-    }
-
-    pub fn stop(&self) {
-        self.stopping.send_replace(true);
-    }
-
-    pub fn is_stopping(&self) -> bool {
-        *self.stopping.borrow()
-    }
-
-    /// Ends when the server is told to stop.
-    pub async fn stopped(&self) {
-        // the sender is ours: it is not gone
-        let _ = self.stopping.subscribe().wait_for(|stopping| *stopping).await;
+    pub fn new(gateway: Arc<Gateway>) -> App {
+        App { gateway, requests: Requests::default() }
     }
 }
 
-/// The versions of one service. Earlier ones stay, so that a request may go on with what it found
-/// and no request takes a lock; a design is replaced by hand, which is rare.
-struct Slot {
-    service: Arc<Service>,
-    next: OnceLock<Box<Slot>>,
-}
+impl Deref for App {
+    type Target = Gateway;
 
-impl Slot {
-    fn new(service: Service) -> Slot {
-        Slot { service: Arc::new(service), next: OnceLock::new() }
-    }
-
-    fn last(&self) -> &Slot {
-        let mut slot = self;
-        while let Some(next) = slot.next.get() {
-            slot = next;
-        }
-        slot
-    }
-}
-
-/// One of a limited number, given back when it is dropped.
-pub struct Place(Arc<AtomicUsize>);
-
-impl Place {
-    fn among(taken: &Arc<AtomicUsize>, most: usize) -> Option<Place> {
-        let before = taken.fetch_add(1, Ordering::Relaxed);
-        // dropped again, if there was no room
-        let place = Place(Arc::clone(taken));
-        (before < most).then_some(place)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+    fn deref(&self) -> &Gateway {
+        &self.gateway
     }
 }

@@ -5,13 +5,11 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use bytes::{Bytes, BytesMut};
+use gateway::{Limits, Problem};
 use http_body_util::BodyExt;
 use hyper::body::Body;
-use serde_json::{Map, Value};
 
-use crate::config::Limits;
 use crate::kinds;
-use crate::problem::Problem;
 
 /// All of it, in time and no larger than it may be.
 pub async fn read<B>(body: B, limits: &Limits) -> Result<Bytes, Problem>
@@ -77,16 +75,4 @@ pub fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
         return Ok(());
     }
     Err(Problem::new(&kinds::NOT_JSON, "send it with `Content-Type: application/json`"))
-}
-
-/// One flat object.
-pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
-    if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Ok(Map::new());
-    }
-    match serde_json::from_slice(bytes) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(Problem::malformed("the body is one JSON object").pointer("")),
-        Err(error) => Err(Problem::malformed(format!("the body is no JSON: {error}"))),
-    }
 }

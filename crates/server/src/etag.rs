@@ -4,7 +4,7 @@ use axum::http::HeaderMap;
 use axum::http::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 use runtime::IfMatch;
 
-use crate::problem::Problem;
+use gateway::Problem;
 
 /// The tag of a version.
 pub fn tag(version: u64) -> HeaderValue {
@@ -88,12 +88,13 @@ fn wrong(name: &HeaderName) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::OverHttp as _;
 
     #[test]
     fn tags_stand_in_a_list_and_may_hold_commas() {
         let told = |text: &'static str| {
             let headers = HeaderMap::from_iter([(IF_MATCH, HeaderValue::from_static(text))]);
-            expected(&headers).map_err(|problem| problem.status.as_u16())
+            expected(&headers).map_err(|problem| problem.status().as_u16())
         };
         let versions = |list: &[u64]| Ok(Some(IfMatch::Versions(list.to_vec())));
         for (text, is) in [

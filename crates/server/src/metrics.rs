@@ -1,77 +1,20 @@
-//! What is counted here; what steps came to is counted by the runtime.
+//! What is counted of HTTP, and how counts are written; what steps came to is counted by the runtime.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-/// Upper bounds of the buckets in microseconds.
-const BOUNDS_US: [u64; 14] = [
-    50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000,
-    5_000_000,
-];
+use gateway::Histogram;
 
-/// How long things took.
-#[derive(Debug, Default)]
-pub struct Histogram {
-    /// the last one is for everything above the bounds
-    buckets: [AtomicU64; BOUNDS_US.len() + 1],
-    sum_us: AtomicU64,
-}
-
-impl Histogram {
-    pub fn record(&self, took: Duration) {
-        let us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let at = BOUNDS_US.partition_point(|bound| *bound < us);
-        self.buckets[at].fetch_add(1, Ordering::Relaxed);
-        self.sum_us.fetch_add(us, Ordering::Relaxed);
+/// A histogram in Prometheus text; `labels` is without braces.
+pub fn write(histogram: &Histogram, name: &str, labels: &str, out: &mut String) {
+    let comma = if labels.is_empty() { "" } else { "," };
+    for (us, below) in histogram.within() {
+        let bound = if us.is_finite() { format!("{}", us / 1e6) } else { "+Inf".to_string() };
+        let _ = writeln!(out, "{name}_bucket{{{labels}{comma}le=\"{bound}\"}} {below}");
     }
-
-    /// How many there were, and how long they took together.
-    pub fn total(&self) -> (u64, Duration) {
-        let count = self.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed)).sum();
-        (count, Duration::from_micros(self.sum_us.load(Ordering::Relaxed)))
-    }
-
-    /// How many took at most so many microseconds, by rising bound.
-    pub fn within(&self) -> [(f64, u64); BOUNDS_US.len() + 1] {
-        let mut below = 0;
-        std::array::from_fn(|at| {
-            below += self.buckets[at].load(Ordering::Relaxed);
-            (BOUNDS_US.get(at).map_or(f64::INFINITY, |bound| *bound as f64), below)
-        })
-    }
-
-    /// The upper bound, in microseconds, of the bucket in which this share of all lies; none:
-    /// nothing was recorded, or it lies above the last bound.
-    pub fn quantile_us(&self, share: f64) -> Option<u64> {
-        let (count, _) = self.total();
-        let wanted = (share * count as f64).ceil() as u64;
-        let mut below = 0;
-        for (bucket, bound) in self.buckets.iter().zip(BOUNDS_US) {
-            below += bucket.load(Ordering::Relaxed);
-            if count > 0 && below >= wanted {
-                return Some(bound);
-            }
-        }
-        None
-    }
-
-    /// In Prometheus text; `labels` is without braces.
-    pub fn write(&self, name: &str, labels: &str, out: &mut String) {
-        let comma = if labels.is_empty() { "" } else { "," };
-        let mut below = 0;
-        for (at, bucket) in self.buckets.iter().enumerate() {
-            below += bucket.load(Ordering::Relaxed);
-            let bound = match BOUNDS_US.get(at) {
-                Some(us) => format!("{}", *us as f64 / 1e6),
-                None => "+Inf".to_string(),
-            };
-            let _ = writeln!(out, "{name}_bucket{{{labels}{comma}le=\"{bound}\"}} {below}");
-        }
-        let (count, sum) = self.total();
-        let _ = writeln!(out, "{name}_sum{{{labels}}} {}", sum.as_secs_f64());
-        let _ = writeln!(out, "{name}_count{{{labels}}} {count}");
-    }
+    let (count, sum) = histogram.total();
+    let _ = writeln!(out, "{name}_sum{{{labels}}} {}", sum.as_secs_f64());
+    let _ = writeln!(out, "{name}_count{{{labels}}} {count}");
 }
 
 /// The kinds of requests that are told apart.
@@ -114,6 +57,8 @@ pub fn label(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -123,7 +68,7 @@ mod tests {
             histogram.record(Duration::from_micros(us));
         }
         let mut text = String::new();
-        histogram.write("took_seconds", "design=\"x\"", &mut text);
+        write(&histogram, "took_seconds", "design=\"x\"", &mut text);
         for line in [
             "took_seconds_bucket{design=\"x\",le=\"0.00005\"} 2",
             "took_seconds_bucket{design=\"x\",le=\"0.0001\"} 3",
@@ -134,8 +79,6 @@ mod tests {
         ] {
             assert!(text.lines().any(|its| its == line), "{line} in\n{text}");
         }
-        assert_eq!(histogram.quantile_us(0.5), Some(100));
-        assert_eq!(histogram.quantile_us(1.0), None);
     }
 
     #[test]

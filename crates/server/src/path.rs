@@ -1,6 +1,6 @@
 //! The parts of a path, each decoded on its own: a slash within a key is written `%2F`.
 
-use crate::problem::Problem;
+use gateway::Problem;
 
 /// The decoded parts of what follows a prefix.
 pub fn parts(path: &str) -> Result<Vec<String>, Problem> {
@@ -60,6 +60,7 @@ fn wrong(part: &str) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::OverHttp as _;
 
     #[test]
     fn every_text_survives_its_way_through_a_path() {
@@ -75,7 +76,7 @@ mod tests {
     #[test]
     fn what_is_not_percent_encoded_text_is_malformed() {
         for wrong in ["%", "%2", "%zz", "%ff", "%C3"] {
-            assert_eq!(decoded(wrong).unwrap_err().status.as_u16(), 400, "{wrong}");
+            assert_eq!(decoded(wrong).unwrap_err().status().as_u16(), 400, "{wrong}");
         }
     }
 }

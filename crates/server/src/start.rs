@@ -3,8 +3,11 @@
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 
+use axum::Router;
+use gateway::{Auditor, Gateway, Service, may_listen};
 use identity::{Act, Identity};
 use serde_json::json;
 use tokio::net::TcpSocket;
@@ -12,10 +15,8 @@ use tokio::runtime::Runtime as Threads;
 use tokio::task::JoinHandle;
 
 use crate::app::App;
-use crate::auth::{self, Auditor};
 use crate::config::Config;
-use crate::service::Service;
-use crate::{checking, collecting, console, listen, routes, tls};
+use crate::{listen, routes, tls};
 
 /// So many connections wait to be accepted.
 const BACKLOG: u32 = 4_096;
@@ -23,6 +24,7 @@ const BACKLOG: u32 = 4_096;
 /// A server that runs on threads of its own, until it is stopped or dropped.
 pub struct Running {
     address: SocketAddr,
+    encrypted: bool,
     app: Arc<App>,
     accepting: Option<JoinHandle<()>>,
     /// none: already stopped
@@ -68,8 +70,30 @@ impl fmt::Display for StartError {
 
 impl std::error::Error for StartError {}
 
+/// Pages that are served beside the designs.
+pub struct Pages {
+    pub router: Router,
+    /// runs until the server stops
+    pub beside: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl Pages {
+    fn none() -> Pages {
+        Pages { router: Router::new(), beside: Box::pin(std::future::ready(())) }
+    }
+}
+
 /// Listens, and serves these designs.
 pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartError> {
+    start_with(config, services, |_| Pages::none())
+}
+
+/// The same, with pages for people beside them.
+pub fn start_with(
+    config: Config,
+    services: Vec<Service>,
+    pages: impl FnOnce(&Arc<Gateway>) -> Pages,
+) -> Result<Running, StartError> {
     for (at, service) in services.iter().enumerate() {
         if services[..at].iter().any(|earlier| earlier.name == service.name) {
             return Err(StartError::Twice(service.name.clone()));
@@ -79,7 +103,7 @@ pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartErr
         None => None,
         Some((certificate, key)) => Some(tls::acceptor(certificate, key).map_err(StartError::Tls)?),
     };
-    if !auth::may_listen(config.listen, &config.access) {
+    if !may_listen(config.listen, &config.access) {
         return Err(StartError::Open(config.listen));
     }
     if config.clock.is_some() && !config.listen.ip().is_loopback() {
@@ -106,15 +130,18 @@ pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartErr
     let verdicts: serde_json::Map<_, _> = verdicts.collect();
     let of = json!({ "address": address.to_string(), "designs": names, "verdicts": verdicts });
     auditor.done(Act::ServerStarted, "steadfast", of).map_err(StartError::Keys)?;
-    let app = Arc::new(App::new(config, services, identity, auditor));
-    let router = routes::router(Arc::clone(&app));
-    threads.spawn(console::watch(Arc::clone(&app)));
-    threads.spawn(collecting::run(Arc::clone(&app)));
-    if app.config.checking.is_some() {
-        checking::unknown_ones(&app);
+    let gateway = Arc::new(Gateway::new(config.settings(), services, identity, auditor));
+    let app = Arc::new(App::new(Arc::clone(&gateway)));
+    let Pages { router, beside } = pages(&gateway);
+    let router = routes::router(Arc::clone(&app), router);
+    threads.spawn(beside);
+    threads.spawn(gateway::collect(Arc::clone(&gateway)));
+    if app.settings.checking.is_some() {
+        gateway::checking::unknown_ones(&gateway);
     }
+    let encrypted = tls.is_some();
     let accepting = threads.spawn(listen::accept(listener, tls, Arc::clone(&app), router));
-    Ok(Running { address, app, accepting: Some(accepting), threads: Some(threads) })
+    Ok(Running { address, encrypted, app, accepting: Some(accepting), threads: Some(threads) })
 }
 
 fn bound(address: SocketAddr) -> io::Result<tokio::net::TcpListener> {
@@ -132,7 +159,7 @@ impl Running {
 
     /// Where it is, for a client.
     pub fn url(&self) -> String {
-        let scheme = if self.app.config.tls.is_some() { "https" } else { "http" };
+        let scheme = if self.encrypted { "https" } else { "http" };
         format!("{scheme}://{}", self.address)
     }
 

@@ -6,8 +6,7 @@ use axum::http::{Method, Response};
 use telemetry::{Kind, Span, Spans, Trace};
 
 use crate::app::App;
-use crate::problem::Problem;
-use crate::service::{Call, Service};
+use gateway::{Call, Problem, Service};
 
 pub const PARENT: HeaderName = HeaderName::from_static("traceparent");
 pub const STATE: HeaderName = HeaderName::from_static("tracestate");
@@ -43,7 +42,7 @@ impl Traced {
     }
 
     fn within(app: &App, cause: Option<Trace>) -> Traced {
-        let spans = app.config.spans.clone();
+        let spans = app.settings.spans.clone();
         let span = spans.begin(cause.as_ref(), Kind::Server, "");
         Traced { spans, span, cause }
     }

@@ -1,9 +1,8 @@
 //! The map: who does what to which truth.
 
 use design::model::Design;
+use drawing::{Anchor, Canvas, Drawing, NAME, SMALL, TITLE};
 
-use super::canvas::{Anchor, Canvas, NAME, SMALL, TITLE};
-use super::{Drawing, finish};
 use crate::derive::{Derivation, Kind, TouchKind, derive};
 
 const ACTOR_X: f64 = 24.0;
@@ -84,7 +83,7 @@ pub fn draw(design: &Design, address: &dyn Fn(&str, &str) -> Option<String>) -> 
             );
         }
     }
-    finish("map".into(), canvas)
+    Drawing::of("map".into(), canvas)
 }
 
 /// A name in the middle of its box, in small letters where it would not fit.

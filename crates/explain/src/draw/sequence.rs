@@ -1,9 +1,8 @@
 //! A protocol as a sequence: who calls, what the guard asks, what comes of it.
 
 use design::model::*;
+use drawing::{Anchor, Canvas, Drawing, NAME, SMALL, TITLE};
 
-use super::canvas::{Anchor, Canvas, NAME, SMALL, TITLE};
-use super::{Drawing, finish};
 use crate::sheet::clause_name;
 use crate::spell::Scope;
 
@@ -33,7 +32,7 @@ pub fn draw(design: &Design, protocol: &Protocol) -> Drawing {
         drawing.canvas.rect(class, x - width / 2.0, top, width, HEAD);
         drawing.canvas.text(NAME, Anchor::Middle, x, top + 7.0, name);
     }
-    finish(format!("protocol-{}", protocol.name), drawing.canvas)
+    Drawing::of(format!("protocol-{}", protocol.name), drawing.canvas)
 }
 
 fn participants(design: &Design, path: &Path, columns: &mut Vec<ActorId>) {

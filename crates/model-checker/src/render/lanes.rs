@@ -1,83 +1,37 @@
 //! A history as swim lanes: who acts on what, before anything is measured or drawn.
 
+use drawing::lanes::{Lane, LaneKind, Lanes, Reply, Row, Shape};
+
 use super::sentence::call;
 use super::state::{is_record, worth_saying};
 use super::text_trace::change_text;
 use super::words::clean;
 use crate::{MemoryLine, StepKind, Trace, TraceStep};
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum LaneKind {
-    Principal,
-    Engine,
-    Record,
-    World,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Lane {
-    pub(super) kind: LaneKind,
-    pub(super) name: String,
-}
-
-/// What comes back along the arrow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reply {
-    None,
-    Given,
-    Lost,
-    Refused,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Shape {
-    /// across all lanes: time passes
-    Band,
-    /// something that happens at one lane: a crash, a decision
-    Mark { lane: usize, bad: bool },
-    /// from one lane to all that it touches, the nearest first
-    Arrow { from: usize, to: Vec<usize>, reply: Reply, doubled: bool, in_flight: bool },
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Row {
-    pub(super) shape: Shape,
-    pub(super) label: String,
-    /// what would have refused here
-    pub(super) warning: Option<String>,
-    /// lane, and what changed there
-    pub(super) changes: Vec<(usize, Vec<String>)>,
-    /// lane, and what is believed there from now on
-    pub(super) beliefs: Vec<(usize, Vec<String>)>,
-    pub(super) cycle_start: bool,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Lanes {
-    pub(super) lanes: Vec<Lane>,
-    pub(super) rows: Vec<Row>,
-}
-
 const ENGINE: &str = "engine";
 const OUTSIDE: &str = "world outside";
 
 pub(super) fn lanes(trace: &Trace) -> Lanes {
-    let mut drawing = Lanes { lanes: columns(trace), rows: Vec::new() };
+    let columns = Columns(columns(trace));
+    let mut rows = Vec::new();
     let mut beliefs: &[MemoryLine] = &[];
     for (at, step) in trace.steps.iter().enumerate() {
         let row = Row {
-            shape: drawing.shape(step),
+            shape: columns.shape(step),
             label: label(step),
             warning: step.would_have_refused.as_ref().map(|clause| clean(clause)),
-            changes: drawing.changes(step),
-            beliefs: drawing.beliefs(&step.memory, beliefs),
+            changes: columns.changes(step),
+            beliefs: columns.beliefs(&step.memory, beliefs),
             cycle_start: trace.cycle_start == Some(at),
         };
         beliefs = &step.memory;
-        drawing.rows.push(row);
+        rows.push(row);
     }
-    drawing
+    Lanes { lanes: columns.0, rows }
 }
+
+/// The lanes, from left to right.
+struct Columns(Vec<Lane>);
 
 /// Principals, the engine, records, the world outside: only what the history touches, each kind in
 /// the order of its appearance.
@@ -175,10 +129,10 @@ fn label(step: &TraceStep) -> String {
     text
 }
 
-impl Lanes {
+impl Columns {
     fn find(&self, kind: LaneKind, name: &str) -> Option<usize> {
         let name = clean(name);
-        self.lanes.iter().position(|lane| lane.kind == kind && lane.name == name)
+        self.0.iter().position(|lane| lane.kind == kind && lane.name == name)
     }
 
     fn shape(&self, step: &TraceStep) -> Shape {

@@ -9,7 +9,6 @@
 mod golden;
 mod json;
 mod lanes;
-mod layout;
 mod page;
 mod page_trace;
 mod paint;

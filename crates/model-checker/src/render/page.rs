@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use drawing::lanes::STYLE as LANES;
+
 use super::page_trace::trace;
 use super::traces;
 use super::words::{
@@ -10,7 +12,8 @@ use super::words::{
 };
 use crate::{FailureStatus, Report, Verdict};
 
-/// What the classes of a report look like, for a page of one's own around [`part`].
+/// What the classes of a report look like, for a page of one's own around [`part`]; its lanes have
+/// a style of their own.
 pub const STYLE: &str = include_str!("page.css");
 
 /// A design and its report, for a page.
@@ -28,7 +31,7 @@ pub fn html(checked: &[Checked<'_>]) -> String {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{} checked</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
+         <title>{} checked</title>\n<style>\n{STYLE}{LANES}</style>\n</head>\n<body>\n",
         escape(&names.join(", "))
     );
     for one in checked {
@@ -47,18 +50,7 @@ pub fn part(checked: &Checked<'_>) -> String {
 
 /// Text that means only itself in HTML and SVG, between tags and inside quotes.
 pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in clean(text).chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            other => out.push(other),
-        }
-    }
-    out
+    drawing::attribute(&clean(text))
 }
 
 /// A sentence in which what stands in backticks is code.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::post;
+use gateway::Service;
 use runtime::{Runtime, Settings as Habits};
-use server::{Config, Service};
+use server::Config;
 use store_embedded::{Embedded, Options};
 
 use crate::Settings;

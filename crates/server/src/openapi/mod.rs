@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::answer;
 use crate::app::App;
-use crate::service::Service;
+use gateway::Service;
 
 pub async fn get(State(app): State<Arc<App>>) -> Response<Body> {
     answer::json(&document(&app.services().cloned().collect::<Vec<_>>()))

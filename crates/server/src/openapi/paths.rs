@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::common::{answers, key, reference};
 use super::schema;
 use crate::sample;
-use crate::service::{Call, Service};
+use gateway::{Call, Service};
 
 pub fn add(service: &Service, paths: &mut Map<String, Value>, schemas: &mut Map<String, Value>) {
     let design = service.design();

@@ -9,7 +9,7 @@ use axum::http::header::HeaderValue;
 
 use crate::app::App;
 use crate::routes::step;
-use crate::service::{Call, Service};
+use gateway::{Call, Service};
 
 /// What stands at the beginning of what was read.
 pub enum Found<'a> {
@@ -96,7 +96,8 @@ mod tests {
     use runtime::{Runtime, Settings};
 
     use super::*;
-    use crate::auth::Auditor;
+    use gateway::{Auditor, Gateway};
+
     use crate::config::Config;
 
     const TEXT: &str = "
@@ -113,7 +114,8 @@ step teller[count(counter: Counter)] { CounterState.count += 1 }
         let service = Service::new("counters", TEXT, Arc::new(runtime));
         let identity = Arc::new(Identity::in_memory().unwrap());
         let auditor = Auditor::start(&identity).unwrap();
-        App::new(Config::default(), vec![service], identity, auditor)
+        let settings = Config::default().settings();
+        App::new(Arc::new(Gateway::new(settings, vec![service], identity, auditor)))
     }
 
     /// Where the body of a step is; none: it is no step for the short way.

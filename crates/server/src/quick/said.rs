@@ -7,10 +7,10 @@ use axum::http::header::{HeaderName, HeaderValue};
 use jiff::Timestamp;
 
 use crate::app::App;
-use crate::calling::Said;
-use crate::problem::Problem;
+use crate::problem::{OverHttp as _, Problem};
 use crate::routes::step;
 use crate::tracing::Traced;
+use gateway::Said;
 
 /// Writes the answer, counts it and ends its span. Gives back the room in which it was made.
 pub fn write(
@@ -30,13 +30,13 @@ pub fn write(
         }
         Err(problem) => {
             let problem = traced.named(problem);
-            let status = problem.status;
+            let status = problem.status();
             // writing to memory does not fail
             let _ = write!(out, "HTTP/1.1 {} ", status.as_u16());
             out.extend_from_slice(status.canonical_reason().unwrap_or_default().as_bytes());
             out.extend_from_slice(b"\r\ncontent-type: application/problem+json\r\n");
             for (name, value) in problem.headers() {
-                header(out, name, value);
+                header(out, &name, &value);
             }
             let text = problem.to_json().to_string().into_bytes();
             (status.as_u16(), Some(problem.kind), text)

@@ -9,20 +9,18 @@ use axum::http::{HeaderMap, Response};
 use identity::Act;
 use serde_json::{Value, json};
 
-use crate::admin::{AdminError, Replacement};
 use crate::answer;
 use crate::app::App;
-use crate::auth::{self, Caller};
+use crate::auth;
 use crate::body;
-use crate::checking;
 use crate::kinds;
 use crate::path;
 use crate::problem::Problem;
-use crate::service::Service;
+use gateway::{Admin, AdminError, Caller, Replacement, Service};
 
 pub fn operator(app: &Arc<App>, headers: &HeaderMap) -> Result<Caller, Problem> {
     let caller = auth::caller(app, headers)?;
-    auth::operator(app, &caller, "this")?;
+    gateway::operator(app, &caller, "this")?;
     Ok(caller)
 }
 
@@ -68,7 +66,7 @@ pub async fn backup(
     let _place = app.enter()?;
     let caller = operator(app, headers)?;
     body::is_json(headers)?;
-    let asked = body::object(&body::read(sent, app.limits()).await?)?;
+    let asked = gateway::object(&body::read(sent, app.limits()).await?)?;
     let to = asked.get("to").and_then(Value::as_str).map(PathBuf::from);
     let Some(to) = to.filter(|to| to.is_absolute()) else {
         let detail =
@@ -116,25 +114,16 @@ pub async fn replace(
         }
     }
     let (admin, old) = (admin(app)?, Arc::clone(service));
-    let app = Arc::clone(app);
+    let gateway = Arc::clone(&app.gateway);
     // also when the client does not wait: a design is replaced or it is not
     let done = tokio::task::spawn_blocking(move || {
-        let new = admin.replace(&old, &Replacement { text: &text, drop: &drop, unproved })?;
-        let runtime = Arc::clone(&new.runtime);
-        let verdict = new.standing().to_json();
-        app.replace(new);
-        // it is replaced, whether or not the log takes the line
-        let of = json!({ "design": old.name, "verdict": verdict });
-        let _ = app.auditor.done(Act::DesignReplaced, &caller.principal, of);
-        if app.config.checking.is_some() {
-            checking::unknown_ones(&app);
-        }
-        let removed = runtime.remove_left_over().unwrap_or(0);
+        let with = Replacement { text: &text, drop: &drop, unproved };
+        let replaced = gateway.replace(admin.as_ref(), &old, &with, &caller.principal)?;
         Ok(json!({
             "outcome": "replaced",
             "design": old.name,
-            "verdict": verdict,
-            "removed": removed,
+            "verdict": replaced.verdict,
+            "removed": replaced.removed,
         }))
     })
     .await;
@@ -142,8 +131,8 @@ pub async fn replace(
     Ok(answer::json(&said))
 }
 
-fn admin(app: &App) -> Result<Arc<dyn crate::admin::Admin>, Problem> {
-    let found = app.config.admin.as_ref().map(|admin| Arc::clone(&admin.0));
+fn admin(app: &App) -> Result<Arc<dyn Admin>, Problem> {
+    let found = app.settings.admin.as_ref().map(|admin| Arc::clone(&admin.0));
     found.ok_or_else(|| Problem::unknown("this server has no operator's side"))
 }
 
@@ -156,6 +145,8 @@ fn problem(error: AdminError) -> Problem {
         AdminError::Unproved { detail, standing } => {
             Problem::new(&kinds::UNPROVED, detail).with("verdict", standing.to_json())
         }
-        AdminError::Cannot(why) => Problem::new(&kinds::CANNOT, why),
+        error @ (AdminError::NotStarted(_) | AdminError::Cannot(_)) => {
+            Problem::new(&kinds::CANNOT, error.to_string())
+        }
     }
 }

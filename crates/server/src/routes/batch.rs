@@ -11,16 +11,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use telemetry::Trace;
 
-use super::step;
 use crate::answer::Sent;
 use crate::app::App;
-use crate::auth::Caller;
-use crate::calling::{self, Begun, Terms};
 use crate::kinds;
-use crate::patience::Patience;
-use crate::problem::Problem;
-use crate::service::Service;
-use crate::{answer, auth, body, idempotency};
+use crate::problem::{OverHttp as _, Problem};
+use crate::{answer, auth, body};
+use gateway::{Begun, Service};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,6 +37,17 @@ pub struct Step<'a> {
     pub params: Params<'a>,
     #[serde(borrow, default)]
     pub idempotency_key: Option<Cow<'a, str>>,
+}
+
+impl Step<'_> {
+    pub fn asked(&self) -> gateway::Step<'_> {
+        gateway::Step {
+            actor: &self.actor,
+            operation: &self.operation,
+            params: self.params.0,
+            idempotency_key: self.idempotency_key.as_deref(),
+        }
+    }
 }
 
 /// One flat object of parameters and memory, as it came.
@@ -65,7 +72,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Params<'a> {
 
 pub async fn post<'a, B>(
     app: &'a Arc<App>,
-    mut service: &'a Arc<Service>,
+    service: &'a Arc<Service>,
     headers: &HeaderMap,
     sent: B,
     trace: Option<&Trace>,
@@ -78,20 +85,10 @@ where
     body::is_json(headers)?;
     let bytes = body::read(sent, app.limits()).await?;
     let steps = steps(app, &bytes)?;
-    let mut begun = Vec::with_capacity(steps.len());
-    let mut patience = Patience::default();
+    let steps: Vec<gateway::Step<'_>> = steps.iter().map(Step::asked).collect();
     // all are decided before one of them is waited for
-    for step in &steps {
-        begun.push(loop {
-            match begin(app, service, &caller, step, trace.cloned(), Vec::new()) {
-                // this step and those after it are for the new version
-                Err(problem) if patience.with(&problem).await => {
-                    service = app.service(&service.name)?;
-                }
-                decided => break decided,
-            }
-        });
-    }
+    let (service, begun) =
+        gateway::begin_batch(&app.gateway, service, &caller, &steps, trace).await?;
     let mut text = Vec::with_capacity(320 * begun.len() + 16);
     let mut rooms = Vec::with_capacity(begun.len());
     text.extend_from_slice(b"{\"answers\":[");
@@ -116,23 +113,6 @@ fn steps<'a>(app: &App, bytes: &'a [u8]) -> Result<Vec<Step<'a>>, Problem> {
         return Err(Problem::new(&kinds::TOO_LARGE, detail));
     }
     Ok(batch.steps)
-}
-
-/// Decides one step.
-pub fn begin(
-    app: &Arc<App>,
-    service: &Service,
-    caller: &Caller,
-    step: &Step<'_>,
-    trace: Option<Trace>,
-    room: Vec<u8>,
-) -> Result<Begun, Problem> {
-    let call = service
-        .call(&step.actor, &step.operation)
-        .ok_or_else(|| step::unknown(service, &step.actor, &step.operation))?;
-    let idempotency_key = step.idempotency_key.as_deref().map(idempotency::checked).transpose()?;
-    let terms = Terms { idempotency_key, trace, ..Terms::default() };
-    calling::begin_text(app, service, call, caller, step.params.0, &terms, room)
 }
 
 /// Writes `"status":…,"body":…` once it may be told. Gives the problem, if it is one. The room in which
@@ -160,7 +140,7 @@ pub async fn tell(
 
 /// The same of a problem.
 pub fn tell_problem(problem: Problem, out: &mut Vec<u8>) -> Problem {
-    let text = format!("\"status\":{},\"body\":{}", problem.status.as_u16(), problem.to_json());
+    let text = format!("\"status\":{},\"body\":{}", problem.status().as_u16(), problem.to_json());
     out.extend_from_slice(text.as_bytes());
     problem
 }

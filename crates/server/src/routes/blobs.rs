@@ -10,9 +10,8 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::kinds;
-use crate::problem::Problem;
-use crate::service::Service;
 use crate::{answer, auth, body};
+use gateway::{Problem, Service};
 
 /// What content is sent and given as. A page of another origin cannot send that unasked.
 const MEDIA: &str = "application/octet-stream";

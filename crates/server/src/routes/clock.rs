@@ -12,7 +12,7 @@ use crate::answer;
 use crate::app::App;
 use crate::body;
 use crate::kinds;
-use crate::problem::Problem;
+use gateway::Problem;
 
 /// Repairs that one request makes happen at most; the workers go on from there.
 const REPAIRS_MAX: usize = 10_000;
@@ -21,7 +21,7 @@ const REPAIRS_MAX: usize = 10_000;
 const KNOWN: [&str; 6] = ["advance", "to", "hold", "design", "repair", "key"];
 
 fn manual(app: &App) -> Result<&Arc<ManualClock>, Problem> {
-    app.config.clock.as_ref().ok_or_else(|| {
+    app.settings.clock.as_ref().ok_or_else(|| {
         Problem::unknown(
             "the clock of this server is the machine's; for tests `steadfast serve --clock manual` \
              has one that is moved by hand",
@@ -46,7 +46,7 @@ pub async fn post(
     operator(app, headers)?;
     let clock = Arc::clone(manual(app)?);
     body::is_json(headers)?;
-    let asked = body::object(&body::read(sent, app.limits()).await?)?;
+    let asked = gateway::object(&body::read(sent, app.limits()).await?)?;
     if let Some(other) = asked.keys().find(|name| !KNOWN.contains(&name.as_str())) {
         let detail = format!("there is no `{other}` here; there are {}", KNOWN.join(", "));
         return Err(Problem::malformed(detail).pointer(format!("/{other}")));

@@ -16,11 +16,10 @@ use runtime::{BadValue, Transition, Viewer};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::app::{App, Place};
-use crate::auth::Caller;
+use crate::app::App;
 use crate::problem::Problem;
-use crate::service::Service;
 use crate::{answer, auth, path};
+use gateway::{Caller, Place, Service};
 
 /// Transitions in one page.
 const PAGE: usize = 256;

@@ -9,7 +9,7 @@ use axum::response::IntoResponse;
 
 use crate::app::App;
 use crate::kinds;
-use crate::problem::Problem;
+use crate::problem::{OverHttp as _, Problem};
 
 /// The process answers.
 pub async fn alive() -> &'static str {

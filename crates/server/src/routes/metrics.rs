@@ -3,16 +3,15 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use crate::problem::OverHttp as _;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
-use axum::response::IntoResponse;
 
-use crate::admin::Told;
 use crate::app::App;
-use crate::console::DEAD;
-use crate::metrics::label;
-use crate::{answer, auth, standing};
+use crate::metrics::{label, write};
+use crate::{answer, auth};
+use gateway::Told;
 
 const STEPS: &str = "steadfast_steps_total";
 const TOOK: &str = "steadfast_step_seconds";
@@ -57,7 +56,7 @@ fn text(app: &App) -> String {
                 label(actor),
                 label(operation)
             );
-            call.latency.write(TOOK, &labels, &mut out);
+            write(&call.latency, TOOK, &labels, &mut out);
         }
     }
     head(&mut out, "steadfast_http_requests_total", "counter", "requests by route and status");
@@ -79,7 +78,7 @@ fn text(app: &App) -> String {
     head(&mut out, "steadfast_verdict", "gauge", "1: this is what is known of the design's text");
     for service in app.services() {
         let (design, known) = (label(&service.name), service.standing().label());
-        for word in standing::LABELS {
+        for word in gateway::LABELS {
             let is = u8::from(word == known);
             let _ = writeln!(out, "steadfast_verdict{{design=\"{design}\",word=\"{word}\"}} {is}");
         }
@@ -92,10 +91,10 @@ fn text(app: &App) -> String {
     }
     contents(app, &mut out);
     leaving(app, &mut out);
-    if app.config.spans.is_recorded() {
+    if app.settings.spans.is_recorded() {
         let name = "steadfast_spans_lost_total";
         head(&mut out, name, "counter", "spans that nobody took");
-        let _ = writeln!(out, "{name} {}", app.config.spans.lost());
+        let _ = writeln!(out, "{name} {}", app.settings.spans.lost());
     }
     out
 }
@@ -151,7 +150,7 @@ fn leaving(app: &App, out: &mut String) {
     for service in app.services() {
         // what cannot be read now is told by what keeps it from being read
         let Ok(waiting) = service.runtime.outbox(LOOKED_AT) else { continue };
-        let dead = waiting.iter().filter(|one| one.state == DEAD).count();
+        let dead = waiting.iter().filter(|one| one.state == gateway::DEAD_LETTER).count();
         let design = label(&service.name);
         for (state, count) in [("waiting", waiting.len() - dead), ("dead", dead)] {
             let _ = writeln!(out, "{OUTBOX}{{design=\"{design}\",state=\"{state}\"}} {count}");

@@ -20,7 +20,6 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{Method, Request, Response};
-use axum::response::IntoResponse;
 use axum::routing::get;
 use hyper::body::Incoming;
 use telemetry::Trace;
@@ -28,12 +27,12 @@ use tower_service::Service as _;
 
 use crate::answer::Sent;
 use crate::app::App;
-use crate::patience::Patience;
-use crate::problem::Problem;
+use crate::problem::{OverHttp as _, Problem, not_allowed};
 use crate::tracing::Traced;
-use crate::{auth, console, openapi, path};
+use crate::{auth, openapi, path};
+use gateway::Patience;
 
-pub fn router(app: Arc<App>) -> Router {
+pub fn router(app: Arc<App>, pages: Router) -> Router {
     Router::new()
         .route("/healthz", get(health::alive).fallback(only_get))
         .route("/readyz", get(health::ready).fallback(only_get))
@@ -41,17 +40,18 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/openapi.json", get(openapi::get).fallback(only_get))
         .route("/problems/{*name}", get(problems::get).fallback(only_get))
         .route("/v1/socket", get(socket::get).fallback(only_get))
-        .merge(console::routes())
         .fallback(nothing)
         .with_state(app)
+        .merge(pages)
 }
 
-async fn nothing() -> Problem {
+async fn nothing() -> Response<Body> {
     Problem::unknown("nothing is served under this path; `/openapi.json` lists what is")
+        .into_response()
 }
 
-async fn only_get() -> Problem {
-    Problem::method(READS)
+async fn only_get() -> Response<Body> {
+    not_allowed(READS).into_response()
 }
 
 const READS: &str = "GET, HEAD";
@@ -135,7 +135,7 @@ async fn dispatch(
     };
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     // who is not known does not learn what there is
-    if app.config.access.tokens
+    if app.settings.access.tokens
         && let Err(problem) = auth::caller(app, headers)
     {
         return ("unknown", Err(problem));
@@ -143,15 +143,15 @@ async fn dispatch(
     if names == ["admin", "backup"] {
         let answer = match *method {
             Method::POST => admin::backup(app, headers, sent).await,
-            _ => Err(Problem::method("POST")),
+            _ => Err(not_allowed("POST")),
         };
         return ("admin", other(answer));
     }
-    if names == ["clock"] && (app.config.clock.is_some() || app.service("clock").is_err()) {
+    if names == ["clock"] && (app.settings.clock.is_some() || app.service("clock").is_err()) {
         let answer = match *method {
             Method::GET | Method::HEAD => clock::get(app, headers),
             Method::POST => clock::post(app, headers, sent).await,
-            _ => Err(Problem::method("GET, HEAD, POST")),
+            _ => Err(not_allowed("GET, HEAD, POST")),
         };
         return ("admin", other(answer));
     }
@@ -166,7 +166,7 @@ async fn dispatch(
         } else {
             method == Method::POST
         };
-        if fits { Ok(()) } else { Err(Problem::method(if reads { READS } else { "POST" })) }
+        if fits { Ok(()) } else { Err(not_allowed(if reads { READS } else { "POST" })) }
     };
     match names[1..] {
         [] => (
@@ -174,7 +174,7 @@ async fn dispatch(
             other(match *method {
                 Method::GET | Method::HEAD => admin::text(app, service, headers),
                 Method::PUT => admin::replace(app, service, query, headers, sent).await,
-                _ => Err(Problem::method("GET, HEAD, PUT")),
+                _ => Err(not_allowed("GET, HEAD, PUT")),
             }),
         ),
         ["views", view] => (
@@ -220,7 +220,7 @@ async fn dispatch(
             },
         ),
         [actor, operation] => match service.call(actor, operation) {
-            None => ("unknown", Err(step::unknown(service, actor, operation))),
+            None => ("unknown", Err(gateway::unknown(service, actor, operation))),
             Some(call) => (
                 "step",
                 match allowed(false) {

@@ -7,15 +7,14 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{ACCEPT, CONTENT_SECURITY_POLICY, HeaderValue, VARY};
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
-use axum::response::IntoResponse;
 use design::model::{ClauseRef, Failure, FailureProof, OperationId, Protection};
+use drawing::attribute;
 
 use crate::app::App;
-use crate::console::html::{Html, html};
-use crate::kinds::{self, Kind};
-use crate::problem::Problem;
-use crate::service::Service;
+use crate::kinds::{self, Spelled};
+use crate::problem::{OverHttp as _, Problem};
 use crate::{answer, auth, path};
+use gateway::Service;
 
 /// One page: a title, and paragraphs.
 struct Page {
@@ -46,9 +45,9 @@ fn page(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<Page, Problem> {
     found.ok_or_else(|| Problem::unknown("no problem has this name"))
 }
 
-fn of_kind(kind: &Kind) -> Page {
-    let paragraphs = vec![kind.means.to_string(), kind.help.to_string()];
-    Page { title: kind.title.into(), status: kind.status, paragraphs }
+fn of_kind(spelled: &Spelled) -> Page {
+    let paragraphs = vec![spelled.means.to_string(), spelled.help.to_string()];
+    Page { title: spelled.kind.title.into(), status: spelled.status, paragraphs }
 }
 
 /// None: nothing is refused like this.
@@ -141,7 +140,7 @@ impl Page {
     fn answer(&self, headers: &HeaderMap) -> Response<Body> {
         let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
         let mut response = if accepted.is_some_and(|accepted| accepted.contains("text/html")) {
-            answer::of_type("text/html; charset=utf-8", self.html().into_string())
+            answer::of_type("text/html; charset=utf-8", self.html())
         } else {
             answer::of_type("text/plain; charset=utf-8", self.text())
         };
@@ -157,20 +156,16 @@ impl Page {
         format!("{title}\n\nStatus {status}.\n\n{}\n", self.paragraphs.join("\n\n"))
     }
 
-    fn html(&self) -> Html {
-        let mut page = Html::new();
-        html!(
-            page,
+    fn html(&self) -> String {
+        let (title, status) = (attribute(&self.title), self.status.as_u16());
+        let mut page = format!(
             "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
-             content=\"width=device-width\"><title>{}</title><style>:root{color-scheme:light \
-             dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem \
-             auto;padding:0 1rem}</style><h1>{}</h1><p>Status {}.</p>",
-            self.title,
-            self.title,
-            u32::from(self.status.as_u16())
+             content=\"width=device-width\"><title>{title}</title><style>:root{{color-scheme:light \
+             dark}}body{{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem \
+             auto;padding:0 1rem}}</style><h1>{title}</h1><p>Status {status}.</p>"
         );
         for paragraph in &self.paragraphs {
-            html!(page, "<p>{}</p>", paragraph);
+            page.push_str(&format!("<p>{}</p>", attribute(paragraph)));
         }
         page
     }
@@ -182,13 +177,14 @@ mod tests {
 
     #[test]
     fn every_kind_has_its_own_name_and_a_page_that_says_something() {
-        for (at, kind) in kinds::ALL.iter().enumerate() {
-            let plain = kind.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-            assert!(plain, "{}", kind.name);
-            assert!(kinds::ALL[..at].iter().all(|other| other.name != kind.name), "{}", kind.name);
-            let text = of_kind(kind).text();
-            assert!(text.contains(&format!("Status {}.", kind.status.as_u16())), "{text}");
-            assert!(kind.means.ends_with('.') && kind.help.ends_with('.'), "{text}");
+        for (at, spelled) in kinds::SPELLED.iter().enumerate() {
+            let name = spelled.kind.name;
+            let plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+            assert!(plain, "{name}");
+            assert!(kinds::SPELLED[..at].iter().all(|other| other.kind.name != name), "{name}");
+            let text = of_kind(spelled).text();
+            assert!(text.contains(&format!("Status {}.", spelled.status.as_u16())), "{text}");
+            assert!(spelled.means.ends_with('.') && spelled.help.ends_with('.'), "{text}");
         }
     }
 

@@ -11,7 +11,6 @@ use std::task::Poll;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::Response;
-use axum::response::IntoResponse;
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
@@ -19,14 +18,12 @@ use serde_json::value::RawValue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::batch::{self, Params, Step};
-use crate::app::{App, Place};
-use crate::auth::{self, Caller};
-use crate::calling::Begun;
-use crate::patience::Patience;
-use crate::problem::Problem;
-use crate::service::Service;
+use crate::app::App;
+use crate::auth;
+use crate::problem::{OverHttp as _, Problem};
 use crate::tracing::Traced;
 use crate::websocket::{self, Came, Frames};
+use gateway::{Begun, Caller, Patience, Place, Service};
 
 /// One message: a step, of which design, and a name under which its answer comes back.
 #[derive(Deserialize)]
@@ -244,7 +241,14 @@ async fn begin(
         let begun = (|| {
             let place = app.enter()?;
             let service = Arc::clone(app.service(&design)?);
-            let begun = batch::begin(app, &service, caller, &step, traced.trace().cloned(), room)?;
+            let begun = gateway::begin_step(
+                &app.gateway,
+                &service,
+                caller,
+                &step.asked(),
+                traced.trace().cloned(),
+                room,
+            )?;
             Ok((service, begun, place))
         })();
         match begun {
@@ -275,7 +279,7 @@ async fn tell(step: Waiting, text: &mut Vec<u8>, rooms: &mut Vec<Vec<u8>>) {
         Err(problem) => Some(batch::tell_problem(problem, text)),
     };
     if let Some(traced) = step.traced {
-        let status = problem.as_ref().map_or(200, |problem| problem.status.as_u16());
+        let status = problem.as_ref().map_or(200, |problem| problem.status().as_u16());
         traced.end(status, problem.as_ref().map(|problem| &*problem.kind));
     }
 }

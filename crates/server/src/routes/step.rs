@@ -9,13 +9,9 @@ use hyper::body::Body;
 use telemetry::Trace;
 
 use crate::answer::Sent;
-use crate::app::{App, Place};
-use crate::auth::Caller;
-use crate::calling::{self, Said, Terms};
-use crate::patience::Patience;
-use crate::problem::Problem;
-use crate::service::{Call, Service};
+use crate::app::App;
 use crate::{answer, auth, body, etag, idempotency, tracing};
+use gateway::{Call, Caller, Place, Problem, Said, Service, Terms};
 
 /// Says that this answer was given before, for the same idempotency key.
 pub const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
@@ -91,44 +87,11 @@ impl Asked {
     pub async fn answered(
         self,
         app: &Arc<App>,
-        mut service: &Service,
-        mut call: &Call,
+        service: &Service,
+        call: &Call,
         body: &[u8],
-        mut room: Vec<u8>,
+        room: Vec<u8>,
     ) -> Result<Said, Problem> {
-        let mut patience = Patience::default();
-        let begun = loop {
-            let room = std::mem::take(&mut room);
-            match calling::begin_text(app, service, call, &self.caller, body, &self.terms, room) {
-                Err(problem) if patience.with(&problem).await => {
-                    let operation = service.operation(call);
-                    let actor = &service.design().actors[operation.actor.index()].name;
-                    service = app.service(&service.name)?;
-                    let found = service.call(actor, &operation.name);
-                    call = found.ok_or_else(|| unknown(service, actor, &operation.name))?;
-                }
-                begun => break begun?,
-            }
-        };
-        begun.finish(service).await
+        gateway::answered(&app.gateway, service, call, &self.caller, body, &self.terms, room).await
     }
-}
-
-/// Names what there is instead.
-pub fn unknown(service: &Service, actor: &str, operation: &str) -> Problem {
-    let design = service.design();
-    let known = design.actors.iter().position(|known| known.name == actor);
-    let Some(known) = known else {
-        let subjects = design.subjects.iter().map(|subject| &*subject.name);
-        let names = design.actors.iter().map(|actor| &*actor.name).chain(subjects);
-        let instead = design::instead(actor, names);
-        let message = format!("`{}` has no actor or subject `{actor}`; {instead}", service.name);
-        return Problem::unknown(message);
-    };
-    let callable = design
-        .operations
-        .iter()
-        .filter(|operation| operation.actor.index() == known && service.is_callable(operation));
-    let instead = design::instead(operation, callable.map(|operation| &*operation.name));
-    Problem::unknown(format!("`{actor}` has no step or read `{operation}`; {instead}"))
 }

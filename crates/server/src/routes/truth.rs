@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::kinds;
-use crate::problem::Problem;
-use crate::service::Service;
 use crate::{answer, auth, etag};
+use gateway::{Problem, Service};
 
 pub async fn get(
     app: &Arc<App>,

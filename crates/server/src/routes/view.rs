@@ -4,16 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::header::{HeaderValue, RETRY_AFTER};
 use axum::http::{HeaderMap, Response};
 use runtime::{BadValue, ViewQuery};
 use serde_json::Value;
 
 use crate::app::App;
 use crate::kinds;
-use crate::problem::Problem;
-use crate::service::Service;
 use crate::{answer, auth, path};
+use gateway::{Hint, Problem, Service};
 
 /// Names that a view's own parameters cannot have, because they say how to read it.
 const LIMIT: &str = "limit";
@@ -38,7 +36,7 @@ pub async fn get(
             &kinds::NOT_REACHED,
             format!("it was waited for {wait_ms} ms; ask again, or for an older revision"),
         )
-        .header(RETRY_AFTER, HeaderValue::from_static("1"))
+        .hint(Hint::AgainAfter(1))
     };
     // waited for without a thread, which a revision that never comes would hold for good
     if let Some(revision) = &asked.at_least {

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::support::{Client, TICKETS, config, serve, service};
+use gateway::Collecting;
 use serde_json::json;
-use server::{Collecting, Config};
+use server::Config;
 
 const GALLERY: &str = "\
 design Gallery

@@ -4,8 +4,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::support::{Client, TICKETS, config, lag, service, service_on};
+use gateway::Limits;
 use serde_json::json;
-use server::{Limits, Running};
+use server::Running;
 
 const ADD: &str = "/v1/tickets/organizer/add_seat";
 const HEAD: &str = "POST /v1/tickets/organizer/add_seat HTTP/1.1\r\nhost: x\r\n\
@@ -14,7 +15,7 @@ const HEAD: &str = "POST /v1/tickets/organizer/add_seat HTTP/1.1\r\nhost: x\r\n\
 fn limited(set: impl FnOnce(&mut Limits)) -> Running {
     let mut config = config();
     set(&mut config.limits);
-    server::start(config, vec![service("tickets", TICKETS)]).unwrap()
+    crate::support::start(config, vec![service("tickets", TICKETS)]).unwrap()
 }
 
 #[test]
@@ -87,7 +88,8 @@ fn more_than_it_can_do_at_once_is_told_to_come_again() {
     let (store, gate) = lag();
     let mut config = config();
     config.limits.in_flight_max = 3;
-    let server = server::start(config, vec![service_on("tickets", TICKETS, store)]).unwrap();
+    let server =
+        crate::support::start(config, vec![service_on("tickets", TICKETS, store)]).unwrap();
     gate.close();
     let mut under_way: Vec<Client> = (0..3).map(|_| Client::new(server.address())).collect();
     for (at, client) in under_way.iter_mut().enumerate() {
@@ -110,7 +112,8 @@ fn more_than_it_can_do_at_once_is_told_to_come_again() {
 #[test]
 fn a_server_that_stops_finishes_what_it_has_accepted() {
     let (store, gate) = lag();
-    let server = server::start(config(), vec![service_on("tickets", TICKETS, store)]).unwrap();
+    let server =
+        crate::support::start(config(), vec![service_on("tickets", TICKETS, store)]).unwrap();
     let address = server.address();
     gate.close();
     let mut accepted = Client::new(address);

@@ -5,8 +5,9 @@ use std::thread;
 use std::time::Duration;
 
 use crate::support::{Client, config, service};
+use gateway::{Admin, AdminError, AdminHandle, Prepared, Replacement, Service};
 use serde_json::json;
-use server::{Admin, AdminError, AdminHandle, Config, Replacement, Service};
+use server::Config;
 
 const DOOR: &str = r#"design Door
 
@@ -33,13 +34,15 @@ impl Admin for Slow {
         Err(AdminError::Cannot("not here".into()))
     }
 
-    fn replace(&self, old: &Service, with: &Replacement<'_>) -> Result<Service, AdminError> {
+    fn prepare(&self, old: &Service, with: &Replacement<'_>) -> Result<Prepared, AdminError> {
         let compiled = design::compile(&old.name, with.text, &design::NoCatalog);
-        let new = old.runtime.replace(compiled.design.expect("sound"), with.drop);
-        let new = new.map_err(|error| AdminError::Cannot(error.to_string()))?;
+        Ok(Prepared { design: compiled.design.expect("sound"), word: None })
+    }
+
+    fn start(&self, _new: &Service) -> Result<(), AdminError> {
         self.retired.lock().unwrap().send(()).unwrap();
         thread::sleep(GAP);
-        Ok(Service::new(&old.name, with.text, Arc::new(new)))
+        Ok(())
     }
 }
 

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use gateway::{Access, Service};
 use identity::{Identity, NewToken, Roles, Target, now_s};
 use serde_json::{Value, json};
-use server::{Access, Config, Running, Service};
+use server::{Config, Running};
 
 use crate::support::{Client, LEASE, Response, TICKETS, config, serve, service};
 

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use crate::support::{Client, config, service};
-use server::{Admin, AdminError, AdminHandle, Config, Replacement, Service, StoreState};
+use gateway::{Admin, AdminError, AdminHandle, StoreState};
+use server::Config;
 
 struct Keeper(Arc<Mutex<StoreState>>);
 
@@ -16,10 +17,6 @@ impl Admin for Keeper {
     fn store(&self) -> StoreState {
         self.0.lock().unwrap().clone()
     }
-
-    fn replace(&self, _: &Service, _: &Replacement<'_>) -> Result<Service, AdminError> {
-        Err(AdminError::Cannot("not here".into()))
-    }
 }
 
 const DOOR: &str = "design Door\n\nactor keeper\n\nsubject Door(door: text) {\n    truth DoorState { \
@@ -30,7 +27,7 @@ fn trouble_of_the_store_is_told_and_passes() {
     let state = Arc::new(Mutex::new(StoreState::default()));
     let admin = AdminHandle(Arc::new(Keeper(Arc::clone(&state))));
     let config = Config { admin: Some(admin), ..config() };
-    let server = server::start(config, vec![service("door", DOOR)]).unwrap();
+    let server = crate::support::start(config, vec![service("door", DOOR)]).unwrap();
     let mut client = Client::new(server.address());
     let check = |client: &mut Client, now: StoreState, status: u16, told: &str, metric: &str| {
         *state.lock().unwrap() = now;

@@ -3,11 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use gateway::{Admin, AdminError, AdminHandle, Budget, Prepared, Replacement, Service, Standing};
 use model_checker::Word;
 use serde_json::json;
-use server::{
-    Admin, AdminError, AdminHandle, Budget, Config, Replacement, Running, Service, Standing,
-};
+use server::{Config, Running};
 
 use crate::support::{Client, config, service};
 
@@ -31,15 +30,13 @@ impl Admin for Strict {
         Err(AdminError::Cannot("not here".into()))
     }
 
-    fn replace(&self, old: &Service, with: &Replacement<'_>) -> Result<Service, AdminError> {
+    fn prepare(&self, old: &Service, with: &Replacement<'_>) -> Result<Prepared, AdminError> {
         if !with.unproved {
             let standing = Standing::Known(Word::Violated);
             return Err(AdminError::Unproved { detail: "it breaks".into(), standing });
         }
         let compiled = design::compile(&old.name, with.text, &design::NoCatalog);
-        let new = old.runtime.replace(compiled.design.expect("sound"), with.drop);
-        let new = new.map_err(|error| AdminError::Cannot(error.to_string()))?;
-        Ok(Service::new(&old.name, with.text, Arc::new(new)).judged(Some(Word::Violated)))
+        Ok(Prepared { design: compiled.design.expect("sound"), word: Some(Word::Violated) })
     }
 
     fn checked(&self, service: &Service, word: &Word) {
@@ -48,7 +45,7 @@ impl Admin for Strict {
 }
 
 fn door(word: Option<Word>) -> Running {
-    server::start(config(), vec![service("door", DOOR).judged(word)]).unwrap()
+    crate::support::start(config(), vec![service("door", DOOR).judged(word)]).unwrap()
 }
 
 fn metric(client: &mut Client, word: &str) -> Option<String> {
@@ -118,7 +115,7 @@ fn a_design_whose_verdict_is_not_known_is_checked_beside_the_server() {
     let worldless = service("worldless", &worldless.join("\n"));
     let known = service("known", DOOR).judged(Some(Word::Violated));
     let services = vec![service("door", DOOR), worldless, known];
-    let running = server::start(config, services).unwrap();
+    let running = crate::support::start(config, services).unwrap();
     let mut client = Client::new(running.address());
     let until = Instant::now() + Duration::from_secs(60);
     while admin.checked.lock().unwrap().len() < 2 {
@@ -137,7 +134,7 @@ fn a_design_whose_verdict_is_not_known_is_checked_beside_the_server() {
 fn a_violated_text_takes_a_designs_place_only_if_one_says_so() {
     let admin = AdminHandle(Arc::new(Strict::default()));
     let config = Config { admin: Some(admin), ..config() };
-    let running = server::start(config, vec![service("door", DOOR)]).unwrap();
+    let running = crate::support::start(config, vec![service("door", DOOR)]).unwrap();
     let mut client = Client::new(running.address());
     let refused = client.request("PUT", "/v1/door", &[], DOOR);
     assert_eq!(refused.status, 409);

@@ -102,7 +102,7 @@ fn sheet(design: &Design, format: Format) -> Result<String, Problem> {
     Ok(match format {
         Format::Markdown => explain::markdown(&explain::sheet(design)),
         Format::Json => explain::sheet(design).to_json(),
-        Format::Svg => explain::together(&explain::drawings(design)),
+        Format::Svg => drawing::together(&explain::drawings(design)),
         Format::Tla => return Err(no_module("a sheet")),
     })
 }

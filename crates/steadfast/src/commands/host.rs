@@ -6,11 +6,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use design::model::Design;
+use gateway::{
+    Admin, AdminError, Budget, Prepared, Replacement, Service, Standing, StoreState, Told,
+};
 use model_checker::{Options, Word};
 use outgoing::{Effects, Webhooks};
-use runtime::{Outside, ReplaceError, Runtime, Workers};
-use serde_json::{Value, json};
-use server::{Admin, AdminError, Budget, Replacement, Service, Standing, StoreState, Told};
+use runtime::{Outside, Runtime, Workers};
+use serde_json::Value;
 use store_embedded::Embedded;
 use telemetry::Spans;
 
@@ -56,7 +58,7 @@ impl Host {
     }
 
     /// Starts what runs beside a design; what ran for it before is stopped first.
-    pub fn start(&self, name: &str, runtime: &Arc<Runtime>) -> Result<(), Problem> {
+    pub fn start_beside(&self, name: &str, runtime: &Arc<Runtime>) -> Result<(), Problem> {
         self.lock().remove(name);
         let effects: Arc<dyn Outside> = Arc::clone(&self.effects) as Arc<dyn Outside>;
         let workers = Workers::start(runtime, effects, DELIVERERS)
@@ -81,7 +83,7 @@ impl Host {
         let mut word = self.verdicts.find(with.text, design, None);
         let open = word.as_ref().is_none_or(|word| matches!(word, Word::NotKnown { .. }));
         if !design.world.written {
-            word = Some(Word::NotKnown { why: server::NO_WORLD.into() });
+            word = Some(Word::NotKnown { why: gateway::NO_WORLD.into() });
         } else if self.require.is_some() && open {
             let Budget { states_max, memory_bytes_max } = Budget::default();
             let (max_states, max_memory) = (states_max, memory_bytes_max);
@@ -135,9 +137,8 @@ impl Admin for Host {
         told.collect()
     }
 
-    fn replace(&self, old: &Service, with: &Replacement<'_>) -> Result<Service, AdminError> {
-        let text = with.text;
-        let compiled = design::compile(&old.name, text, &catalog::Embedded);
+    fn prepare(&self, old: &Service, with: &Replacement<'_>) -> Result<Prepared, AdminError> {
+        let compiled = design::compile(&old.name, with.text, &catalog::Embedded);
         let Some(design) = compiled.design else {
             let problems = compiled.diagnostics.iter().filter(|problem| problem.is_error());
             let lines = problems.map(|problem| {
@@ -152,20 +153,18 @@ impl Admin for Host {
             )));
         }
         let word = self.allowed(&design, with)?;
-        let new = old.runtime.replace_with(design, Some(text), with.drop);
-        let new = new.map_err(|error| match error {
-            ReplaceError::Unsafe(obstacles) => AdminError::Unsafe {
-                detail: obstacles.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
-                obstacles: json!(obstacles.iter().map(|o| o.to_json()).collect::<Vec<_>>()),
-            },
-            other => AdminError::Cannot(other.to_string()),
-        })?;
-        let new = Arc::new(new);
-        self.start(&old.name, &new).map_err(|problem| AdminError::Cannot(problem.message))?;
-        if let Some(word) = &word {
-            self.verdicts.keep_with(&new, text, word);
+        Ok(Prepared { design, word })
+    }
+
+    fn start(&self, new: &Service) -> Result<(), AdminError> {
+        let started = self.start_beside(&new.name, &new.runtime);
+        started.map_err(|problem| AdminError::Cannot(problem.message))
+    }
+
+    fn switched(&self, new: &Service) {
+        if let Some(word) = new.word() {
+            self.verdicts.keep_with(&new.runtime, &new.text, &word);
         }
-        Ok(Service::new(&old.name, text, new).judged(word))
     }
 
     fn checked(&self, service: &Service, word: &Word) {

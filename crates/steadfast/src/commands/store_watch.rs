@@ -6,7 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use server::StoreState;
+use gateway::StoreState;
 use store_embedded::{Embedded, Health};
 
 use crate::exit::Exit;

@@ -87,7 +87,7 @@ impl Verdicts {
 /// Checks a design now.
 pub fn judge(design: &Design, options: &Options, progress: &mut dyn FnMut(&Progress)) -> Word {
     if !design.world.written {
-        return Word::NotKnown { why: server::NO_WORLD.into() };
+        return Word::NotKnown { why: gateway::NO_WORLD.into() };
     }
     match model_checker::check(design, options, progress) {
         Ok(report) => report.word(),

@@ -3,8 +3,9 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use gateway::Service;
 use model_checker::sample::{Drawn, Event};
-use server::{Config, Service};
+use server::Config;
 use ureq::Agent;
 
 use crate::carrier::Carrier;

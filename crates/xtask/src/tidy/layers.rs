@@ -41,18 +41,28 @@ const IMPURE: &[&str] = &[
     "uuid",
 ];
 
+/// Whatever reads or writes a wire format.
+const WIRE: &[&str] =
+    &["axum", "http", "http-body-util", "httparse", "hyper", "hyper-util", "reqwest", "ureq"];
+
 const LAYERS: &[Layer] = &[
     Layer { package: "syntax", uses: &[], tests_use: &[], never: RUNNING },
     Layer { package: "design", uses: &["syntax"], tests_use: &[], never: RUNNING },
+    Layer { package: "drawing", uses: &[], tests_use: &[], never: RUNNING },
     Layer { package: "engine", uses: &["design"], tests_use: &["syntax"], never: IMPURE },
     Layer {
         package: "model-checker",
-        uses: &["design", "engine"],
+        uses: &["design", "drawing", "engine"],
         // `explain`: a design as a module of TLA+, for the reference checker
         tests_use: &["explain", "syntax"],
         never: RUNNING,
     },
-    Layer { package: "explain", uses: &["design"], tests_use: &["syntax"], never: RUNNING },
+    Layer {
+        package: "explain",
+        uses: &["design", "drawing"],
+        tests_use: &["syntax"],
+        never: RUNNING,
+    },
     Layer { package: "telemetry", uses: &[], tests_use: &[], never: RUNNING },
     Layer { package: "store", uses: &[], tests_use: &[], never: RUNNING },
     Layer { package: "store-embedded", uses: &["store"], tests_use: &[], never: RUNNING },
@@ -69,18 +79,31 @@ const LAYERS: &[Layer] = &[
         never: &["hyper", "axum", "reqwest", "rand", "chrono"],
     },
     Layer {
+        package: "gateway",
+        uses: &["design", "engine", "identity", "model-checker", "runtime", "store", "telemetry"],
+        tests_use: &[],
+        never: WIRE,
+    },
+    Layer {
         package: "server",
+        uses: &["design", "drawing", "gateway", "identity", "runtime", "telemetry"],
+        // `console`: the tests of the interface also look at the pages
+        tests_use: &["console", "engine", "model-checker", "store", "store-embedded"],
+        never: &[],
+    },
+    Layer {
+        package: "console",
         uses: &[
             "design",
-            "engine",
+            "drawing",
             "explain",
+            "gateway",
             "identity",
             "model-checker",
             "runtime",
-            "store",
-            "telemetry",
+            "server",
         ],
-        tests_use: &["store-embedded"],
+        tests_use: &["store"],
         never: &[],
     },
     Layer {
@@ -93,10 +116,13 @@ const LAYERS: &[Layer] = &[
         package: "steadfast",
         uses: &[
             "syntax",
+            "console",
             "design",
+            "drawing",
             "engine",
             "model-checker",
             "explain",
+            "gateway",
             "identity",
             "store",
             "store-embedded",

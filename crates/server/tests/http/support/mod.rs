@@ -7,9 +7,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use gateway::Service;
 use runtime::{Runtime, Settings};
 use serde_json::Value;
-use server::{Config, Running, Service};
+use server::{Config, Running, StartError};
 use store::Store;
 
 pub const TICKETS: &str = include_str!("../../../../../designs/systems/tickets.design");
@@ -33,8 +34,13 @@ pub fn config() -> Config {
     Config { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..Config::default() }
 }
 
+/// With the console, as the product has it.
+pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartError> {
+    server::start_with(config, services, console::pages)
+}
+
 pub fn serve(services: Vec<Service>) -> Running {
-    server::start(config(), services).expect("it starts")
+    start(config(), services).expect("it starts")
 }
 
 pub fn tickets() -> Running {

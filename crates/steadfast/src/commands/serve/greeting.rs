@@ -1,10 +1,11 @@
 //! What is printed when a server has started.
 
 use design::model::Design;
+use gateway::Standing;
 use model_checker::Word;
 use runtime::Settings;
 use serde_json::{Map, Value};
-use server::{Standing, sample};
+use server::sample;
 
 use crate::output::{ERROR, GOOD, ODD, STRONG};
 

@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 use clap::Args;
 use design::model::Design;
+use gateway::{Access, Admin, AdminHandle, Budget, Collecting, Limits, Service};
 use identity::Identity;
 use outgoing::Exporter;
 use runtime::Settings;
 use serde_json::Value;
-use server::{Access, Admin, AdminHandle, Budget, Collecting, Config, Limits, Service};
+use server::Config;
 use telemetry::{Resource, Spans};
 
 use super::Answer;
@@ -156,7 +157,7 @@ impl Serve {
         for wanted in designs {
             let runtime =
                 wanted.open(&store, &self.store, (&settings, clock.runtime()), &verdicts)?;
-            host.start(&wanted.name, &runtime)?;
+            host.start_beside(&wanted.name, &runtime)?;
             services.push(Service::new(&wanted.name, &wanted.text, runtime).judged(wanted.word));
         }
         let standings: Vec<_> =
@@ -179,7 +180,7 @@ impl Serve {
             }),
             checking: checking.then(Budget::default),
         };
-        let running = server::start(config, services)
+        let running = server::start_with(config, services, console::pages)
             .map_err(|error| Problem::new(error.to_string()).help("`--listen` takes another"))?;
         output.print(&greeting(&running.url(), &standings, first.as_ref(), tokens, checking));
         output.flush();

@@ -80,7 +80,7 @@ impl Wanted {
         let also = self.kept.as_ref().and_then(|kept| kept.verdict.as_deref());
         self.word = verdicts.find(&self.text, &self.design, also);
         if self.word.is_none() && !self.design.world.written {
-            self.word = Some(Word::NotKnown { why: server::NO_WORLD.into() });
+            self.word = Some(Word::NotKnown { why: gateway::NO_WORLD.into() });
         }
         // it may be that only a small budget ran out before
         let open = self.word.as_ref().is_none_or(|word| matches!(word, Word::NotKnown { .. }));

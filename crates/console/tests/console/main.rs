@@ -1,0 +1,10 @@
+//! The console, as a plain client and as a browser sees it.
+
+mod browser;
+mod pages;
+#[allow(dead_code, unused_imports, reason = "the tests of the interface use more of it")]
+#[path = "../../../server/tests/http/support/mod.rs"]
+mod support;
+mod tokens;
+mod verdicts;
+mod webdriver;

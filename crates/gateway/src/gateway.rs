@@ -1,0 +1,176 @@
+//! What every call sees.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use identity::Identity;
+use tokio::sync::watch;
+
+use crate::access::Auditor;
+use crate::admin::{StoreState, Told};
+use crate::collecting::Collections;
+use crate::idempotency::UnderWay;
+use crate::limits::Limits;
+use crate::problem::Problem;
+use crate::service::Service;
+use crate::settings::Settings;
+
+/// The services of one process, and what all their callers share.
+pub struct Gateway {
+    pub settings: Settings,
+    pub identity: Arc<Identity>,
+    pub auditor: Auditor,
+    services: Vec<Slot>,
+    /// idempotency keys whose first request is not answered yet
+    pub(crate) under_way: Arc<UnderWay>,
+    pub collections: Collections,
+    /// whoever checks a design holds it
+    pub(crate) checking: Mutex<()>,
+    /// requests that are being answered
+    in_flight: Arc<AtomicUsize>,
+    connections: Arc<AtomicUsize>,
+    followers: Arc<AtomicUsize>,
+    /// told to stop: what was accepted is finished, nothing new is begun
+    stopping: watch::Sender<bool>,
+}
+
+impl Gateway {
+    pub fn new(
+        settings: Settings,
+        services: Vec<Service>,
+        identity: Arc<Identity>,
+        auditor: Auditor,
+    ) -> Gateway {
+        Gateway {
+            settings,
+            identity,
+            auditor,
+            services: services.into_iter().map(Slot::new).collect(),
+            under_way: Arc::default(),
+            collections: Collections::default(),
+            checking: Mutex::default(),
+            in_flight: Arc::default(),
+            connections: Arc::default(),
+            followers: Arc::default(),
+            stopping: watch::Sender::new(false),
+        }
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.settings.limits
+    }
+
+    pub fn services(&self) -> impl Iterator<Item = &Arc<Service>> {
+        self.services.iter().map(|slot| &slot.last().service)
+    }
+
+    pub fn service(&self, name: &str) -> Result<&Arc<Service>, Problem> {
+        let found = self.services().find(|service| service.name == name);
+        found.ok_or_else(|| {
+            let instead = design::instead(name, self.services().map(|service| &*service.name));
+            Problem::unknown(format!("no design `{name}` is served here; {instead}"))
+        })
+    }
+
+    /// From now on requests find this one in the place of the service of its name.
+    pub(crate) fn switch_to(&self, service: Service) {
+        let Some(slot) = self.services.iter().find(|slot| slot.service.name == service.name) else {
+            return;
+        };
+        let mut next = Box::new(Slot::new(service));
+        // another may come between
+        while let Err(again) = slot.last().next.set(next) {
+            next = again;
+        }
+    }
+
+    /// How the store is.
+    pub fn store(&self) -> StoreState {
+        self.settings.admin.as_ref().map(|admin| admin.0.store()).unwrap_or_default()
+    }
+
+    /// Who is told of the events of a design.
+    pub fn told(&self, design: &str) -> Vec<Told> {
+        self.settings.admin.as_ref().map_or_else(Vec::new, |admin| admin.0.told(design))
+    }
+
+    /// A place among the requests that are being answered, or the advice to come again.
+    pub fn enter(&self) -> Result<Place, Problem> {
+        Place::among(&self.in_flight, self.limits().in_flight_max).ok_or_else(Problem::overloaded)
+    }
+
+    /// A place among those who follow a feed.
+    pub fn follow(&self) -> Result<Place, Problem> {
+        Place::among(&self.followers, self.limits().followers_max).ok_or_else(Problem::overloaded)
+    }
+
+    /// A place among the connections; none: there are enough.
+    pub fn connect(&self) -> Option<Place> {
+        Place::among(&self.connections, self.limits().connections_max)
+    }
+
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
+    }
+
+    pub fn followers(&self) -> usize {
+        self.followers.load(Ordering::Relaxed)
+    }
+
+    pub fn stop(&self) {
+        self.stopping.send_replace(true);
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
+    }
+
+    /// Ends when the server is told to stop.
+    pub async fn stopped(&self) {
+        // the sender is ours: it is not gone
+        let _ = self.stopping.subscribe().wait_for(|stopping| *stopping).await;
+    }
+}
+
+/// The versions of one service. Earlier ones stay, so that a request may go on with what it found
+/// and no request takes a lock; a design is replaced by hand, which is rare.
+struct Slot {
+    service: Arc<Service>,
+    next: OnceLock<Box<Slot>>,
+}
+
+impl Slot {
+    fn new(service: Service) -> Slot {
+        Slot { service: Arc::new(service), next: OnceLock::new() }
+    }
+
+    fn last(&self) -> &Slot {
+        let mut slot = self;
+        while let Some(next) = slot.next.get() {
+            slot = next;
+        }
+        slot
+    }
+}
+
+/// One of a limited number, given back when it is dropped.
+pub struct Place(Arc<AtomicUsize>);
+
+impl Place {
+    fn among(taken: &Arc<AtomicUsize>, most: usize) -> Option<Place> {
+        let before = taken.fetch_add(1, Ordering::Relaxed);
+        // dropped again, if there was no room
+        let place = Place(Arc::clone(taken));
+        (before < most).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

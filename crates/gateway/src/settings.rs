@@ -1,0 +1,28 @@
+//! What a gateway is told when it starts.
+
+use std::sync::Arc;
+
+use runtime::ManualClock;
+use telemetry::Spans;
+
+use crate::access::Access;
+use crate::admin::AdminHandle;
+use crate::checking::Budget;
+use crate::collecting::Collecting;
+use crate::limits::Limits;
+
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    pub limits: Limits,
+    /// none: nobody copies the store or replaces a design here
+    pub admin: Option<AdminHandle>,
+    pub access: Access,
+    /// where spans go; by default nowhere
+    pub spans: Spans,
+    /// none: content that nothing mentions stays
+    pub collecting: Option<Collecting>,
+    /// The clock of all designs, if it is moved by hand: for tests, and on this machine alone.
+    pub clock: Option<Arc<ManualClock>>,
+    /// designs whose verdict is not known are checked within this; none: only when somebody asks
+    pub checking: Option<Budget>,
+}
