@@ -2,10 +2,10 @@
 
 use design::model::{Operation, OperationKind};
 use engine::{AnswerKind, NULL, Word};
+use layout::Pool;
 use serde_json::Value;
 
 use crate::json as values;
-use crate::pool::Pool;
 use crate::schema::Schema;
 
 /// Said of an answer that no handler can take.

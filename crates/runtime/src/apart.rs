@@ -5,11 +5,11 @@
 
 use design::model::{ActorId, Design, OperationId, OperationKind};
 use engine::Word;
+use layout::{ActedKey, put_signed};
 use serde_json::Value;
 use store::Transaction;
 
-use crate::bytes::put_signed;
-use crate::keys::{self, Space};
+use crate::idempotency::hash16;
 use crate::plan::Plan;
 use crate::reply::{CallError, Refused};
 use crate::schema::Schema;
@@ -69,11 +69,8 @@ pub fn check(
 
 /// Who is bound, then as which actor.
 fn key(schema: &Schema, principal: &[u8], actor: &str) -> Vec<u8> {
-    let mut key = Vec::new();
-    keys::begin(&mut key, schema.number, Space::Apart);
-    key.extend_from_slice(&blake3::hash(principal).as_bytes()[..16]);
-    key.extend_from_slice(actor.as_bytes());
-    key
+    ActedKey { design: schema.number, principal: hash16(&blake3::hash(principal)), actor }
+        .to_bytes()
 }
 
 fn root(design: &Design, mut actor: ActorId) -> ActorId {

@@ -4,19 +4,15 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use layout::{ContentKey, DesignNumber, put_signed};
 use store::{Decision, Hash, Key, Transaction};
 
-use crate::bytes::put_signed;
-use crate::keys::{self, DesignNumber, Space};
 use crate::reply::CallError;
 use crate::runtime::Runtime;
 
 /// Where the mark of a digest lies.
 pub fn mark(number: DesignNumber, digest: &[u8]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(3 + digest.len());
-    keys::begin(&mut key, number, Space::Blob);
-    key.extend_from_slice(digest);
-    key
+    ContentKey { design: number, digest }.to_bytes()
 }
 
 /// What is being uploaded in this process, and how often at once: digests whose bytes may be there

@@ -3,17 +3,13 @@
 use std::ops::ControlFlow;
 
 use design::model::OperationId;
+use layout::{OutboxDueKey, OutboxEntry, Pool, Reader, Space, value};
 use serde_json::{Map, Value};
 use store::{Decision, KeyRange, Transaction};
 
-use crate::bytes::{Damaged, Reader};
-use crate::codec;
 use crate::json as values;
-use crate::keys::{self, Space};
-use crate::outbox_entry::OutboxEntry;
 use crate::outside::{Outside, Worked};
-use crate::perform::outbox_key;
-use crate::pool::Pool;
+use crate::read_error::ReadError;
 use crate::reply::CallError;
 use crate::runtime::Runtime;
 
@@ -40,8 +36,7 @@ impl Runtime {
         let mut trouble = None;
         self.transact(&mut |transaction| {
             list.clear();
-            let mut start = Vec::new();
-            keys::begin(&mut start, self.schema.number, Space::OutboxDue);
+            let start = Space::OutboxDue.prefix(self.schema.number).to_vec();
             transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, _| {
                 match self.asked_for(key, &*transaction) {
                     Ok((id, args)) => {
@@ -74,18 +69,22 @@ impl Runtime {
         &self,
         key: &[u8],
         transaction: &dyn Transaction,
-    ) -> Result<(OperationId, Map<String, Value>), Damaged> {
+    ) -> Result<(OperationId, Map<String, Value>), ReadError> {
         let schema = &*self.schema;
-        let (_, id, tail) = keys::read_due(key)?;
-        let stored = transaction.get(&outbox_key(schema, id, tail)).ok_or(Damaged)?;
-        let entry = OutboxEntry::take(stored.1)?;
+        let key = OutboxDueKey::parse(key)?.entry;
+        let (id, entry_key) = (key.operation, key.to_bytes());
+        let wrong = |wrong| ReadError::value(&entry_key, wrong);
+        let stored = transaction.get(&entry_key);
+        let stored = stored.ok_or_else(|| ReadError::absent(transaction, &entry_key))?;
+        let entry = OutboxEntry::take(stored.1).map_err(wrong)?;
         let mut reader = Reader::new(&entry.args);
         let mut pool = Pool::new(schema.program.texts());
         let mut args = Map::new();
-        let operation = schema.design.operations.get(id.index()).ok_or(Damaged)?;
+        let operation = schema.codec().operation(id).map_err(wrong)?;
         for param in &operation.params {
             let mut words = Vec::new();
-            codec::take(&mut reader, &schema.design, &param.ty, &mut pool, &mut words)?;
+            value::take(&mut reader, &schema.design, &param.ty, &mut pool, &mut words)
+                .map_err(wrong)?;
             let value = values::write(&schema.design, &param.ty, &words, &pool);
             args.insert(param.name.clone(), value);
         }

@@ -6,12 +6,12 @@
 
 use std::ops::ControlFlow;
 
+use layout::{ContentKey, Reader, Space};
 use rustc_hash::FxHashSet;
 use store::{Decision, Hash, Key, KeyRange, Transaction};
 
 use crate::blobs::{mark, uploads};
-use crate::bytes::{Damaged, Reader};
-use crate::keys::{self, Space};
+use crate::read_error::ReadError;
 use crate::registry;
 use crate::reply::CallError;
 use crate::runtime::Runtime;
@@ -54,18 +54,19 @@ impl Runtime {
         if unused.is_empty() {
             return Ok(Collected { taken: 0, kept });
         }
-        let mut trouble = false;
+        let mut trouble = None;
         let candidates = unused;
         let mut unused = FxHashSet::default();
         let ticket = self.transact(&mut |transaction| {
             unused = candidates.clone();
             unused.retain(|digest| {
-                match transaction.get(&mark(self.schema.number, digest)) {
+                let key = mark(self.schema.number, digest);
+                match transaction.get(&key) {
                     // somebody may have stored it again meanwhile
                     Some((_, at)) => match Reader::new(at).signed() {
                         Ok(at) => at <= before,
-                        Err(Damaged) => {
-                            trouble = true;
+                        Err(wrong) => {
+                            trouble = Some(ReadError::value(&key, wrong));
                             false
                         }
                     },
@@ -80,8 +81,8 @@ impl Runtime {
             }
             if unused.is_empty() { Decision::Abandon } else { Decision::Commit }
         })?;
-        if trouble {
-            return Err(Damaged.into());
+        if let Some(error) = trouble {
+            return Err(error.into());
         }
         kept = kept.saturating_sub(unused.len());
         // the bytes go only when nothing can refer to them any more
@@ -95,27 +96,30 @@ impl Runtime {
 
     /// What was stored before a time, and how much is stored at all.
     fn marked(&self, before: i64) -> Result<(FxHashSet<Vec<u8>>, usize), CallError> {
-        let mut start = Vec::new();
-        keys::begin(&mut start, self.schema.number, Space::Blob);
-        let range = KeyRange::prefix(start);
+        let range = KeyRange::prefix(Space::Blob.prefix(self.schema.number).to_vec());
         let (mut old, mut all) = (FxHashSet::default(), 0);
-        let mut trouble = false;
+        let mut trouble = None;
         self.transact(&mut |transaction| {
             (old, all) = (FxHashSet::default(), 0);
             transaction.scan(&range, false, &mut |key, _, value| {
                 all += 1;
-                match Reader::new(value).signed() {
-                    Ok(at) if at <= before => {
-                        old.insert(key[3..].to_vec());
+                match (ContentKey::parse(key), Reader::new(value).signed()) {
+                    (Ok(mark), Ok(at)) => {
+                        if at <= before {
+                            old.insert(mark.digest.to_vec());
+                        }
                     }
-                    Ok(_) => {}
-                    Err(Damaged) => trouble = true,
+                    (Err(damaged), _) => trouble = Some(damaged.into()),
+                    (_, Err(wrong)) => trouble = Some(ReadError::value(key, wrong)),
                 }
                 ControlFlow::Continue(())
             });
             Decision::Abandon
         })?;
-        if trouble { Err(Damaged.into()) } else { Ok((old, all)) }
+        match trouble {
+            Some(error) => Err(error.into()),
+            None => Ok((old, all)),
+        }
     }
 
     /// Strikes out what the next keys of a space mention. False: there are none.
@@ -143,9 +147,7 @@ impl Runtime {
         most: usize,
         unused: &mut FxHashSet<Vec<u8>>,
     ) -> Option<Vec<u8>> {
-        let mut start = Vec::new();
-        keys::begin(&mut start, self.schema.number, space);
-        let mut range = KeyRange::prefix(start);
+        let mut range = KeyRange::prefix(space.prefix(self.schema.number).to_vec());
         if let Some(after) = after {
             range.start = Key::new(after.to_vec()).next();
         }

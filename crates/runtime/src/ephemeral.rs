@@ -3,14 +3,15 @@
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
+use layout::Pool;
+use layout::key::put_parts;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
-use crate::pool::Pool;
+use crate::json as values;
 use crate::reply::CallError;
 use crate::runtime::Runtime;
 use crate::viewer::Viewer;
-use crate::{json as values, keys};
 
 /// What has no `ttl` of its own lives so long.
 pub const TTL_MS: i64 = 30_000;
@@ -87,7 +88,7 @@ impl Runtime {
         let handle = values::read_key(&schema.design, id, &mut key.iter(), &mut pool.borrow_mut())
             .map_err(CallError::Bad)?;
         let mut record = Vec::new();
-        keys::key_parts(&mut record, &schema.design, id, handle, &pool.borrow());
+        put_parts(&mut record, &schema.design, id, handle, &pool.borrow());
         if let Some(eye) = self.eye(viewer)
             && !eye.sees_soft((id, handle), state, &pool)?
         {

@@ -4,10 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use layout::{FollowerKey, Space, Wrong};
 use store::{Cursor, Decision, Error as StoreError, KeyRange, Partition, block_on};
 
 use crate::feed::Transition;
-use crate::keys::{self, Space};
+use crate::read_error::ReadError;
 use crate::reply::CallError;
 use crate::runtime::Runtime;
 
@@ -74,12 +75,12 @@ impl Runtime {
     /// durable when this returns.
     pub fn follower(self: &Arc<Runtime>, name: &str) -> Result<Follower, CallError> {
         let key = follower_key(self, name);
-        let mut found: Result<Option<Cursor>, CallError> = Ok(None);
+        let mut found: Result<Option<Cursor>, ReadError> = Ok(None);
         let ticket = self.transact(&mut |transaction| {
             let position = transaction.position();
             match transaction.get(&key) {
                 Some((_, bytes)) => {
-                    found = read_position(bytes).map(Some);
+                    found = read_position(&key, bytes).map(Some);
                     Decision::Abandon
                 }
                 None => {
@@ -91,7 +92,7 @@ impl Runtime {
             }
         })?;
         ticket.wait()?;
-        let at = found?.ok_or(CallError::Damaged)?;
+        let at = found?.expect("a transaction that is over has looked");
         let bell = Arc::default();
         Ok(Follower { runtime: Arc::clone(self), name: name.into(), next: at, kept: at, bell })
     }
@@ -101,18 +102,17 @@ impl Runtime {
         let mut list = Vec::new();
         let mut trouble = Ok(());
         let head = store::block_on(self.store.head(Partition::default()))?.position();
-        let mut start = Vec::new();
-        keys::begin(&mut start, self.schema.number, Space::Follower);
-        let skip = start.len();
+        let start = Space::Follower.prefix(self.schema.number).to_vec();
         self.transact(&mut |transaction| {
             transaction.scan(&KeyRange::prefix(start.clone()), false, &mut |key, _, value| {
-                match read_position(value) {
-                    Ok(at) => list.push(Followed {
-                        name: String::from_utf8_lossy(&key[skip..]).into_owned(),
+                let read = FollowerKey::parse(key).map_err(ReadError::from);
+                match read.and_then(|follower| Ok((follower, read_position(key, value)?))) {
+                    Ok((follower, at)) => list.push(Followed {
+                        name: follower.name.into(),
                         revision: at.to_string(),
                         behind: head.saturating_sub(at.position()),
                     }),
-                    Err(error) => trouble = Err(error),
+                    Err(error) => trouble = Err(error.into()),
                 }
                 ControlFlow::Continue(())
             });
@@ -137,7 +137,7 @@ impl Follower {
     pub fn ahead(&mut self, limit: usize) -> Result<Ahead, CallError> {
         match block_on(self.runtime.feed(Some(&self.next.to_string()), limit)) {
             Ok((transitions, next)) => {
-                self.next = parse(&next)?;
+                self.next = next.parse().expect("the feed gives cursors");
                 if transitions.is_empty() {
                     Ok(Ahead::Nothing)
                 } else {
@@ -219,17 +219,11 @@ impl Follower {
 }
 
 fn follower_key(runtime: &Runtime, name: &str) -> Vec<u8> {
-    let mut key = Vec::new();
-    keys::begin(&mut key, runtime.schema.number, Space::Follower);
-    key.extend_from_slice(name.as_bytes());
-    key
+    FollowerKey { design: runtime.schema.number, name }.to_bytes()
 }
 
-fn read_position(bytes: &[u8]) -> Result<Cursor, CallError> {
-    let bytes: [u8; 12] = bytes.try_into().map_err(|_| CallError::Damaged)?;
-    Ok(Cursor::from_bytes(bytes))
-}
-
-fn parse(text: &str) -> Result<Cursor, CallError> {
-    text.parse().map_err(|_| CallError::Damaged)
+fn read_position(key: &[u8], bytes: &[u8]) -> Result<Cursor, ReadError> {
+    let position: [u8; 12] =
+        bytes.try_into().map_err(|_| ReadError::value(key, Wrong::EndsEarly))?;
+    Ok(Cursor::from_bytes(position))
 }

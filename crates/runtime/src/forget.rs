@@ -10,19 +10,14 @@ use std::cell::RefCell;
 use design::model::{Design, OperationId, Retention, StateId, StateKind, SubjectId};
 use engine::retention::{self, Kept};
 use engine::{Command, Layout, NULL, Need, Word};
+use layout::{Head, Pool, Reader, RecordKey, Wrong, forgetting, put_number, take_append_time};
 
-use crate::bytes::{Damaged, Reader, put_number};
 use crate::loaded::Loaded;
 use crate::perform::{Room, fetch, put_record, reindex};
 use crate::plan::{Got, Plan, Source};
-use crate::pool::Pool;
-use crate::record::Head;
+use crate::read_error::ReadError;
 use crate::schema::Schema;
 use crate::seen::Records;
-use crate::{feed, keys};
-
-/// Numbers from here on are no operations of the design: each is the forgetting of one log.
-pub const OPERATIONS_MAX: usize = 0xff00;
 
 /// Entries that one transition forgets at most; the rest follows in the next.
 const ENTRIES_MAX: Word = 100;
@@ -54,21 +49,11 @@ impl Aged {
     }
 }
 
-/// The number under which the forgetting of a log stands in the index and in the feed.
-pub fn operation(log: StateId) -> OperationId {
-    OperationId(OPERATIONS_MAX as u32 | log.0)
-}
-
-/// The log that a number forgets; none: it is an operation of the design.
-pub fn log_of(operation: OperationId) -> Option<StateId> {
-    let log = (operation.index()).checked_sub(OPERATIONS_MAX)?;
-    (log <= usize::from(u8::MAX)).then(|| StateId::of(log))
-}
-
 /// The name under which it is told; no operation of a design has a space in it.
-pub fn name(design: &Design, subject: SubjectId, log: StateId) -> Result<String, Damaged> {
-    let subject = design.subjects.get(subject.index()).ok_or(Damaged)?;
-    Ok(format!("forget {}", subject.states.get(log.index()).ok_or(Damaged)?.name))
+pub fn name(design: &Design, subject: SubjectId, log: StateId) -> Result<String, Wrong> {
+    let subject = design.subjects.get(subject.index()).ok_or(Wrong::UnknownSubject)?;
+    let log = subject.states.get(log.index()).ok_or(Wrong::UnknownState)?;
+    Ok(format!("forget {}", log.name))
 }
 
 /// When the logs of a record that is written `now` forget their first entries: as it was known, or
@@ -85,7 +70,7 @@ pub fn dues(
         .iter()
         .filter(|aged| words[aged.start] < words[aged.start + 1]);
     filled.map(move |aged| {
-        let operation = operation(aged.log);
+        let operation = forgetting(aged.log);
         let known = before.due_of(operation);
         (operation, known.unwrap_or_else(|| retention::due(now, aged.age)))
     })
@@ -96,33 +81,34 @@ pub fn dues_anew(
     schema: &Schema,
     subject: SubjectId,
     words: &[Word],
-    stored_key: &[u8],
+    stored_key: RecordKey<'_>,
     source: &dyn Source,
-) -> Result<Vec<(OperationId, Word)>, Damaged> {
+) -> Result<Vec<(OperationId, Word)>, ReadError> {
     let mut due = Vec::new();
     for aged in &schema.subjects[subject.index()].aged {
         if words[aged.start] < words[aged.start + 1] {
             let first = appended_at(stored_key, aged.log, words[aged.start], source)?;
             // what is not there is found out when it is due
             let at = first.map_or(0, |at| retention::due(at, aged.age));
-            due.push((operation(aged.log), at));
+            due.push((forgetting(aged.log), at));
         }
     }
     Ok(due)
 }
 
 fn appended_at(
-    stored_key: &[u8],
+    stored_key: RecordKey<'_>,
     log: StateId,
     offset: Word,
     source: &dyn Source,
-) -> Result<Option<Word>, Damaged> {
-    let mut key = Vec::new();
-    keys::log_entry(&mut key, stored_key, log, offset);
+) -> Result<Option<Word>, ReadError> {
+    let key = stored_key.log_entry(log, offset as u64).to_bytes();
     match source.get(&key) {
-        Got::Present(_, bytes) => Reader::new(bytes).signed().map(Some),
+        Got::Present(_, bytes) => take_append_time(&mut Reader::new(bytes))
+            .map(Some)
+            .map_err(|wrong| ReadError::value(&key, wrong)),
         Got::Absent => Ok(None),
-        Got::Later => Err(Damaged),
+        Got::Later => Err(ReadError::NotFetched),
     }
 }
 
@@ -133,7 +119,7 @@ pub enum Forgotten {
     Done(Plan),
 }
 
-/// Forgets the entries of one log that are too old. An error also where something is not fetched yet.
+/// Forgets the entries of one log that are too old.
 pub fn forget(
     schema: &Schema,
     (subject, record): (SubjectId, Word),
@@ -142,19 +128,22 @@ pub fn forget(
     pool: &RefCell<Pool>,
     source: &dyn Source,
     room: &mut Room,
-) -> Result<Forgotten, Damaged> {
-    let known = schema.subjects.get(subject.index()).ok_or(Damaged)?;
-    let aged = known.aged.iter().find(|aged| aged.log == log).ok_or(Damaged)?;
+) -> Result<Forgotten, ReadError> {
+    let known = &schema.subjects[subject.index()];
+    let record_key = schema.codec().record_key(subject, record, &pool.borrow());
+    let wrong = |wrong| ReadError::value(&record_key, wrong);
+    let aged = known.aged.iter().find(|aged| aged.log == log);
+    let aged = aged.ok_or_else(|| wrong(Wrong::UnknownState))?;
     let mut loaded = Loaded::new(pool);
     let need = [Need::Record { subject, key: record }];
     if !fetch(schema, &mut loaded, &need, source, &mut Vec::new())? {
-        return Err(Damaged);
+        return Err(ReadError::NotFetched);
     }
-    let at = loaded.find(subject, record).ok_or(Damaged)?;
-    let mut words = loaded.words(at).ok_or(Damaged)?.to_vec();
-    let stored_key = loaded.stored_key(at).to_vec();
+    let at = loaded.find(subject, record).expect("it was just fetched");
+    let mut words = loaded.words(at).ok_or_else(|| wrong(Wrong::Missing))?.to_vec();
+    let stored_key = RecordKey::parse(&record_key)?;
     let span = (words[aged.start], words[aged.start + 1]);
-    let kept = kept(aged, span, now, &stored_key, source)?;
+    let kept = kept(aged, span, now, stored_key, source)?;
     if kept.start == span.0 {
         return Ok(Forgotten::Nothing(kept.due));
     }
@@ -164,30 +153,28 @@ pub fn forget(
     loaded.replace(at, Some(&words));
     let mut plan = Plan::default();
     for offset in span.0..kept.start {
-        let mut key = Vec::new();
-        keys::log_entry(&mut key, &stored_key, log, offset);
-        plan.delete(&key);
+        plan.delete(&stored_key.log_entry(log, offset as u64).to_bytes());
     }
-    let operation = operation(log);
+    let operation = forgetting(log);
     let before = loaded.entry(at).head.clone();
     let mut after = before.clone();
     after.due.retain(|(known, _)| *known != operation);
     after.due.extend(kept.due.map(|at| (operation, at)));
-    reindex(schema, &before, &after, &stored_key[3..], None, &mut plan);
+    reindex(&before, &after, stored_key, None, &mut plan);
     loaded.set_head(at, after);
     let command =
         Command { operation, params: &[record], memory: &[], me: NULL, now, answer: None };
     let truth = {
         let pool = pool.borrow();
-        feed::begin(&mut plan.feed, schema, &command, now, &pool, 1, None);
-        let key_parts = &stored_key[keys::RECORD_HEAD_BYTES..];
-        feed::change(&mut plan.feed, schema, subject, key_parts, Some(&words), &pool)
+        let codec = schema.codec();
+        codec.begin_entry(&mut plan.feed, &command, now, &pool, 1, None);
+        codec.put_change(&mut plan.feed, subject, stored_key.parts, Some(&words), &pool)
     };
     put_number(&mut plan.feed, 0);
     room.trace = None;
     let written = (changed.get(0), truth);
     if !put_record(schema, operation, &mut loaded, written, source, now, room, &mut plan)? {
-        return Err(Damaged);
+        return Err(ReadError::NotFetched);
     }
     Ok(Forgotten::Done(plan))
 }
@@ -196,9 +183,9 @@ fn kept(
     aged: &Aged,
     span: (Word, Word),
     now: Word,
-    stored_key: &[u8],
+    stored_key: RecordKey<'_>,
     source: &dyn Source,
-) -> Result<Kept, Damaged> {
+) -> Result<Kept, ReadError> {
     let mut at = |offset: Word| appended_at(stored_key, aged.log, offset, source);
     let kept = retention::keep(span, aged.age, now, ENTRIES_MAX, &mut at);
     if kept.is_err() {

@@ -2,18 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use engine::Word;
 use engine::idempotency::Stored;
+use layout::{DesignNumber, KeptOutcome, OutcomeDueKey, OutcomeKey, Space, Wrong};
 use serde_json::{Map, Value};
 use store::{Decision, KeyRange};
 
-use crate::bytes::{Damaged, Reader, put_bytes, put_signed};
-use crate::keys::{self, DesignNumber, Space};
 use crate::reply::CallError;
 use crate::request::Request;
 use crate::runtime::Runtime;
-
-const FORM: u8 = 1;
 
 /// The stored part of a reply; its revision is the version of the stored record.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,17 +20,22 @@ pub struct Outcome {
 }
 
 /// Scoped to the principal and the operation.
-pub fn key(number: DesignNumber, request: &Request, idempotency_key: &str) -> Vec<u8> {
+pub fn key(number: DesignNumber, request: &Request, idempotency_key: &str) -> OutcomeKey {
     let mut hasher = blake3::Hasher::new();
     for part in [&request.actor, &request.operation, &request.principal] {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }
     hasher.update(idempotency_key.as_bytes());
-    let mut out = Vec::with_capacity(19);
-    keys::begin(&mut out, number, Space::Idempotency);
-    out.extend_from_slice(&hasher.finalize().as_bytes()[..16]);
-    out
+    OutcomeKey { design: number, hash: hash16(&hasher.finalize()) }
+}
+
+/// As much of a hash as keys have.
+pub fn hash16(hash: &blake3::Hash) -> [u8; 16] {
+    let [hash, _] = hash.as_bytes().as_chunks::<16>().0 else {
+        unreachable!("a hash has 32 bytes");
+    };
+    *hash
 }
 
 /// What a second call must agree with.
@@ -46,9 +47,7 @@ pub fn payload(request: &Request) -> u128 {
         hasher.update(&(text.len() as u64).to_le_bytes());
         hasher.update(text.as_bytes());
     }
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-    u128::from_le_bytes(bytes)
+    u128::from_le_bytes(hash16(&hasher.finalize()))
 }
 
 /// One text for one value, whatever the order in which its fields were written.
@@ -81,40 +80,25 @@ fn canonical_object(object: &Map<String, Value>, out: &mut String) {
 }
 
 pub fn put(stored: &Stored<Outcome>) -> Vec<u8> {
-    let mut out = vec![FORM];
-    out.extend_from_slice(&stored.payload.to_le_bytes());
-    put_signed(&mut out, stored.at);
-    put_bytes(&mut out, Value::Object(stored.answer.memory.clone()).to_string().as_bytes());
-    put_bytes(&mut out, stored.answer.truth.to_string().as_bytes());
-    put_bytes(&mut out, stored.answer.result.to_string().as_bytes());
-    out
-}
-
-pub fn take(bytes: &[u8]) -> Result<Stored<Outcome>, Damaged> {
-    let mut reader = Reader::new(bytes);
-    if reader.byte()? != FORM {
-        return Err(Damaged);
-    }
-    let payload = reader.take(16)?.try_into().map_err(|_| Damaged)?;
-    let at: Word = reader.signed()?;
-    let mut next = || -> Result<Value, Damaged> {
-        serde_json::from_slice(reader.bytes()?).map_err(|_| Damaged)
+    let Outcome { memory, truth, result } = &stored.answer;
+    let memory = Value::Object(memory.clone()).to_string();
+    let (truth, result) = (truth.to_string(), result.to_string());
+    let kept = KeptOutcome {
+        payload: stored.payload,
+        at: stored.at,
+        memory: memory.as_bytes(),
+        truth: truth.as_bytes(),
+        result: result.as_bytes(),
     };
-    let Value::Object(memory) = next()? else { return Err(Damaged) };
-    let (truth, result) = (next()?, next()?);
-    Ok(Stored {
-        payload: u128::from_le_bytes(payload),
-        answer: Outcome { memory, truth, result },
-        at,
-    })
+    kept.to_bytes()
 }
 
-/// Where the outcome stands by the time at which it is forgotten.
-pub fn due_key(number: DesignNumber, expires_at: Word, key: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(32);
-    let none = design::model::OperationId(0);
-    keys::due(&mut out, number, Space::IdempotencyDue, expires_at, none, &key[3..]);
-    out
+pub fn take(bytes: &[u8]) -> Result<Stored<Outcome>, Wrong> {
+    let kept = KeptOutcome::take(bytes)?;
+    let json = |text: &[u8]| serde_json::from_slice(text).map_err(|_| Wrong::NotJson);
+    let Value::Object(memory) = json(kept.memory)? else { return Err(Wrong::NotJson) };
+    let answer = Outcome { memory, truth: json(kept.truth)?, result: json(kept.result)? };
+    Ok(Stored { payload: kept.payload, answer, at: kept.at })
 }
 
 impl Runtime {
@@ -123,23 +107,17 @@ impl Runtime {
         let now = self.clock.now_ms();
         let mut forgotten = 0;
         self.transact(&mut |transaction| {
-            let mut start = Vec::new();
-            keys::begin(&mut start, self.schema.number, Space::IdempotencyDue);
+            let start = Space::IdempotencyDue.prefix(self.schema.number).to_vec();
             let mut over = Vec::new();
-            transaction.scan(
-                &KeyRange::prefix(start),
-                false,
-                &mut |key, _, _| match keys::read_due(key) {
-                    Ok((at, _, tail)) if at <= now && over.len() < limit => {
-                        let mut outcome = Vec::new();
-                        keys::begin(&mut outcome, self.schema.number, Space::Idempotency);
-                        outcome.extend_from_slice(tail);
-                        over.push((key.to_vec(), outcome));
+            transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, _| {
+                match OutcomeDueKey::parse(key) {
+                    Ok(due) if due.at <= now && over.len() < limit => {
+                        over.push((key.to_vec(), due.outcome.to_bytes()));
                         ControlFlow::Continue(())
                     }
                     _ => ControlFlow::Break(()),
-                },
-            );
+                }
+            });
             forgotten = over.len();
             for (due, outcome) in &over {
                 transaction.delete(due);

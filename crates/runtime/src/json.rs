@@ -6,10 +6,10 @@
 
 use design::model::{Design, Range, SubjectId, Type, quantity_text};
 use engine::{NULL, Word, width_of};
+use layout::Pool;
+use layout::key::MAX_PARTS;
 use serde_json::{Map, Value, json};
 
-use crate::keys::MAX_PARTS;
-use crate::pool::Pool;
 use crate::proofs;
 use crate::time;
 

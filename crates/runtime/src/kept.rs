@@ -2,6 +2,7 @@
 //! it was checked.
 
 use design::model::Design;
+use layout::{About, MetaKey};
 use store::{Decision, Store, Transaction};
 
 use crate::ground;
@@ -28,18 +29,19 @@ pub fn kept(
     name: &str,
     retry: &store::Retry,
 ) -> Result<Option<Kept>, OpenError> {
-    let mut found = Err(OpenError::Damaged);
+    let mut found = Ok(None);
     let mut look = |transaction: &mut dyn Transaction| {
         found = match registry::current(transaction, name) {
-            Err(_) => Err(OpenError::Damaged),
+            Err(damaged) => Err(damaged.into()),
             Ok(None) => Ok(None),
             Ok(Some(number)) => {
-                let read = |what: &[u8]| {
-                    let bytes = transaction.get(&registry::meta(number, what));
+                let read = |about: About| {
+                    let bytes = transaction.get(&MetaKey { design: number, about }.to_bytes());
                     bytes.and_then(|(_, bytes)| String::from_utf8(bytes.to_vec()).ok())
                 };
-                let design = read(b"design").and_then(|text| serde_json::from_str(&text).ok());
-                Ok(Some(Kept { design, text: read(b"text"), verdict: read(b"verdict") }))
+                let design = read(About::Design).and_then(|text| serde_json::from_str(&text).ok());
+                let (text, verdict) = (read(About::Text), read(About::Verdict));
+                Ok(Some(Kept { design, text, verdict }))
             }
         };
         Decision::Abandon
@@ -50,9 +52,9 @@ pub fn kept(
 
 /// The names of the designs that a store holds.
 pub fn designs_of(store: &dyn Store, retry: &store::Retry) -> Result<Vec<String>, OpenError> {
-    let mut found = Err(OpenError::Damaged);
+    let mut found = Ok(Vec::new());
     let mut look = |transaction: &mut dyn Transaction| {
-        found = registry::names(transaction).map_err(|_| OpenError::Damaged);
+        found = registry::names(transaction).map_err(OpenError::from);
         Decision::Abandon
     };
     store::block_on(ground::transact(store, retry, &mut look))?;
@@ -65,7 +67,7 @@ impl Runtime {
         if self.is_replaced() {
             return Err(CallError::Replaced);
         }
-        let key = registry::meta(self.schema.number, b"verdict");
+        let key = MetaKey { design: self.schema.number, about: About::Verdict }.to_bytes();
         let ticket = self.look(&mut |transaction| {
             transaction.put(&key, verdict.as_bytes());
             Decision::Commit

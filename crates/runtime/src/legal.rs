@@ -6,16 +6,15 @@ use design::model::{BlobId, StateId, SubjectId, Type};
 use engine::{
     Command, Fetch, HashPart, LegalStep, Need, Outcome, Scratch, Truth, Word, legal_steps,
 };
+use layout::Pool;
 use serde_json::{Map, Value, json};
 use store::{Decision, Transaction};
 
-use crate::bytes::Damaged;
 use crate::json as values;
-use crate::keys;
 use crate::loaded::Loaded;
 use crate::perform::fetch;
 use crate::plan::Source;
-use crate::pool::Pool;
+use crate::read_error::ReadError;
 use crate::reply::CallError;
 use crate::request::{Asked, IfMatch, Request, arguments};
 use crate::runtime::Runtime;
@@ -34,7 +33,7 @@ pub fn legal(
     pool: &RefCell<Pool>,
     source: &dyn Source,
     eye: Option<&Eye<'_>>,
-) -> Result<Vec<Value>, Damaged> {
+) -> Result<Vec<Value>, ReadError> {
     let mut loaded = Loaded::new(pool);
     let mut words = Vec::new();
     let mut refused = Scratch::default();
@@ -76,7 +75,7 @@ fn may_know(
     loaded: &Loaded<'_>,
     source: &dyn Source,
     eye: &Eye<'_>,
-) -> Result<bool, Damaged> {
+) -> Result<bool, ReadError> {
     let operation = &schema.design.operations[step.operation.index()];
     if !eye.acts_as(operation.actor) {
         return Ok(false);
@@ -185,9 +184,7 @@ pub(crate) fn precondition(
         _ => None,
     });
     let Some((subject, at)) = about else { return Err(CallError::Precondition) };
-    let mut key = Vec::new();
-    let handle = asked.arguments.params[at];
-    keys::record(&mut key, &schema.design, schema.number, subject, handle, pool);
+    let key = schema.codec().record_key(subject, asked.arguments.params[at], pool);
     let found = transaction.get(&key).map(|(version, _)| version.0);
     let implicit = schema.design.subjects[subject.index()].implicit;
     let holds = match (found.or(implicit.then_some(0)), expected) {
@@ -204,7 +201,7 @@ impl Runtime {
     pub fn would(&self, request: &Request) -> Result<(), CallError> {
         let id = self.callable(request)?;
         let mut desk = self.desk();
-        let mut decided = Err(CallError::Damaged);
+        let mut decided = Err(CallError::NotFetched);
         let read = arguments(&self.schema, id, request, &mut desk.pool.borrow_mut());
         let done = match read {
             Err(bad) => Err(CallError::Bad(bad)),

@@ -3,20 +3,18 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use design::model::SubjectId;
+use layout::{Damaged, Pool, RecordKey, RepairDueKey, Space, Wrong, log_of};
 use serde_json::{Value, json};
 use store::{Cursor, Decision, Key, KeyRange, Partition, Scan};
 
-use crate::bytes::{Damaged, Reader};
 use crate::json::{self as values, BadValue};
-use crate::keys::{self, RECORD_HEAD_BYTES, Space};
-use crate::pool::Pool;
+use crate::read_error::ReadError;
 use crate::reading::Truth;
 use crate::reply::CallError;
 use crate::runtime::Runtime;
 use crate::sight::{Eye, Looked, Mask};
 use crate::viewer::Viewer;
-use crate::{feed, forget, record};
+use crate::{feed, forget};
 
 /// A repair that will run, or runs now.
 #[derive(Clone, PartialEq, Debug)]
@@ -62,18 +60,13 @@ impl Runtime {
             let message = format!("`{}` has no subject `{subject}`", schema.design.name);
             return Err(CallError::Unknown(message));
         };
-        let mut start = Vec::new();
-        keys::begin(&mut start, schema.number, Space::Record);
-        start.extend_from_slice(&(id.0 as u16).to_be_bytes());
-        let mut range = KeyRange::prefix(start);
+        let mut range = KeyRange::prefix(RecordKey::prefix(schema.number, id));
         if let Some(after) = after {
             let mut pool = Pool::new(schema.program.texts());
             let mut parts = after.iter();
             let handle = values::read_key(&schema.design, id, &mut parts, &mut pool)
                 .map_err(|bad| CallError::Bad(BadValue { pointer: "/after".into(), ..bad }))?;
-            let mut key = Vec::new();
-            keys::record(&mut key, &schema.design, schema.number, id, handle, &pool);
-            range.start = Key::new(key).next();
+            range.start = Key::new(schema.codec().record_key(id, handle, &pool)).next();
         }
         let eye = self.eye(viewer);
         let mut seen = RecordPage::default();
@@ -81,14 +74,13 @@ impl Runtime {
             // one more than is asked for says whether there are more
             let page = self.store.scan(Scan::new(range.clone(), limit.saturating_add(1))).await?;
             for (key, stored) in &page.records {
-                let parts = &key[RECORD_HEAD_BYTES..];
-                let truth = self.seen(id, parts, &stored.value, eye.as_ref())?;
+                let truth = self.seen(key, &stored.value, eye.as_ref())?;
                 let Some(truth) = truth else { continue };
                 if seen.records.len() == limit {
                     seen.more = true;
                     return Ok(seen);
                 }
-                let key = self.key_of(id, parts)?;
+                let key = self.key_of(RecordKey::parse(key)?)?;
                 seen.records.push((key, Truth { version: stored.version.0, truth }));
             }
             match page.records.last() {
@@ -103,15 +95,10 @@ impl Runtime {
     /// record of this design's truth, or cannot be read.
     pub fn described(&self, key: &[u8], value: &[u8]) -> Option<Value> {
         let schema = &*self.schema;
-        let mut start = Vec::new();
-        keys::begin(&mut start, schema.number, Space::Record);
-        let number = key.strip_prefix(&start[..])?.get(..2)?.try_into().ok()?;
-        let number = usize::from(u16::from_be_bytes(number));
-        let subject = schema.design.subjects.get(number)?;
-        let id = SubjectId(u32::try_from(number).ok()?);
-        let parts = key.get(RECORD_HEAD_BYTES..)?;
-        let truth = self.seen(id, parts, value, None).ok()??;
-        let key = self.key_of(id, parts).ok()?;
+        let record = RecordKey::parse(key).ok().filter(|key| key.design == schema.number)?;
+        let subject = schema.design.subjects.get(record.subject.index())?;
+        let truth = self.seen(key, value, None).ok()??;
+        let key = self.key_of(record).ok()?;
         let design = &schema.design.name;
         Some(json!({ "design": design, "subject": subject.name, "key": key, "truth": truth }))
     }
@@ -119,21 +106,17 @@ impl Runtime {
     /// What is seen of a stored record; none: nothing.
     fn seen(
         &self,
-        subject: SubjectId,
-        parts: &[u8],
+        stored_key: &[u8],
         value: &[u8],
         eye: Option<&Eye<'_>>,
-    ) -> Result<Option<Value>, Damaged> {
+    ) -> Result<Option<Value>, ReadError> {
         let schema = &*self.schema;
         let pool = RefCell::new(Pool::new(schema.program.texts()));
-        let key = keys::read_key_parts(
-            &mut Reader::new(parts),
-            &schema.design,
-            subject,
-            &mut pool.borrow_mut(),
-        )?;
+        let record = RecordKey::parse(stored_key)?;
+        let subject = record.subject;
+        let key = schema.codec().handle(record, &mut pool.borrow_mut())?;
         let mut words = Vec::new();
-        record::take(value, schema, subject, &mut pool.borrow_mut(), &mut words)?;
+        schema.codec().take_record(stored_key, value, subject, &pool, &mut words)?;
         let mask = match eye {
             None => Mask::Everything,
             Some(eye) => eye.mask(Looked { subject, key, words: Some(&words) }, &pool, None)?,
@@ -144,21 +127,19 @@ impl Runtime {
         Ok(Some(feed::seen_json(schema, subject, &words, &pool.borrow(), &mask)))
     }
 
-    fn key_of(&self, subject: SubjectId, parts: &[u8]) -> Result<Vec<Value>, Damaged> {
+    fn key_of(&self, record: RecordKey<'_>) -> Result<Vec<Value>, ReadError> {
         let schema = &*self.schema;
         let mut pool = Pool::new(schema.program.texts());
-        let mut reader = Reader::new(parts);
-        let handle = keys::read_key_parts(&mut reader, &schema.design, subject, &mut pool)?;
+        let handle = schema.codec().handle(record, &mut pool)?;
         let mut key = Vec::new();
-        values::write_key(&schema.design, subject, handle, &pool, &mut key);
+        values::write_key(&schema.design, record.subject, handle, &pool, &mut key);
         Ok(key)
     }
 
     /// The repairs that are due first, at most `limit` of them.
     pub fn due(&self, limit: usize) -> Result<Vec<DueRepair>, CallError> {
         let design = &self.schema.design;
-        let mut start = Vec::new();
-        keys::begin(&mut start, self.schema.number, Space::RepairDue);
+        let start = Space::RepairDue.prefix(self.schema.number).to_vec();
         let mut found = Vec::new();
         self.transact(&mut |transaction| {
             found.clear();
@@ -173,19 +154,17 @@ impl Runtime {
         })?;
         let mut list = Vec::with_capacity(found.len());
         for key in found {
-            let (at, repair, tail) = keys::read_due(&key)?;
-            let mut reader = Reader::new(tail);
-            let subject = reader.take(2)?;
-            let subject = SubjectId(u32::from(u16::from_be_bytes([subject[0], subject[1]])));
-            let declared = design.subjects.get(subject.index()).ok_or(Damaged)?;
-            let repair = match forget::log_of(repair) {
-                Some(log) => forget::name(design, subject, log)?,
-                None => design.operations.get(repair.index()).ok_or(Damaged)?.name.clone(),
+            let RepairDueKey { at, repair, record } = RepairDueKey::parse(&key)?;
+            let named = match log_of(repair) {
+                Some(log) => forget::name(design, record.subject, log),
+                None => self.schema.codec().operation(repair).map(|repair| repair.name.clone()),
             };
+            let declared = design.subjects.get(record.subject.index()).ok_or(Wrong::UnknownSubject);
+            let wrong = |wrong| Damaged::key(&key, wrong);
             list.push(DueRepair {
-                repair,
-                subject: declared.name.clone(),
-                key: self.key_of(subject, reader.rest())?,
+                repair: named.map_err(wrong)?,
+                subject: declared.map_err(wrong)?.name.clone(),
+                key: self.key_of(record)?,
                 at,
             });
         }

@@ -5,10 +5,9 @@ use std::ops::Range;
 
 use design::model::{BlobId, StateId, SubjectId};
 use engine::{Fetch, HashPart, NULL, Truth, Word};
+use layout::{Head, Pool, RecordKey};
 
-use crate::pool::Pool;
 use crate::proofs;
-use crate::record::Head;
 
 #[derive(Debug)]
 pub struct Loaded<'s> {
@@ -66,6 +65,11 @@ impl<'s> Loaded<'s> {
 
     pub fn stored_key(&self, at: usize) -> &[u8] {
         &self.held.keys[self.held.entries[at].stored_key.clone()]
+    }
+
+    /// Where the record lies, in its parts.
+    pub fn record_key(&self, at: usize) -> RecordKey<'_> {
+        RecordKey::parse(self.stored_key(at)).expect("it was fetched under the key of a record")
     }
 
     pub fn find(&self, subject: SubjectId, key: Word) -> Option<usize> {

@@ -1,10 +1,10 @@
 //! Where the memory of a call belongs, in bytes that are the same whoever writes them.
 
+use layout::Pool;
+use layout::key::put_parts;
 use serde_json::{Map, Value};
 
 use crate::json as values;
-use crate::keys;
-use crate::pool::Pool;
 use crate::request::memory_name;
 use crate::runtime::Runtime;
 
@@ -59,7 +59,7 @@ impl Runtime {
                     values::read(&schema.design, &param.ty, value, &mut pool, &mut words)
                 });
                 let (Some(Ok(())), [key]) = (given, &words[..]) else { continue };
-                keys::key_parts(&mut place.key, &schema.design, *subject, *key, &pool);
+                put_parts(&mut place.key, &schema.design, *subject, *key, &pool);
                 place.subject = schema.design.subjects[subject.index()].name.clone();
             }
             places.push(place);

@@ -1,6 +1,9 @@
 //! Why a design cannot be opened.
 
+use layout::Damaged;
+
 use crate::replace::ReplaceError;
+use crate::reply::CallError;
 
 /// Why a design cannot be opened on a store.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,12 +18,21 @@ pub enum OpenError {
     },
     /// what is stored does not follow to this version of the design
     Replace(ReplaceError),
-    Damaged,
+    /// what the store says of its designs cannot be read
+    Damaged(Box<Damaged>),
+    /// what earlier versions left behind could not be removed
+    LeftOver(CallError),
 }
 
 impl From<store::Error> for OpenError {
     fn from(error: store::Error) -> OpenError {
         OpenError::Store(error)
+    }
+}
+
+impl From<Damaged> for OpenError {
+    fn from(damaged: Damaged) -> OpenError {
+        OpenError::Damaged(Box::new(damaged))
     }
 }
 
@@ -37,7 +49,12 @@ impl std::fmt::Display for OpenError {
             OpenError::Replace(error) => {
                 write!(f, "the store holds truth of another version of this design: {error}")
             }
-            OpenError::Damaged => write!(f, "what the store says of its designs cannot be read"),
+            OpenError::Damaged(damaged) => {
+                write!(f, "what the store says of its designs cannot be read: {damaged}")
+            }
+            OpenError::LeftOver(error) => {
+                write!(f, "what earlier versions left behind could not be removed: {error}")
+            }
         }
     }
 }

@@ -58,7 +58,7 @@ impl Runtime {
                 let stored = Runtime::of(schema, older, store, clock, settings);
                 let replaced =
                     stored.replace_with(design, text, &[]).map_err(OpenError::Replace)?;
-                replaced.remove_left_over().map_err(|_| OpenError::Damaged)?;
+                replaced.remove_left_over().map_err(OpenError::LeftOver)?;
                 Ok(replaced)
             }
         }

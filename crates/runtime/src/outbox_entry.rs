@@ -1,107 +1,22 @@
-//! An outbox entry as it is stored: the pure machine's state, and what the call is made of.
+//! What an outbox entry is called, and how long it waits.
 
 use design::model::OperationId;
-use engine::Word;
-use engine::outbox::{Entry, EntryState};
-use telemetry::Trace;
 
-use crate::bytes::{Damaged, Reader, put_bytes, put_number, put_signed, put_sized};
 use crate::schema::Schema;
 
-const FORM: u8 = 1;
-/// The same, and which request caused it.
-const TRACED: u8 = 2;
-
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct OutboxEntry {
-    pub entry: Entry,
-    /// the operation's arguments, encoded
-    pub args: Vec<u8>,
-    /// what went wrong last, for a person to read
-    pub trouble: String,
-    /// which request caused it
-    pub trace: Option<Trace>,
-}
-
-impl OutboxEntry {
-    pub fn put(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(64 + self.args.len());
-        match &self.trace {
-            None => out.push(FORM),
-            Some(trace) => {
-                out.push(TRACED);
-                put_sized(&mut out, |out| trace.put(out));
-            }
-        }
-        out.push(match self.entry.state {
-            EntryState::Open => 0,
-            EntryState::Closed => 1,
-            EntryState::Dead => 2,
-        });
-        put_number(&mut out, u64::from(self.entry.attempts));
-        put_signed(&mut out, self.entry.next_at);
-        put_bytes(&mut out, &self.args);
-        put_bytes(&mut out, self.trouble.as_bytes());
-        out
-    }
-
-    pub fn take(bytes: &[u8]) -> Result<OutboxEntry, Damaged> {
-        let mut reader = Reader::new(bytes);
-        let trace = match reader.byte()? {
-            FORM => None,
-            TRACED => Some(Trace::take(reader.bytes()?).ok_or(Damaged)?),
-            _ => return Err(Damaged),
-        };
-        let state = match reader.byte()? {
-            0 => EntryState::Open,
-            1 => EntryState::Closed,
-            2 => EntryState::Dead,
-            _ => return Err(Damaged),
-        };
-        let attempts = u32::try_from(reader.number()?).map_err(|_| Damaged)?;
-        let next_at: Word = reader.signed()?;
-        let args = reader.bytes()?.to_vec();
-        let trouble = String::from_utf8_lossy(reader.bytes()?).into_owned();
-        Ok(OutboxEntry { entry: Entry { state, attempts, next_at }, args, trouble, trace })
-    }
-}
-
 /// The key of an entry as the other side sees it: the same for every attempt.
-pub fn key_text(schema: &Schema, operation: OperationId, tail: &[u8]) -> String {
-    let name = &schema.design.operations[operation.index()].name;
-    let hash = blake3::hash(tail);
-    format!("{name}-{}", &hash.to_hex()[..32])
+pub fn key_text(schema: &Schema, operation: OperationId, name: &[u8]) -> String {
+    let operation = &schema.design.operations[operation.index()].name;
+    let hash = blake3::hash(name);
+    format!("{operation}-{}", &hash.to_hex()[..32])
 }
 
 /// Any number, the same for the same attempt.
-pub fn jitter(tail: &[u8], attempts: u32) -> u64 {
+pub fn jitter(name: &[u8], attempts: u32) -> u64 {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(tail);
+    hasher.update(name);
     hasher.update(&attempts.to_le_bytes());
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
     u64::from_le_bytes(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_entry_comes_back() {
-        let states = [EntryState::Open, EntryState::Closed, EntryState::Dead];
-        for (state, trace) in states.into_iter().zip([None, Some(Trace::fresh()), None]) {
-            let entry = OutboxEntry {
-                trace,
-                entry: Entry { state, attempts: 7, next_at: -3 },
-                args: vec![1, 2, 0],
-                trouble: "connection refused".into(),
-            };
-            let bytes = entry.put();
-            assert_eq!(OutboxEntry::take(&bytes), Ok(entry));
-            for end in 0..bytes.len() {
-                assert_eq!(OutboxEntry::take(&bytes[..end]), Err(Damaged));
-            }
-        }
-    }
 }

@@ -5,22 +5,22 @@ use std::ops::ControlFlow;
 use design::model::{OperationId, OperationKind};
 use engine::outbox::{Answered, Entry, EntryState};
 use engine::{AnswerKind, Command, Outcome, Word};
+use layout::{OutboxDueKey, OutboxEntry, OutboxKey, Reader, Space, Wrong};
 use serde_json::{Map, Value};
 use store::{Decision, KeyRange, Transaction};
 use telemetry::Trace;
 
 use crate::answer_value::{MISREAD, bound};
-use crate::bytes::{Damaged, Reader};
 use crate::chosen::Chosen;
-use crate::keys::{self, Space};
+use crate::json as values;
 use crate::loaded::Loaded;
-use crate::outbox_entry::{OutboxEntry, jitter, key_text};
-use crate::perform::{Performed, fetch, outbox_key, perform};
+use crate::outbox_entry::{jitter, key_text};
+use crate::perform::{Performed, fetch, perform};
 use crate::plan::Plan;
+use crate::read_error::ReadError;
 use crate::reply::{CallError, clause_name};
 use crate::runtime::{Desk, NOBODY, Newest, Runtime, apply};
 use crate::schema::Schema;
-use crate::{codec, json as values};
 
 /// One call to the world outside.
 #[derive(Clone, PartialEq, Debug)]
@@ -81,7 +81,8 @@ pub enum Worked {
 /// An entry on its way to the other side.
 struct Picked {
     effect: OperationId,
-    tail: Vec<u8>,
+    /// what names the call
+    name: Vec<u8>,
     /// none: a message, which is already done
     delivery: Option<Delivery>,
     /// the clause that refused a message
@@ -89,10 +90,9 @@ struct Picked {
 }
 
 impl Picked {
-    fn id(&self) -> Vec<u8> {
-        let mut id = (self.effect.0 as u16).to_be_bytes().to_vec();
-        id.extend_from_slice(&self.tail);
-        id
+    /// Where its entry stands.
+    fn key(&self, schema: &Schema) -> OutboxKey<'_> {
+        OutboxKey { design: schema.number, operation: self.effect, name: &self.name }
     }
 }
 
@@ -119,7 +119,7 @@ impl Runtime {
             (Some(delivery), _) => {
                 let delivered = outside.deliver(delivery);
                 let settled = self.settle(&picked, delivered);
-                self.in_flight().remove(&picked.id());
+                self.in_flight().remove(&picked.key(&self.schema).to_bytes());
                 settled?;
             }
             (None, Some(clause)) => self.counters.refused(picked.effect, clause),
@@ -140,14 +140,16 @@ impl Runtime {
         let ticket = self.transact(&mut |transaction| {
             desk.pool.borrow_mut().reset();
             (outcome, wake) = (Ok(Err(None)), None);
-            let mut start = Vec::new();
-            keys::begin(&mut start, self.schema.number, Space::OutboxDue);
+            let start = Space::OutboxDue.prefix(self.schema.number).to_vec();
             let mut found = None;
             {
                 let in_flight = self.in_flight();
                 transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, _| {
-                    // after the design, the space and the time: operation and key
-                    if key.get(11..).is_some_and(|id| in_flight.contains(id))
+                    let is_under_way = |due: OutboxDueKey<'_>| {
+                        !in_flight.is_empty() && in_flight.contains(&due.entry.to_bytes())
+                    };
+                    // one that cannot be read is found, and said to be damaged
+                    if OutboxDueKey::parse(key).is_ok_and(is_under_way)
                         || chosen.is_some_and(|chosen| !self.is_chosen(key, chosen, &*transaction))
                     {
                         return ControlFlow::Continue(());
@@ -163,7 +165,7 @@ impl Runtime {
                     Decision::Abandon
                 }
                 Ok(Prepared::Deliver(picked)) => {
-                    self.in_flight().insert(picked.id());
+                    self.in_flight().insert(picked.key(&self.schema).to_bytes());
                     outcome = Ok(Ok(picked));
                     Decision::Abandon
                 }
@@ -185,7 +187,7 @@ impl Runtime {
         // the world is told of nothing that a crash could still take back
         if let Err(error) = ticket.wait() {
             if let Ok(Ok(picked)) = &outcome {
-                self.in_flight().remove(&picked.id());
+                self.in_flight().remove(&picked.key(&self.schema).to_bytes());
             }
             return Err(error.into());
         }
@@ -198,17 +200,19 @@ impl Runtime {
         (now, early): (Word, bool),
         transaction: &dyn Transaction,
         desk: &mut Desk,
-    ) -> Result<Prepared, Damaged> {
+    ) -> Result<Prepared, ReadError> {
         let schema = &*self.schema;
-        let (at, effect, tail) = keys::read_due(key)?;
+        let OutboxDueKey { at, entry: key } = OutboxDueKey::parse(key)?;
         if at > now && !early {
             return Ok(Prepared::Idle(at));
         }
-        let Some((_, bytes)) = transaction.get(&outbox_key(schema, effect, tail)) else {
-            return Err(Damaged);
+        let (effect, entry_key) = (key.operation, key.to_bytes());
+        let Some((_, bytes)) = transaction.get(&entry_key) else {
+            return Err(ReadError::absent(transaction, &entry_key));
         };
-        let entry = OutboxEntry::take(bytes)?;
-        let params = params_of(schema, effect, &entry.args, desk)?;
+        let wrong = |wrong| ReadError::value(&entry_key, wrong);
+        let entry = OutboxEntry::take(bytes).map_err(wrong)?;
+        let params = params_of(schema, effect, &entry.args, desk).map_err(wrong)?;
         let command = Command {
             operation: effect,
             params: &params,
@@ -217,7 +221,7 @@ impl Runtime {
             now,
             answer: None,
         };
-        let mut picked = Picked { effect, tail: tail.to_vec(), delivery: None, refused: None };
+        let mut picked = Picked { effect, name: key.name.to_vec(), delivery: None, refused: None };
         let operation = &schema.design.operations[effect.index()];
         if !matches!(operation.kind, OperationKind::Effect(_)) {
             let source = Newest(transaction, schema.number);
@@ -231,12 +235,12 @@ impl Runtime {
                     picked.refused = Some(clause_name(operation, &refused.refusal));
                     Plan::default()
                 }
-                Performed::Later => return Err(Damaged),
+                Performed::Later => return Err(ReadError::NotFetched),
             };
-            close(schema, effect, tail, &entry, &mut plan);
+            close(key, &entry, &mut plan);
             return Ok(Prepared::Message(picked, plan));
         }
-        let delivery = delivery(schema, &command, tail, &entry, transaction, desk)?;
+        let delivery = delivery(schema, &command, key.name, &entry, transaction, desk)?;
         let picked = Picked { delivery: Some(delivery), ..picked };
         if !self.is_shared() {
             return Ok(Prepared::Deliver(picked));
@@ -246,7 +250,7 @@ impl Runtime {
             ..entry.clone()
         };
         let mut plan = Plan::default();
-        move_entry(schema, &picked, &entry, &claimed, &mut plan);
+        move_entry(key, &entry, &claimed, &mut plan);
         Ok(Prepared::Claimed(picked, plan))
     }
 
@@ -292,11 +296,12 @@ impl Runtime {
         transaction: &dyn Transaction,
         desk: &mut Desk,
         done: &mut bool,
-    ) -> Result<Option<Plan>, Damaged> {
+    ) -> Result<Option<Plan>, ReadError> {
         let schema = &*self.schema;
-        let key = outbox_key(schema, picked.effect, &picked.tail);
+        let place = picked.key(schema);
+        let key = place.to_bytes();
         let Some((_, bytes)) = transaction.get(&key) else { return Ok(None) };
-        let entry = OutboxEntry::take(bytes)?;
+        let entry = OutboxEntry::take(bytes).map_err(|wrong| ReadError::value(&key, wrong))?;
         let Answered::Commit(_) = entry.entry.answer() else { return Ok(None) };
         let operation = &schema.design.operations[picked.effect.index()];
         let misread = Delivered::Unknown { trouble: MISREAD.into(), retry_after_ms: None };
@@ -319,7 +324,7 @@ impl Runtime {
             Delivered::Ok(answer) => (AnswerKind::Ok, answer),
             Delivered::Refused(answer) => (AnswerKind::Refused, answer),
             Delivered::Unknown { trouble, retry_after_ms } => {
-                let jitter = jitter(&picked.tail, entry.entry.attempts);
+                let jitter = jitter(&picked.name, entry.entry.attempts);
                 let next =
                     entry.entry.attempt_failed(&self.settings.outbox, now, jitter, *retry_after_ms);
                 let mut plan = Plan::default();
@@ -338,14 +343,14 @@ impl Runtime {
                 let trouble = trouble.clone();
                 let moved = OutboxEntry { entry: next, trouble, ..entry.clone() };
                 match plan.pending(&key) {
-                    None => move_entry(schema, picked, &entry, &moved, &mut plan),
-                    Some(_) => close(schema, picked.effect, &picked.tail, &entry, &mut plan),
+                    None => move_entry(place, &entry, &moved, &mut plan),
+                    Some(_) => close(place, &entry, &mut plan),
                 }
                 return Ok(Some(plan));
             }
         };
         let mut plan = self.answer(picked, &entry, (kind, answer), now, transaction, desk, done)?;
-        close(schema, picked.effect, &picked.tail, &entry, &mut plan);
+        close(place, &entry, &mut plan);
         Ok(Some(plan))
     }
 
@@ -359,9 +364,11 @@ impl Runtime {
         transaction: &dyn Transaction,
         desk: &mut Desk,
         performed: &mut bool,
-    ) -> Result<Plan, Damaged> {
+    ) -> Result<Plan, ReadError> {
         let schema = &*self.schema;
-        let params = params_of(schema, picked.effect, &entry.args, desk)?;
+        let key = picked.key(schema).to_bytes();
+        let params = params_of(schema, picked.effect, &entry.args, desk)
+            .map_err(|wrong| ReadError::value(&key, wrong))?;
         desk.room.trace.clone_from(&entry.trace);
         let operation = &schema.design.operations[picked.effect.index()];
         let word = bound(schema, operation, kind, answer, &mut desk.pool.borrow_mut());
@@ -376,8 +383,7 @@ impl Runtime {
         };
         let source = Newest(transaction, schema.number);
         // the entry is closed before its handler runs, so that it may send the same key again
-        let closing =
-            Closing { inner: &source, key: outbox_key(schema, picked.effect, &picked.tail) };
+        let closing = Closing { inner: &source, key };
         let number = transaction.position();
         match perform(schema, &command, &desk.pool, &closing, number, &mut desk.room)? {
             Performed::Done(done) => {
@@ -385,24 +391,22 @@ impl Runtime {
                 Ok(done.plan)
             }
             Performed::Refused(_) => Ok(Plan::default()),
-            Performed::Later => Err(Damaged),
+            Performed::Later => Err(ReadError::NotFetched),
         }
     }
 
     /// Everything that waits in the outbox, dead letters among it.
     pub fn outbox(&self, limit: usize) -> Result<Vec<Waiting>, CallError> {
         let mut list = Vec::new();
-        let mut desk = self.desk();
         let mut trouble = None;
         self.transact(&mut |transaction| {
             list.clear();
-            let mut start = Vec::new();
-            keys::begin(&mut start, self.schema.number, Space::Outbox);
+            let start = Space::Outbox.prefix(self.schema.number).to_vec();
             transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, value| {
                 if list.len() >= limit {
                     return ControlFlow::Break(());
                 }
-                match waiting(&self.schema, key, value, &mut desk) {
+                match waiting(&self.schema, key, value) {
                     Ok(entry) => list.push(entry),
                     Err(error) => trouble = Some(error),
                 }
@@ -410,7 +414,6 @@ impl Runtime {
             });
             Decision::Abandon
         })?;
-        self.give_back(desk);
         match trouble {
             Some(error) => Err(error.into()),
             None => Ok(list),
@@ -423,18 +426,14 @@ impl Runtime {
         let mut outcome: Result<(), CallError> = Ok(());
         let ticket = self.transact(&mut |transaction| {
             let retried = (|| {
-                let mut reader = Reader::new(&waiting.id);
-                reader.take(3)?;
-                let effect = reader.take(2)?;
-                let effect = OperationId(u32::from(u16::from_be_bytes([effect[0], effect[1]])));
+                let key = OutboxKey::parse(&waiting.id)?;
                 let Some((_, bytes)) = transaction.get(&waiting.id) else { return Ok(None) };
-                let entry = OutboxEntry::take(bytes)?;
+                let entry = OutboxEntry::take(bytes)
+                    .map_err(|wrong| ReadError::value(&waiting.id, wrong))?;
                 let moved = OutboxEntry { entry: entry.entry.retry(now), ..entry.clone() };
                 let mut plan = Plan::default();
-                let tail = reader.rest().to_vec();
-                let picked = Picked { effect, tail, delivery: None, refused: None };
-                move_entry(&self.schema, &picked, &entry, &moved, &mut plan);
-                Ok::<_, Damaged>(Some(plan))
+                move_entry(key, &entry, &moved, &mut plan);
+                Ok::<_, ReadError>(Some(plan))
             })();
             match retried {
                 Ok(Some(plan)) => {
@@ -482,27 +481,23 @@ fn params_of(
     operation: OperationId,
     args: &[u8],
     desk: &Desk,
-) -> Result<Vec<Word>, Damaged> {
-    let mut reader = Reader::new(args);
-    let mut params = Vec::new();
-    let mut pool = desk.pool.borrow_mut();
-    for param in &schema.design.operations[operation.index()].params {
-        codec::take(&mut reader, &schema.design, &param.ty, &mut pool, &mut params)?;
-    }
-    Ok(params)
+) -> Result<Vec<Word>, Wrong> {
+    schema.codec().take_params(&mut Reader::new(args), operation, &mut desk.pool.borrow_mut())
 }
 
 /// The body of the call, from the truth as it is now.
 fn delivery(
     schema: &Schema,
     command: &Command<'_>,
-    tail: &[u8],
+    name: &[u8],
     entry: &OutboxEntry,
     transaction: &dyn Transaction,
     desk: &mut Desk,
-) -> Result<Delivery, Damaged> {
+) -> Result<Delivery, ReadError> {
     let operation = &schema.design.operations[command.operation.index()];
-    let OperationKind::Effect(effect) = &operation.kind else { return Err(Damaged) };
+    let OperationKind::Effect(effect) = &operation.kind else {
+        unreachable!("only effects are called outside");
+    };
     let source = Newest(transaction, schema.number);
     let mut loaded = Loaded::new(&desk.pool);
     let mut words = Vec::new();
@@ -511,7 +506,7 @@ fn delivery(
         match engine::call(&schema.program, &loaded, command, scratch) {
             Outcome::Need => {
                 if !fetch(schema, &mut loaded, scratch.needs(), &source, &mut words)? {
-                    return Err(Damaged);
+                    return Err(ReadError::NotFetched);
                 }
             }
             outcome => break outcome,
@@ -535,58 +530,43 @@ fn delivery(
         effect: operation.name.clone(),
         method: effect.method.clone(),
         url: effect.url.clone(),
-        key: key_text(schema, command.operation, tail),
+        key: key_text(schema, command.operation, name),
         body: Value::Object(body),
         attempt: entry.entry.attempts,
         trace: entry.trace.clone(),
     })
 }
 
-fn due_key(schema: &Schema, effect: OperationId, tail: &[u8], at: Word) -> Vec<u8> {
-    let mut key = Vec::new();
-    keys::due(&mut key, schema.number, Space::OutboxDue, at, effect, tail);
-    key
-}
-
 /// An entry that is closed is as good as one that was never there. A handler may have sent it again,
 /// under the same key: then it stays, and only the time that it had before goes.
-fn close(schema: &Schema, effect: OperationId, tail: &[u8], entry: &OutboxEntry, plan: &mut Plan) {
+fn close(key: OutboxKey<'_>, entry: &OutboxEntry, plan: &mut Plan) {
     let open = entry.entry.state == EntryState::Open;
-    let due = open.then(|| due_key(schema, effect, tail, entry.entry.next_at));
-    for key in due.into_iter().chain([outbox_key(schema, effect, tail)]) {
+    let due = open.then(|| key.due(entry.entry.next_at).to_bytes());
+    for key in due.into_iter().chain([key.to_bytes()]) {
         if plan.pending(&key).is_none() {
             plan.delete(&key);
         }
     }
 }
 
-fn move_entry(
-    schema: &Schema,
-    picked: &Picked,
-    before: &OutboxEntry,
-    after: &OutboxEntry,
-    plan: &mut Plan,
-) {
+fn move_entry(key: OutboxKey<'_>, before: &OutboxEntry, after: &OutboxEntry, plan: &mut Plan) {
     if before.entry.state == EntryState::Open {
-        plan.delete(&due_key(schema, picked.effect, &picked.tail, before.entry.next_at));
+        plan.delete(&key.due(before.entry.next_at).to_bytes());
     }
-    plan.put(&outbox_key(schema, picked.effect, &picked.tail), &after.put());
+    plan.put(&key.to_bytes(), &after.to_bytes());
     if after.entry.state == EntryState::Open {
-        plan.put(&due_key(schema, picked.effect, &picked.tail, after.entry.next_at), &[]);
+        plan.put(&key.due(after.entry.next_at).to_bytes(), &[]);
         plan.wake_at(after.entry.next_at);
     }
 }
 
-fn waiting(schema: &Schema, key: &[u8], value: &[u8], _: &mut Desk) -> Result<Waiting, Damaged> {
-    let mut reader = Reader::new(key);
-    reader.take(3)?;
-    let effect = reader.take(2)?;
-    let effect = OperationId(u32::from(u16::from_be_bytes([effect[0], effect[1]])));
-    let entry = OutboxEntry::take(value)?;
-    let name = schema.design.operations.get(effect.index()).ok_or(Damaged)?.name.clone();
+fn waiting(schema: &Schema, key: &[u8], value: &[u8]) -> Result<Waiting, ReadError> {
+    let OutboxKey { operation, name, .. } = OutboxKey::parse(key)?;
+    let wrong = |wrong| ReadError::value(key, wrong);
+    let entry = OutboxEntry::take(value).map_err(wrong)?;
     Ok(Waiting {
-        effect: name,
-        key: key_text(schema, effect, reader.rest()),
+        effect: schema.codec().operation(operation).map_err(wrong)?.name.clone(),
+        key: key_text(schema, operation, name),
         state: match entry.entry.state {
             EntryState::Open => "open",
             EntryState::Closed => "closed",

@@ -1,12 +1,14 @@
 //! The feed from its end: what happened last, to anything or to one record.
 
+use layout::feed::of_design;
+use layout::key::put_parts;
+use layout::{FeedEntry, Pool};
 use serde_json::Value;
 use store::{Cursor, Partition};
 
 use crate::feed::{self, Transition};
 use crate::json as values;
-use crate::keys;
-use crate::pool::Pool;
+use crate::read_error::ReadError;
 use crate::reply::CallError;
 use crate::runtime::Runtime;
 use crate::viewer::Viewer;
@@ -98,7 +100,7 @@ impl Runtime {
         let handle = values::read_key(&schema.design, id, &mut key.iter(), &mut pool)
             .map_err(|bad| CallError::Bad(bad.under("key")))?;
         let mut bytes = Vec::new();
-        keys::key_parts(&mut bytes, &schema.design, id, handle, &pool);
+        put_parts(&mut bytes, &schema.design, id, handle, &pool);
         Ok((id.0, bytes))
     }
 
@@ -124,10 +126,12 @@ impl Runtime {
             };
             for commit in page.commits.iter().filter(|commit| commit.cursor.is_within(end)) {
                 for entry in &commit.entries {
-                    let Some(bytes) = feed::of_design(entry, self.schema.number) else { continue };
+                    let Some(bytes) = of_design(entry, self.schema.number) else { continue };
                     let matches = match wanted {
                         None => true,
-                        Some((subject, key)) => feed::changes(bytes)?
+                        Some((subject, key)) => FeedEntry::parse(bytes)
+                            .map_err(|wrong| ReadError::feed(bytes, wrong))?
+                            .changes
                             .iter()
                             .any(|change| change.subject.0 == *subject && change.key == &key[..]),
                     };

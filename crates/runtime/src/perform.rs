@@ -7,19 +7,20 @@ use std::ops::Range;
 use design::model::{AttrId, MemoryUseId, OperationId, OperationKind, StateId, SubjectId};
 use engine::outbox::Entry as OutboxState;
 use engine::{Change, Command, Due, NULL, Need, Outcome, Refusal, Scratch, Word};
+use layout::key::{has_empty_part, put_parts};
+use layout::{Head, OutboxEntry, OutboxKey, Pool, RecordKey, message_name, put_head, put_number};
 use telemetry::Trace;
 
-use crate::bytes::Damaged;
 use crate::elsewhere::again;
-use crate::keys::{self, Space};
+use crate::forget;
 use crate::loaded::{Held, Loaded};
-use crate::outbox_entry::OutboxEntry;
 use crate::plan::{Got, Plan, Source};
-use crate::pool::Pool;
-use crate::record::{self, Head};
+use crate::read_error::ReadError;
 use crate::schema::Schema;
 use crate::seen::{Records, Seen};
-use crate::{codec, feed, forget};
+
+/// The engine writes only what it has looked at.
+const WRITTEN_WAS_READ: &str = "a record that a step writes was read before";
 
 /// Room that is used again from call to call.
 #[derive(Default)]
@@ -86,7 +87,7 @@ pub fn perform(
     source: &dyn Source,
     number: u64,
     room: &mut Room,
-) -> Result<Performed, Damaged> {
+) -> Result<Performed, ReadError> {
     let mut loaded = Loaded::within(pool, std::mem::take(&mut room.held));
     let performed = perform_in(schema, command, &mut loaded, source, number, room);
     room.held = loaded.into_held();
@@ -100,7 +101,7 @@ fn perform_in(
     source: &dyn Source,
     number: u64,
     room: &mut Room,
-) -> Result<Performed, Damaged> {
+) -> Result<Performed, ReadError> {
     loop {
         match engine::step(&schema.program, loaded, command, &mut room.scratch) {
             Outcome::Need => {
@@ -147,7 +148,7 @@ pub fn fetch(
     needs: &[Need],
     source: &dyn Source,
     words: &mut Vec<Word>,
-) -> Result<bool, Damaged> {
+) -> Result<bool, ReadError> {
     let mut complete = true;
     for need in needs {
         match *need {
@@ -161,8 +162,7 @@ pub fn fetch(
                     None => complete = false,
                 }
             }
-            // caches are always answered
-            Need::Cache { .. } => return Err(Damaged),
+            Need::Cache { .. } => unreachable!("caches are always answered"),
         }
     }
     Ok(complete)
@@ -175,14 +175,14 @@ fn fetch_record(
     key: Word,
     source: &dyn Source,
     words: &mut Vec<Word>,
-) -> Result<bool, Damaged> {
+) -> Result<bool, ReadError> {
     if loaded.find(subject, key).is_some() {
         return Ok(true);
     }
     let mut key_bytes = std::mem::take(&mut loaded.key);
     key_bytes.clear();
     let pool = loaded.pool;
-    keys::record(&mut key_bytes, &schema.design, schema.number, subject, key, &pool.borrow());
+    schema.codec().put_record_key(&mut key_bytes, subject, key, &pool.borrow());
     let fetched = match source.get(&key_bytes) {
         Got::Later => Ok(false),
         Got::Absent => {
@@ -191,7 +191,7 @@ fn fetch_record(
         }
         Got::Present(version, bytes) => {
             words.clear();
-            let head = record::take(bytes, schema, subject, &mut pool.borrow_mut(), words)?;
+            let head = schema.codec().take_record(&key_bytes, bytes, subject, pool, words)?;
             loaded.add(subject, key, &key_bytes, Some(version), head, Some(words));
             Ok(true)
         }
@@ -210,10 +210,10 @@ fn commit_plan(
     number: u64,
     room: &mut Room,
     done: &mut Done,
-) -> Result<bool, Damaged> {
+) -> Result<bool, ReadError> {
     let Done { plan, changed, memory, soft, now } = done;
     let now = *now;
-    put_feed(schema, command, loaded, room, now, changed, &mut plan.feed)?;
+    put_feed(schema, command, loaded, room, now, changed, &mut plan.feed);
     appends(schema, loaded, room, now, plan);
     forgotten_entries(schema, loaded, room, plan);
     if !sends(schema, loaded, room, source, (now, number), plan)? {
@@ -229,7 +229,7 @@ fn commit_plan(
     }));
     // due times are asked of the truth as it is after the step
     for record in changed.iter() {
-        let Some(at) = loaded.find(record.subject, record.key) else { return Err(Damaged) };
+        let at = loaded.find(record.subject, record.key).expect(WRITTEN_WAS_READ);
         loaded.replace(at, record.words);
     }
     for at in 0..changed.len() {
@@ -256,45 +256,32 @@ fn put_feed(
     now: Word,
     changed: &Records,
     out: &mut Vec<u8>,
-) -> Result<(), Damaged> {
-    let pool = loaded.pool.borrow();
-    feed::begin(out, schema, command, now, &pool, changed.len(), room.trace.as_ref());
+) {
+    let (codec, pool) = (schema.codec(), loaded.pool.borrow());
+    codec.begin_entry(out, command, now, &pool, changed.len(), room.trace.as_ref());
     room.truths.clear();
     for record in changed.iter() {
-        let Some(at) = loaded.find(record.subject, record.key) else { return Err(Damaged) };
-        let key_parts = &loaded.stored_key(at)[keys::RECORD_HEAD_BYTES..];
-        let truth = feed::change(out, schema, record.subject, key_parts, record.words, &pool);
+        let at = loaded.find(record.subject, record.key).expect(WRITTEN_WAS_READ);
+        let key_parts = loaded.record_key(at).parts;
+        let truth = codec.put_change(out, record.subject, key_parts, record.words, &pool);
         room.truths.push(truth);
     }
-    crate::bytes::put_number(out, room.scratch.emits().count() as u64);
+    put_number(out, room.scratch.emits().count() as u64);
     for emit in room.scratch.emits() {
-        feed::event(out, schema, emit.event, emit.words, &pool);
+        codec.put_event(out, emit.event, emit.words, &pool);
     }
-    Ok(())
 }
 
 fn appends(schema: &Schema, loaded: &Loaded<'_>, room: &Room, now: Word, plan: &mut Plan) {
-    let pool = loaded.pool.borrow();
+    let (codec, pool) = (schema.codec(), loaded.pool.borrow());
     for append in room.scratch.appends() {
-        let subject = &schema.design.subjects[append.subject.index()];
-        let mut record_key = Vec::new();
-        keys::record(
-            &mut record_key,
-            &schema.design,
-            schema.number,
-            append.subject,
-            append.key,
-            &pool,
-        );
-        let mut key = Vec::new();
-        keys::log_entry(&mut key, &record_key, append.log, append.offset);
-        let mut value = Vec::new();
-        crate::bytes::put_signed(&mut value, now);
-        for (attr, field) in &schema.program.state(append.subject, append.log).fields {
-            let ty = &subject.attributes[attr.index()].ty;
-            codec::put(&mut value, &schema.design, ty, &append.words[field.range()], &pool);
-        }
-        plan.put(&key, &value);
+        let mut parts = Vec::new();
+        put_parts(&mut parts, &schema.design, append.subject, append.key, &pool);
+        let record = codec.key_of(append.subject, &parts);
+        let key = record.log_entry(append.log, append.offset as u64).to_bytes();
+        plan.put_with(&key, |out| {
+            codec.put_log_entry(out, (append.subject, append.log), now, append.words, &pool);
+        });
     }
 }
 
@@ -302,16 +289,15 @@ fn appends(schema: &Schema, loaded: &Loaded<'_>, room: &Room, now: Word, plan: &
 fn forgotten_entries(schema: &Schema, loaded: &Loaded<'_>, room: &Room, plan: &mut Plan) {
     for write in room.scratch.writes() {
         let Some(before) = write.before else { continue };
-        for (log, start) in &schema.subjects[write.subject.index()].logs {
+        for (log, start) in &schema.records[write.subject.index()].logs {
             let Some(at) = loaded.find(write.subject, write.key) else { continue };
             let kept_from = match write.change {
                 Change::Put(after) => after[*start],
                 Change::Delete => before[*start + 1],
             };
             for offset in before[*start]..kept_from {
-                let mut key = Vec::new();
-                keys::log_entry(&mut key, loaded.stored_key(at), *log, offset);
-                plan.delete(&key);
+                let entry = loaded.record_key(at).log_entry(*log, offset as u64);
+                plan.delete(&entry.to_bytes());
             }
         }
     }
@@ -326,42 +312,30 @@ fn sends(
     source: &dyn Source,
     (now, number): (Word, u64),
     plan: &mut Plan,
-) -> Result<bool, Damaged> {
-    let pool = loaded.pool.borrow();
+) -> Result<bool, ReadError> {
+    let (codec, pool) = (schema.codec(), loaded.pool.borrow());
     let mut complete = true;
     for (at, send) in room.scratch.sends().enumerate() {
         let operation = &schema.design.operations[send.operation.index()];
-        let mut tail = Vec::new();
-        match &operation.kind {
-            OperationKind::Effect(effect) => {
-                for (expr, word) in effect.key.iter().zip(send.key) {
-                    codec::put(
-                        &mut tail,
-                        &schema.design,
-                        &expr.ty,
-                        std::slice::from_ref(word),
-                        &pool,
-                    );
-                }
-            }
+        let name = match &operation.kind {
+            OperationKind::Effect(_) => codec.effect_name(send.operation, send.key, &pool),
             // a message has no key of its own: each is another one
-            _ => {
-                tail.extend_from_slice(&number.to_be_bytes());
-                crate::bytes::put_number(&mut tail, at as u64);
-            }
-        }
+            _ => message_name(number, at),
+        };
         let mut args = Vec::new();
-        put_params(&mut args, schema, send.operation, send.args, &pool);
-        let key = outbox_key(schema, send.operation, &tail);
+        codec.put_params(&mut args, send.operation, send.args, &pool);
+        let place = OutboxKey { design: schema.number, operation: send.operation, name: &name };
+        let key = place.to_bytes();
+        let take = |bytes| OutboxEntry::take(bytes).map_err(|wrong| ReadError::value(&key, wrong));
         let stored = match plan.pending(&key) {
-            Some(pending) => pending.map(OutboxEntry::take).transpose()?,
+            Some(pending) => pending.map(take).transpose()?,
             None => match source.get(&key) {
                 Got::Later => {
                     complete = false;
                     continue;
                 }
                 Got::Absent => None,
-                Got::Present(_, bytes) => Some(OutboxEntry::take(bytes)?),
+                Got::Present(_, bytes) => Some(take(bytes)?),
             },
         };
         let before = stored.as_ref().map_or_else(OutboxState::default, |stored| stored.entry);
@@ -371,35 +345,11 @@ fn sends(
         }
         let trace = room.trace.clone();
         let entry = OutboxEntry { entry: after, args, trouble: String::new(), trace };
-        plan.put(&key, &entry.put());
-        let mut due = Vec::new();
-        keys::due(&mut due, schema.number, Space::OutboxDue, after.next_at, send.operation, &tail);
-        plan.put(&due, &[]);
+        plan.put(&key, &entry.to_bytes());
+        plan.put(&place.due(after.next_at).to_bytes(), &[]);
         plan.wake_at(after.next_at);
     }
     Ok(complete)
-}
-
-pub fn outbox_key(schema: &Schema, operation: OperationId, tail: &[u8]) -> Vec<u8> {
-    let mut key = Vec::new();
-    keys::begin(&mut key, schema.number, Space::Outbox);
-    key.extend_from_slice(&(operation.0 as u16).to_be_bytes());
-    key.extend_from_slice(tail);
-    key
-}
-
-/// The arguments of an operation, as they wait in the outbox.
-pub fn put_params(
-    out: &mut Vec<u8>,
-    schema: &Schema,
-    operation: OperationId,
-    words: &[Word],
-    pool: &Pool,
-) {
-    let layout = schema.program.params(operation);
-    for (at, param) in schema.design.operations[operation.index()].params.iter().enumerate() {
-        codec::put(out, &schema.design, &param.ty, &words[layout.fields[at].range()], pool);
-    }
 }
 
 /// A record, its due times and their places in the index.
@@ -412,16 +362,11 @@ pub fn put_record(
     now: Word,
     room: &mut Room,
     plan: &mut Plan,
-) -> Result<bool, Damaged> {
-    let Some(at) = loaded.find(record.subject, record.key) else { return Err(Damaged) };
+) -> Result<bool, ReadError> {
+    let at = loaded.find(record.subject, record.key).expect(WRITTEN_WAS_READ);
     assert!(
         loaded.entry(at).version.is_some()
-            || !keys::has_empty_part(
-                &schema.design,
-                record.subject,
-                record.key,
-                &loaded.pool.borrow()
-            ),
+            || !has_empty_part(&schema.design, record.subject, record.key, &loaded.pool.borrow()),
         "a record is made under a key with an empty part, which every door refuses"
     );
     let before = loaded.entry(at).head.clone();
@@ -459,14 +404,14 @@ pub fn put_record(
         }
     }
     let stored_key = loaded.stored_key(at);
-    reindex(schema, &before, &head, &stored_key[3..], room.trace.as_ref(), plan);
+    reindex(&before, &head, loaded.record_key(at), room.trace.as_ref(), plan);
     if record.words.is_none() {
         plan.delete(stored_key);
         return Ok(true);
     }
     let feed = std::mem::take(&mut plan.feed);
     plan.put_with(stored_key, |out| {
-        record::put_head(out, &head);
+        put_head(out, &head);
         out.extend_from_slice(&feed[truth]);
     });
     plan.feed = feed;
@@ -476,18 +421,13 @@ pub fn put_record(
 /// Takes the old due times out of the index and puts the new ones in, each with the request that
 /// caused it.
 pub fn reindex(
-    schema: &Schema,
     before: &Head,
     after: &Head,
-    tail: &[u8],
+    record: RecordKey<'_>,
     trace: Option<&Trace>,
     plan: &mut Plan,
 ) {
-    let key = |repair: OperationId, at: Word| {
-        let mut key = Vec::new();
-        keys::due(&mut key, schema.number, Space::RepairDue, at, repair, tail);
-        key
-    };
+    let key = |repair: OperationId, at: Word| record.due(repair, at).to_bytes();
     for (repair, at) in &before.due {
         if after.due_of(*repair) != Some(*at) {
             plan.delete(&key(*repair, *at));

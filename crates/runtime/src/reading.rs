@@ -2,14 +2,13 @@
 
 use std::cell::RefCell;
 
+use layout::Pool;
+use layout::feed::of_design;
 use serde_json::Value;
 use store::{Cursor, Key, Partition};
 
 use crate::feed::{self, Transition};
 use crate::json as values;
-use crate::keys;
-use crate::pool::Pool;
-use crate::record;
 use crate::reply::CallError;
 use crate::runtime::Runtime;
 use crate::sight::{Looked, Mask};
@@ -62,8 +61,7 @@ impl Runtime {
             return Err(CallError::Unknown(message));
         };
         let pool = RefCell::new(Pool::new(schema.program.texts()));
-        let mut stored_key = Vec::new();
-        let handle = {
+        let (handle, stored_key) = {
             let mut pool = pool.borrow_mut();
             let mut parts = key.iter();
             let handle = values::read_key(&schema.design, id, &mut parts, &mut pool)
@@ -72,10 +70,9 @@ impl Runtime {
                 let message = "the key has more parts than its subject";
                 return Err(CallError::Bad(values::BadValue::new("/key", message)));
             }
-            keys::record(&mut stored_key, &schema.design, schema.number, id, handle, &pool);
-            handle
+            (handle, Key::new(schema.codec().record_key(id, handle, &pool)))
         };
-        let found = self.store.read(&[Key::new(stored_key)], None).await?;
+        let found = self.store.read(std::slice::from_ref(&stored_key), None).await?;
         self.still_current()?;
         let implicit = schema.design.subjects[id.index()].implicit;
         let mut words = Vec::new();
@@ -86,7 +83,8 @@ impl Runtime {
             }
             None => return Ok(None),
             Some(stored) => {
-                record::take(&stored.value, schema, id, &mut pool.borrow_mut(), &mut words)?;
+                let codec = schema.codec();
+                codec.take_record(&stored_key, &stored.value, id, &pool, &mut words)?;
                 stored.version.0
             }
         };
@@ -131,7 +129,7 @@ impl Runtime {
         let mut list = Vec::new();
         for commit in &page.commits {
             for entry in &commit.entries {
-                if let Some(bytes) = feed::of_design(entry, self.schema.number)
+                if let Some(bytes) = of_design(entry, self.schema.number)
                     && let Some(seen) = feed::read(&self.schema, bytes, eye.as_ref())?
                 {
                     list.push((commit.cursor.to_string(), seen));
@@ -139,7 +137,7 @@ impl Runtime {
                 // earlier ones in the words of their time; who sees only some of the truth is told
                 // none of them, since what they may see is said by the design of today
                 for schema in self.older.iter().filter(|_| eye.is_none()) {
-                    let Some(bytes) = feed::of_design(entry, schema.number) else { continue };
+                    let Some(bytes) = of_design(entry, schema.number) else { continue };
                     if let Some(seen) = feed::read(schema, bytes, None)? {
                         list.push((commit.cursor.to_string(), seen));
                     }
@@ -157,7 +155,7 @@ impl Runtime {
             let page = self.store.feed(from, 1_000).await?;
             for commit in &page.commits {
                 for entry in &commit.entries {
-                    if feed::of_design(entry, self.schema.number).is_some() {
+                    if of_design(entry, self.schema.number).is_some() {
                         entries.push(entry.to_vec());
                     }
                 }

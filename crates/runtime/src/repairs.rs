@@ -2,22 +2,20 @@
 
 use std::ops::ControlFlow;
 
-use design::model::{OperationId, OperationKind, SubjectId};
+use design::model::{OperationId, OperationKind};
 use engine::{Command, Due, Word};
+use layout::{Head, Pool, Reader, RecordKey, RepairDueKey, Space, log_of, put_head, take_head};
 use serde_json::Value;
 use store::{Decision, KeyRange, Transaction};
 use telemetry::Trace;
 
-use crate::bytes::{Damaged, Reader};
 use crate::elsewhere::again;
 use crate::forget::{self, Forgotten};
 use crate::json as values;
-use crate::keys::{self, Space};
 use crate::loaded::Loaded;
 use crate::perform::{Performed, fetch, perform, reindex};
 use crate::plan::Plan;
-use crate::pool::Pool;
-use crate::record::{self, Head};
+use crate::read_error::ReadError;
 use crate::reply::CallError;
 use crate::runtime::{Desk, NOBODY, Newest, Runtime, apply};
 use crate::schema::Schema;
@@ -40,8 +38,7 @@ pub(crate) fn first_due(
     space: Space,
     accept: &mut dyn FnMut(&[u8]) -> bool,
 ) -> Option<Vec<u8>> {
-    let mut start = Vec::new();
-    keys::begin(&mut start, schema.number, space);
+    let start = space.prefix(schema.number).to_vec();
     let mut first = None;
     transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, _| {
         if accept(key) {
@@ -62,15 +59,16 @@ impl Runtime {
     /// Fires this repair of this record, though it may stand in the index for a later time. For
     /// tests that choose the order in which things happen; `Idle`: it does not stand there at all.
     pub fn fire_early(&self, repair: &str, key: &[Value]) -> Result<Fired, CallError> {
-        let (id, tail) = self.due_tail(repair, key)?;
+        let (id, record) = self.repair_of(repair, key)?;
+        let record = RecordKey::parse(&record)?;
         let mut chosen = |key: &[u8]| {
-            keys::read_due(key).is_ok_and(|(_, known, other)| known == id && other == tail)
+            RepairDueKey::parse(key).is_ok_and(|due| due.repair == id && due.record == record)
         };
         self.fire_first(&mut chosen, true)
     }
 
-    /// How a due-time entry of this repair and record ends.
-    fn due_tail(&self, repair: &str, key: &[Value]) -> Result<(OperationId, Vec<u8>), CallError> {
+    /// This repair, and the key of this record of its subject.
+    fn repair_of(&self, repair: &str, key: &[Value]) -> Result<(OperationId, Vec<u8>), CallError> {
         let schema = &*self.schema;
         let found = schema.design.operations.iter().enumerate().find_map(|(at, known)| {
             let subject = known.params.first()?.ty.subject()?;
@@ -86,9 +84,7 @@ impl Runtime {
         let mut pool = Pool::new(schema.program.texts());
         let handle = values::read_key(&schema.design, subject, &mut key.iter(), &mut pool)
             .map_err(CallError::Bad)?;
-        let mut stored_key = Vec::new();
-        keys::record(&mut stored_key, &schema.design, schema.number, subject, handle, &pool);
-        Ok((id, stored_key.split_off(3)))
+        Ok((id, schema.codec().record_key(subject, handle, &pool)))
     }
 
     /// Fires the first entry of the index that is accepted; `early`: whenever it is due.
@@ -115,14 +111,14 @@ impl Runtime {
             let attempt = self.fire(&key, (now, early), transaction, &mut desk, &mut mistaken);
             match attempt {
                 Ok((result, plan)) => {
-                    if let (Fired::Done, Ok((_, repair, _))) = (result, keys::read_due(&key)) {
-                        fired = Some(repair);
+                    if let (Fired::Done, Ok(due)) = (result, RepairDueKey::parse(&key)) {
+                        fired = Some(due.repair);
                     }
                     outcome = Ok(result);
                     match plan {
                         Some(plan) => {
-                            let log = Space::LogEntry as u8;
-                            forgotten = plan.writes().filter(|w| w.0[2] == log).count();
+                            let entry = Some(Space::LogEntry);
+                            forgotten = plan.writes().filter(|w| Space::of(w.0) == entry).count();
                             apply(&plan, transaction);
                             wake = plan.wake;
                             Decision::Commit
@@ -139,7 +135,7 @@ impl Runtime {
         self.give_back(desk);
         ticket?;
         match fired {
-            Some(repair) if forget::log_of(repair).is_none() => self.counters.done(repair),
+            Some(repair) if log_of(repair).is_none() => self.counters.done(repair),
             _ => self.counters.forgot(forgotten),
         }
         if let Some((repair, reason)) = mistaken {
@@ -172,21 +168,22 @@ impl Runtime {
         transaction: &dyn Transaction,
         desk: &mut Desk,
         mistaken: &mut Option<(OperationId, &'static str)>,
-    ) -> Result<(Fired, Option<Plan>), Damaged> {
+    ) -> Result<(Fired, Option<Plan>), ReadError> {
         let schema = &*self.schema;
-        let (at, repair, tail) = keys::read_due(key)?;
+        let RepairDueKey { at, repair, record: record_key } = RepairDueKey::parse(key)?;
         if at > now && !early {
             return Ok((Fired::Idle(Some(at)), None));
         }
-        let (subject, record) = record_of(schema, tail, desk)?;
-        if let Some(log) = forget::log_of(repair) {
+        let subject = record_key.subject;
+        let record = schema.codec().handle(record_key, &mut desk.pool.borrow_mut())?;
+        if let Some(log) = log_of(repair) {
             let source = Newest(transaction, schema.number);
             let (pool, room) = (&desk.pool, &mut desk.room);
             return match forget::forget(schema, (subject, record), log, now, pool, &source, room)? {
                 Forgotten::Done(plan) => Ok((Fired::Done, Some(plan))),
                 Forgotten::Nothing(next) => {
                     let mut plan = Plan::default();
-                    reschedule(schema, tail, repair, next, transaction, &mut plan)?;
+                    reschedule(record_key, repair, next, transaction, &mut plan)?;
                     Ok((Fired::Moved, Some(plan)))
                 }
             };
@@ -206,7 +203,7 @@ impl Runtime {
         desk.room.trace = transaction.get(key).and_then(|(_, cause)| Trace::take(cause));
         let performed = perform(schema, &command, &desk.pool, &source, number, &mut desk.room)?;
         match performed {
-            Performed::Later => Err(Damaged),
+            Performed::Later => Err(ReadError::NotFetched),
             Performed::Done(mut done) => {
                 let own = done.changed.iter().any(|c| c.subject == subject && c.key == record);
                 if !own {
@@ -216,7 +213,7 @@ impl Runtime {
                         _ => 0,
                     };
                     let next = now.saturating_add(every.max(self.settings.reexamine_ms));
-                    reschedule(schema, tail, repair, Some(next), transaction, &mut done.plan)?;
+                    reschedule(record_key, repair, Some(next), transaction, &mut done.plan)?;
                 }
                 Ok((Fired::Done, Some(done.plan)))
             }
@@ -227,7 +224,7 @@ impl Runtime {
                 }
                 let next = self.next_due(repair, record, now, transaction, desk)?;
                 let mut plan = Plan::default();
-                reschedule(schema, tail, repair, next, transaction, &mut plan)?;
+                reschedule(record_key, repair, next, transaction, &mut plan)?;
                 Ok((Fired::Moved, Some(plan)))
             }
         }
@@ -241,7 +238,7 @@ impl Runtime {
         now: Word,
         transaction: &dyn Transaction,
         desk: &mut Desk,
-    ) -> Result<Option<Word>, Damaged> {
+    ) -> Result<Option<Word>, ReadError> {
         let schema = &*self.schema;
         let source = Newest(transaction, schema.number);
         let mut loaded = Loaded::new(&desk.pool);
@@ -252,7 +249,7 @@ impl Runtime {
             match engine::due(&schema.program, &loaded, repair, record, NOBODY, now, scratch) {
                 Due::Need => {
                     if !fetch(schema, &mut loaded, scratch.needs(), &source, &mut words)? {
-                        return Err(Damaged);
+                        return Err(ReadError::NotFetched);
                     }
                 }
                 // the guard holds and the repair was refused all the same: a mistake in its body
@@ -264,43 +261,30 @@ impl Runtime {
     }
 }
 
-/// The record whose key stands in a due-time entry.
-fn record_of(schema: &Schema, tail: &[u8], desk: &Desk) -> Result<(SubjectId, Word), Damaged> {
-    let mut reader = Reader::new(tail);
-    let subject = reader.take(2)?;
-    let subject = SubjectId(u32::from(u16::from_be_bytes([subject[0], subject[1]])));
-    if subject.index() >= schema.design.subjects.len() {
-        return Err(Damaged);
-    }
-    let mut pool = desk.pool.borrow_mut();
-    let key = keys::read_key_parts(&mut reader, &schema.design, subject, &mut pool)?;
-    Ok((subject, key))
-}
-
 /// Moves one repair of one record to another time, in the record and in the index.
 fn reschedule(
-    schema: &Schema,
-    tail: &[u8],
+    record: RecordKey<'_>,
     repair: OperationId,
     next: Option<Word>,
     transaction: &dyn Transaction,
     plan: &mut Plan,
-) -> Result<(), Damaged> {
-    let mut stored_key = Vec::new();
-    keys::begin(&mut stored_key, schema.number, Space::Record);
-    stored_key.extend_from_slice(tail);
-    let Some((_, bytes)) = transaction.get(&stored_key) else { return Err(Damaged) };
+) -> Result<(), ReadError> {
+    let stored_key = record.to_bytes();
+    let wrong = |wrong| ReadError::value(&stored_key, wrong);
+    let Some((_, bytes)) = transaction.get(&stored_key) else {
+        return Err(ReadError::absent(transaction, &stored_key));
+    };
     let mut reader = Reader::new(bytes);
-    let before = record::take_head(&mut reader)?;
+    let before = take_head(&mut reader).map_err(wrong)?;
     let mut after = Head { written_at: before.written_at, due: before.due.clone() };
     after.due.retain(|(known, _)| *known != repair);
     if let Some(at) = next {
         after.due.push((repair, at));
     }
     let mut value = Vec::new();
-    record::put_head(&mut value, &after);
+    put_head(&mut value, &after);
     value.extend_from_slice(reader.rest());
-    reindex(schema, &before, &after, tail, None, plan);
+    reindex(&before, &after, record, None, plan);
     plan.put(&stored_key, &value);
     Ok(())
 }

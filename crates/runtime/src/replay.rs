@@ -5,16 +5,15 @@ use std::cell::RefCell;
 
 use design::model::{Design, StateId};
 use engine::{Command, NULL, Word};
+use layout::feed::of_any;
+use layout::{DesignNumber, FeedEntry, Pool, Space, Wrong, log_of};
 use rustc_hash::FxHashMap;
 
-use crate::bytes::{Damaged, Reader};
 use crate::forget::{self, Forgotten};
-use crate::keys::DesignNumber;
 use crate::perform::{Performed, Room, perform};
 use crate::plan::{Got, Plan, Source};
-use crate::pool::Pool;
+use crate::read_error::ReadError;
 use crate::schema::Schema;
-use crate::{feed, keys};
 
 /// Where a history departs from the design.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,7 +53,7 @@ impl Source for Walked {
 impl Walked {
     fn take(&mut self, plan: &Plan) {
         for (key, value) in plan.writes() {
-            if key.get(2) == Some(&(keys::Space::Outbox as u8)) {
+            if Space::of(key) == Some(Space::Outbox) {
                 continue;
             }
             match value {
@@ -68,18 +67,17 @@ impl Walked {
 /// What becomes of the log that a transition forgot entries of, and its name; no plan: nothing does.
 fn forgotten(
     schema: &Schema,
-    recorded: &[u8],
+    recorded: &FeedEntry<'_>,
     (log, now): (StateId, Word),
     pool: &RefCell<Pool>,
     walked: &Walked,
     room: &mut Room,
-) -> Result<(String, Option<Plan>), Damaged> {
-    let changes = feed::changes(recorded)?;
-    let change = changes.first().ok_or(Damaged)?;
-    let name = forget::name(&schema.design, change.subject, log)?;
-    let mut parts = Reader::new(change.key);
-    let key =
-        keys::read_key_parts(&mut parts, &schema.design, change.subject, &mut pool.borrow_mut())?;
+) -> Result<(String, Option<Plan>), ReadError> {
+    let wrong = |wrong| ReadError::feed(recorded.principal, wrong);
+    let change = recorded.changes.first().ok_or(wrong(Wrong::UnknownSubject))?;
+    let name = forget::name(&schema.design, change.subject, log).map_err(wrong)?;
+    let codec = schema.codec();
+    let key = codec.handle(codec.key_of(change.subject, change.key), &mut pool.borrow_mut())?;
     match forget::forget(schema, (change.subject, key), log, now, pool, walked, room)? {
         Forgotten::Done(plan) => Ok((name, Some(plan))),
         Forgotten::Nothing(_) => Ok((name, None)),
@@ -104,20 +102,22 @@ pub fn replay<'e>(
     let mut walked = Walked::default();
     let mut count = 0;
     for entry in entries {
-        let Some(recorded) = entry.get(2..) else {
+        let Some(recorded) = of_any(entry) else {
             return Err(departure(count, "", "an entry that cannot be read"));
         };
         pool.borrow_mut().reset();
-        let damaged = |_: Damaged| departure(count, "", "an entry that cannot be read");
-        let asked = feed::take_asked(&schema, recorded, &mut pool.borrow_mut()).map_err(damaged)?;
-        if let Some(log) = forget::log_of(asked.operation) {
+        let damaged = |_: ReadError| departure(count, "", "an entry that cannot be read");
+        let wrong = |wrong| damaged(ReadError::feed(entry, wrong));
+        let read = FeedEntry::parse(recorded).map_err(wrong)?;
+        let asked = schema.codec().take_asked(&read, &mut pool.borrow_mut()).map_err(wrong)?;
+        if let Some(log) = log_of(asked.operation) {
             let (name, plan) =
-                forgotten(&schema, recorded, (log, asked.now), &pool, &walked, &mut room)
+                forgotten(&schema, &read, (log, asked.now), &pool, &walked, &mut room)
                     .map_err(damaged)?;
             let Some(plan) = plan else {
                 return Err(departure(count, &name, "nothing is old enough to be forgotten"));
             };
-            if plan.feed.get(2..) != Some(recorded) {
+            if of_any(&plan.feed) != Some(recorded) {
                 return Err(departure(count, &name, "the design leaves another truth"));
             }
             walked.take(&plan);
@@ -142,7 +142,7 @@ pub fn replay<'e>(
         let Performed::Done(done) = performed else {
             return Err(departure(count, &name, "the design refuses this"));
         };
-        if done.plan.feed.get(2..) != Some(recorded) {
+        if of_any(&done.plan.feed) != Some(recorded) {
             return Err(departure(count, &name, "the design leaves another truth"));
         }
         walked.take(&done.plan);

@@ -4,10 +4,10 @@ use design::model::{
     ClauseRef, Design, FailureProof, Operation, OperationId, Protection, quantity_text,
 };
 use engine::{Outside, Place, Reason, Refusal};
+use layout::{Damaged, Pool};
 use serde_json::{Map, Value, json};
 
 use crate::json::BadValue;
-use crate::pool::Pool;
 use crate::schema::Schema;
 use crate::seen::Records;
 use crate::sight::Mask;
@@ -60,18 +60,14 @@ pub enum CallError {
     /// another version of the design is served now; nothing was done
     Replaced,
     /// what is stored does not read as what this design stores
-    Damaged,
+    Damaged(Box<Damaged>),
+    /// something that is needed was never fetched from a store far away
+    NotFetched,
 }
 
 impl From<store::Error> for CallError {
     fn from(error: store::Error) -> CallError {
         CallError::Store(error)
-    }
-}
-
-impl From<crate::bytes::Damaged> for CallError {
-    fn from(_: crate::bytes::Damaged) -> CallError {
-        CallError::Damaged
     }
 }
 
@@ -92,7 +88,8 @@ impl std::fmt::Display for CallError {
             CallError::Store(error) => write!(f, "{error}"),
             CallError::Hidden(what) => write!(f, "{what}"),
             CallError::Replaced => write!(f, "another version of this design is served now"),
-            CallError::Damaged => write!(f, "a stored record is damaged"),
+            CallError::Damaged(damaged) => write!(f, "{damaged}"),
+            CallError::NotFetched => write!(f, "the store did not give what the call needs"),
         }
     }
 }

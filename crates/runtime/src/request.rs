@@ -2,11 +2,11 @@
 
 use design::model::{Design, MemoryUse, Operation, OperationId};
 use engine::{NULL, Word};
+use layout::{OutcomeKey, Pool};
 use serde_json::{Map, Value};
 use telemetry::Trace;
 
 use crate::json::{self, BadValue};
-use crate::pool::Pool;
 use crate::schema::Schema;
 use crate::viewer::Viewer;
 
@@ -101,7 +101,7 @@ pub struct Asked<'a> {
     pub request: &'a Request,
     pub arguments: &'a Arguments,
     /// where its outcome is kept, and what a second call must agree with
-    pub idempotent: Option<(Vec<u8>, u128)>,
+    pub idempotent: Option<(OutcomeKey, u128)>,
     pub now: Word,
 }
 

@@ -4,17 +4,18 @@ use std::ops::ControlFlow;
 
 use design::model::{OperationId, StateId, SubjectId};
 use engine::{Query, Scratch, Shape, Word};
+use layout::key::put_parts;
+use layout::{LogKey, Pool, Reader, take_append_time, value};
 use serde_json::{Map, Value, json};
 use store::{Key, KeyRange, Transaction};
 
-use crate::bytes::{Damaged, Reader};
-use crate::pool::Pool;
+use crate::json as values;
+use crate::read_error::ReadError;
 use crate::reply::CallError;
 use crate::runtime::Runtime;
 use crate::schema::Schema;
 use crate::viewer::Viewer;
 use crate::views::ViewQuery;
-use crate::{codec, json as values, keys};
 
 /// An answer in which views are still to be asked: that happens outside of the transaction.
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ pub fn tree(
     scratch: &Scratch,
     pool: &mut Pool,
     transaction: &dyn Transaction,
-) -> Result<Tree, Damaged> {
+) -> Result<Tree, ReadError> {
     match schema.program.result(operation) {
         Some(shape) => branch(schema, shape, scratch, pool, transaction),
         None => Ok(Tree::Value(Value::Null)),
@@ -53,10 +54,10 @@ fn branch(
     scratch: &Scratch,
     pool: &mut Pool,
     transaction: &dyn Transaction,
-) -> Result<Tree, Damaged> {
+) -> Result<Tree, ReadError> {
     match shape {
         Shape::Value { ty, field } => {
-            let words = scratch.result().get(field.range()).ok_or(Damaged)?;
+            let words = &scratch.result()[field.range()];
             Ok(Tree::Value(values::write(&schema.design, ty, words, pool)))
         }
         Shape::Record(fields) => {
@@ -65,12 +66,12 @@ fn branch(
                 .map(|(name, shape)| {
                     Ok((name.clone(), branch(schema, shape, scratch, pool, transaction)?))
                 })
-                .collect::<Result<_, Damaged>>()?;
+                .collect::<Result<_, ReadError>>()?;
             Ok(Tree::Record(fields))
         }
         Shape::Query { offset, .. } => {
-            let number = *scratch.result().get(*offset as usize).ok_or(Damaged)?;
-            match scratch.query(number).ok_or(Damaged)? {
+            let number = scratch.result()[*offset as usize];
+            match scratch.query(number).expect("an answer names a query that was made") {
                 Query::Log { subject, key, log, from, limit } => {
                     let entries =
                         entries(schema, (subject, key, log), (from, limit), pool, transaction)?;
@@ -82,7 +83,7 @@ fn branch(
                     let mut at = 0;
                     for param in &known.params {
                         let width = engine::width_of(&param.ty) as usize;
-                        let words = args.get(at..at + width).ok_or(Damaged)?;
+                        let words = &args[at..at + width];
                         let value = values::write(&schema.design, &param.ty, words, pool);
                         params.insert(param.name.clone(), value);
                         at += width;
@@ -102,36 +103,34 @@ fn entries(
     (from, limit): (Word, Word),
     pool: &mut Pool,
     transaction: &dyn Transaction,
-) -> Result<Value, Damaged> {
+) -> Result<Value, ReadError> {
     let declared = &schema.design.subjects[subject.index()];
     let limit = limit.clamp(0, LOG_PAGE) as usize;
-    let mut record_key = Vec::new();
-    keys::record(&mut record_key, &schema.design, schema.number, subject, key, pool);
-    let mut start = Vec::new();
-    keys::log_entry(&mut start, &record_key, log, from.max(0));
-    let mut end = Vec::new();
-    keys::log_entry(&mut end, &record_key, log, -1);
-    let mut found: Vec<(u64, Vec<u8>)> = Vec::new();
-    let range = KeyRange { start: Key::new(start), end: Some(Key::new(end)) };
+    let mut parts = Vec::new();
+    put_parts(&mut parts, &schema.design, subject, key, pool);
+    let record = schema.codec().key_of(subject, &parts);
+    let place = |offset: u64| Key::new(record.log_entry(log, offset).to_bytes());
+    let mut found: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    let range = KeyRange { start: place(from.max(0) as u64), end: Some(place(u64::MAX)) };
     transaction.scan(&range, false, &mut |key, _, value| {
         if found.len() >= limit {
             return ControlFlow::Break(());
         }
-        if let Some((_, offset)) = key.split_last_chunk::<8>() {
-            found.push((u64::from_be_bytes(*offset), value.to_vec()));
-        }
+        found.push((key.to_vec(), value.to_vec()));
         ControlFlow::Continue(())
     });
     let mut list = Vec::new();
-    for (offset, bytes) in found {
+    for (key, bytes) in found {
+        let wrong = |wrong| ReadError::value(&key, wrong);
         let mut reader = Reader::new(&bytes);
-        reader.signed()?;
+        take_append_time(&mut reader).map_err(wrong)?;
         let mut entry = Map::new();
-        entry.insert("offset".into(), json!(offset));
+        entry.insert("offset".into(), json!(LogKey::parse(&key)?.offset));
         for (attr, _) in &schema.program.state(subject, log).fields {
             let attribute = &declared.attributes[attr.index()];
             let mut words = Vec::new();
-            codec::take(&mut reader, &schema.design, &attribute.ty, pool, &mut words)?;
+            value::take(&mut reader, &schema.design, &attribute.ty, pool, &mut words)
+                .map_err(wrong)?;
             let value = values::write(&schema.design, &attribute.ty, &words, pool);
             entry.insert(attribute.name.clone(), value);
         }

@@ -7,21 +7,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use design::model::{Design, OperationId, OperationKind, StateKind};
 use engine::idempotency::{Stored, Verdict, check};
 use engine::{Command, NULL, Word};
+use layout::key::put_parts;
+use layout::{DesignNumber, Pool, RecordKey, Space};
 use serde_json::{Map, Value};
 use store::{Cursor, Decision, Partition, Store, Ticket, Transaction};
 
 use crate::alarm::Alarm;
-use crate::bytes::Damaged;
 use crate::clock::Clock;
 use crate::counters::Counters;
 use crate::ephemeral::{Ephemerals, TTL_MS};
 use crate::gate::Gate;
 use crate::hot::{HotKey, HotKeys};
 use crate::idempotency::{self, Outcome};
-use crate::keys::{DesignNumber, Space};
 use crate::perform::{Done, Performed, Refused, Room, perform};
 use crate::plan::{Got, Plan, Source};
-use crate::pool::Pool;
+use crate::read_error::ReadError;
 use crate::reply::{self, CallError, Reply};
 use crate::request::{Arguments, Asked, Request, arguments, memory_name};
 use crate::result::{self, Tree};
@@ -31,7 +31,7 @@ use crate::settings::Settings;
 use crate::sight::{Eye, Looked, Mask};
 use crate::viewer::Viewer;
 use crate::views::Views;
-use crate::{apart, blobs, json as values, keys, legal, text_answer};
+use crate::{apart, blobs, json as values, legal, text_answer};
 
 pub struct Runtime {
     pub(crate) schema: Arc<Schema>,
@@ -286,10 +286,9 @@ impl Runtime {
             (_, answer) => answer,
         };
         let revision = ticket.cursor().to_string();
-        let answer = match answer {
-            None => Err(CallError::Damaged),
-            Some(Err(error)) => Err(error),
-            Some(Ok(Finished::Replay(outcome, version))) => Ok(Reply {
+        let answer = match answer.expect("a transaction that is over has decided") {
+            Err(error) => Err(error),
+            Ok(Finished::Replay(outcome, version)) => Ok(Reply {
                 // elsewhere a version says nothing about the feed: what is said is not too early
                 revision: match self.is_shared() {
                     true => revision,
@@ -300,7 +299,7 @@ impl Runtime {
                 result: outcome.result,
                 replayed: true,
             }),
-            Some(Ok(Finished::Read(done, tree))) => {
+            Ok(Finished::Read(done, tree)) => {
                 self.counters.done(id);
                 let outcome = self.outcome(id, &done, false, &[], desk);
                 let viewer = request.viewer.as_ref();
@@ -312,7 +311,7 @@ impl Runtime {
                     replayed: false,
                 })
             }
-            Some(Ok(Finished::Done(done, outcome))) => {
+            Ok(Finished::Done(done, outcome)) => {
                 self.counters.done(id);
                 let outcome = match outcome {
                     Some(outcome) => outcome,
@@ -352,7 +351,7 @@ impl Runtime {
                 _ => TTL_MS,
             };
             let mut record = Vec::new();
-            keys::key_parts(&mut record, &schema.design, soft.subject, soft.key, &pool);
+            put_parts(&mut record, &schema.design, soft.subject, soft.key, &pool);
             let value = values::write(&schema.design, &attribute.ty, &soft.words, &pool);
             self.ephemerals.set(&state.name, &record, &attribute.name, value, now, ttl);
         }
@@ -362,8 +361,8 @@ impl Runtime {
     fn touch(&self, answer: &Option<Result<Finished, CallError>>) {
         if let Some(Ok(Finished::Done(done, _))) = answer {
             for (key, _) in done.plan.writes() {
-                if key.get(2) == Some(&(Space::Record as u8)) {
-                    self.hot.touch(&key[3..]);
+                if Space::of(key) == Some(Space::Record) {
+                    self.hot.touch(key);
                 }
             }
         }
@@ -375,11 +374,9 @@ impl Runtime {
         let (hottest, total) = self.hot.hottest(most);
         let mut pool = Pool::new(schema.program.texts());
         let named = hottest.into_iter().filter_map(|hot| {
-            let (subject, parts) = hot.key.split_first_chunk::<2>()?;
-            let subject = design::model::SubjectId(u32::from(u16::from_be_bytes(*subject)));
-            let mut reader = crate::bytes::Reader::new(parts);
-            let handle =
-                keys::read_key_parts(&mut reader, &schema.design, subject, &mut pool).ok()?;
+            let record = RecordKey::parse(&hot.key).ok()?;
+            let subject = record.subject;
+            let handle = schema.codec().handle(record, &mut pool).ok()?;
             let mut key = Vec::new();
             values::write_key(&schema.design, subject, handle, &pool, &mut key);
             Some((schema.design.subjects[subject.index()].name.clone(), key, hot))
@@ -399,9 +396,11 @@ impl Runtime {
         let retention = self.settings.idempotency_retention_ms;
         let mut outdated = None;
         if let Some((key, payload)) = idempotent
-            && let Some((version, bytes)) = transaction.get(key)
+            && let key = key.to_bytes()
+            && let Some((version, bytes)) = transaction.get(&key)
         {
-            let stored = idempotency::take(bytes)?;
+            let stored = idempotency::take(bytes);
+            let stored = stored.map_err(|wrong| ReadError::value(&key, wrong))?;
             match check(Some(&stored), *payload, now, retention) {
                 Verdict::Replay(outcome) => {
                     return Ok(Finished::Replay(outcome.clone(), version.0));
@@ -430,7 +429,7 @@ impl Runtime {
         let performed =
             perform(&self.schema, &command, &desk.pool, &source, number, &mut desk.room)?;
         match performed {
-            Performed::Later => Err(CallError::Damaged),
+            Performed::Later => Err(CallError::NotFetched),
             Performed::Refused(refused) => {
                 let eye = self.eye(viewer);
                 let masks = masks(eye.as_ref(), &refused.seen, desk, Some(&source))?;
@@ -470,12 +469,11 @@ impl Runtime {
                 let outcome = self.outcome(id, &done, true, &masks, desk);
                 let stored = Stored { payload: *payload, answer: outcome, at: done.now };
                 if let Some(expired) = outdated {
-                    done.plan.delete(&idempotency::due_key(self.schema.number, expired, key));
+                    done.plan.delete(&key.due(expired).to_bytes());
                 }
-                done.plan.put(key, &idempotency::put(&stored));
-                let expires_at = stored.expires_at(retention);
-                let due = idempotency::due_key(self.schema.number, expires_at, key);
-                done.plan.put(&due, &[]);
+                done.plan.put(&key.to_bytes(), &idempotency::put(&stored));
+                let due = key.due(stored.expires_at(retention));
+                done.plan.put(&due.to_bytes(), &[]);
                 Ok(Finished::Done(done, Some(stored.answer)))
             }
         }
@@ -513,7 +511,7 @@ fn masks(
     records: &Records,
     desk: &Desk,
     source: Option<&dyn Source>,
-) -> Result<Vec<Mask>, Damaged> {
+) -> Result<Vec<Mask>, ReadError> {
     let Some(eye) = eye else { return Ok(Vec::new()) };
     let mask = |it: Seen<'_>| {
         let looked = Looked { subject: it.subject, key: it.key, words: it.words };

@@ -1,14 +1,13 @@
 //! One design made ready to run: lowered, and with everything that a call looks up prepared.
 
-use design::model::{
-    Design, OperationId, OperationKind, StateId, StateKind, SubjectId, Type, visit,
-};
-use engine::{Field, Program};
+use design::model::{Design, OperationId, OperationKind, SubjectId, Type, visit};
+use engine::Program;
+use layout::key::MAX_PARTS;
+use layout::{Codec, DesignNumber, OPERATIONS_MAX, RecordForm};
 use rustc_hash::FxHashMap;
 
 use crate::elsewhere::Elsewhere;
-use crate::forget::{Aged, OPERATIONS_MAX};
-use crate::keys::{DesignNumber, MAX_PARTS};
+use crate::forget::Aged;
 use crate::sight::Sight;
 use crate::views;
 
@@ -20,6 +19,8 @@ pub struct Schema {
     /// its number in the store
     pub number: DesignNumber,
     pub subjects: Vec<SubjectSchema>,
+    /// how the records of each subject are stored
+    pub records: Vec<RecordForm>,
     /// for each view, the operation that evaluates a row
     pub view_operations: Vec<OperationId>,
     /// who may see what
@@ -35,16 +36,10 @@ pub struct Schema {
 
 #[derive(Debug)]
 pub struct SubjectSchema {
-    /// truth attributes in the order of the record
-    pub attributes: Vec<(Field, Type)>,
-    pub counters: std::ops::Range<usize>,
-    /// (state, word of the start); the end follows it
-    pub logs: Vec<(StateId, usize)>,
-    /// those of them that keep entries for a time
+    /// logs that keep entries for a time
     pub aged: Vec<Aged>,
     /// repairs that bind a record of this subject
     pub repairs: Vec<OperationId>,
-    pub width: usize,
 }
 
 impl Schema {
@@ -87,6 +82,9 @@ impl Schema {
         let subjects = (0..design.subjects.len())
             .map(|at| subject_schema(&design, &program, SubjectId::of(at)))
             .collect();
+        let records = (0..design.subjects.len())
+            .map(|at| RecordForm::of(&design, &program, SubjectId::of(at)))
+            .collect();
         let mut operations: FxHashMap<String, FxHashMap<String, OperationId>> =
             FxHashMap::default();
         for (at, operation) in design.operations.iter().enumerate() {
@@ -106,12 +104,19 @@ impl Schema {
             program,
             number,
             subjects,
+            records,
             view_operations,
             sight,
             elsewhere,
             operations,
             subject_names,
         })
+    }
+
+    /// How everything of this design is stored.
+    pub fn codec(&self) -> Codec<'_> {
+        let Schema { number, design, program, records, .. } = self;
+        Codec { number: *number, design, program, records }
     }
 
     pub fn operation(&self, actor: &str, operation: &str) -> Option<OperationId> {
@@ -135,28 +140,6 @@ impl Schema {
 }
 
 fn subject_schema(design: &Design, program: &Program, id: SubjectId) -> SubjectSchema {
-    let subject = &design.subjects[id.index()];
-    let layout = program.layout(id);
-    let attributes = subject
-        .attributes
-        .iter()
-        .enumerate()
-        .filter_map(|(at, attribute)| {
-            let field = layout.attribute(design::model::AttrId::of(at))?;
-            Some((field, attribute.ty.clone()))
-        })
-        .collect();
-    let first = layout.counter(design::model::CounterId(0)) as usize;
-    let logs = subject
-        .states
-        .iter()
-        .enumerate()
-        .filter(|(_, state)| matches!(state.kind, StateKind::Log { .. }))
-        .filter_map(|(at, _)| {
-            let state = StateId::of(at);
-            Some((state, layout.log_start(state)? as usize))
-        })
-        .collect();
     let repairs = design
         .operations
         .iter()
@@ -167,12 +150,5 @@ fn subject_schema(design: &Design, program: &Program, id: SubjectId) -> SubjectS
         })
         .map(|(at, _)| OperationId::of(at))
         .collect();
-    SubjectSchema {
-        attributes,
-        counters: first..first + subject.counters.len(),
-        logs,
-        aged: Aged::all(design, id, layout),
-        repairs,
-        width: layout.width as usize,
-    }
+    SubjectSchema { aged: Aged::all(design, id, program.layout(id)), repairs }
 }

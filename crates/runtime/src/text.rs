@@ -6,12 +6,12 @@ use std::fmt;
 
 use design::model::{Design, Key, Operation, OperationId, OperationKind, Param, SubjectId, Type};
 use engine::{NULL, Word};
+use layout::Pool;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use store::Ticket;
 use telemetry::Trace;
 
 use crate::json::{MAX_KEY_TEXT, MAX_TEXT, within};
-use crate::pool::Pool;
 use crate::reply::CallError;
 use crate::request::{Arguments, Request};
 use crate::runtime::Runtime;

@@ -4,11 +4,11 @@ use std::io::Write;
 
 use design::model::{Design, SubjectId, Type};
 use engine::Word;
+use layout::Pool;
 use serde_json::Value;
 use store::Cursor;
 
 use crate::json as values;
-use crate::pool::Pool;
 use crate::schema::Schema;
 use crate::seen::{Records, Seen};
 use crate::time;
@@ -71,7 +71,7 @@ fn write_truth(
             out.push(b'}');
         }
     }
-    for (log, start) in &schema.subjects[subject.index()].logs {
+    for (log, start) in &schema.records[subject.index()].logs {
         member(out, &declared.states[log.index()].name, &mut first);
         let _ = write!(out, "{{\"start\":{},\"end\":{}}}", words[*start], words[*start + 1]);
     }

@@ -3,17 +3,17 @@
 use design::model::{AttrId, OperationId, OperationKind, StateId, StateKind, SubjectId};
 use engine::Word;
 use engine::outbox::EntryState;
+use layout::{
+    Head, LogKey, OutboxEntry, OutboxKey, Pool, Reader, RecordKey, StoredKey, Wrong, append_time,
+    put_head, put_signed, take_append_time, take_head, value,
+};
 
 use super::obstacle::Obstacles;
 use super::types::{Rule, carry, rule, same_key};
-use crate::bytes::{Damaged, Reader};
-use crate::keys::{self, Space};
-use crate::outbox_entry::OutboxEntry;
-use crate::perform::outbox_key;
-use crate::pool::Pool;
-use crate::record;
+use crate::json as values;
+use crate::outbox_entry::key_text;
+use crate::read_error::ReadError;
 use crate::schema::Schema;
-use crate::{codec, json as values};
 
 /// From one schema to the other.
 pub struct Conversion<'s> {
@@ -30,6 +30,7 @@ pub enum Carried {
     /// nothing: it is derived anew, or dropped
     Nothing,
     Put(Vec<u8>, Vec<u8>),
+    /// the name of the call, its entry and its operation
     Outbox(Vec<u8>, OutboxEntry, OperationId),
 }
 
@@ -39,61 +40,45 @@ impl<'s> Conversion<'s> {
         Conversion { old, new, drop, pools, found: Obstacles::default() }
     }
 
-    pub fn carry(&mut self, key: &[u8], value: &[u8]) -> Result<Carried, Damaged> {
+    pub fn carry(&mut self, key: &[u8], value: &[u8]) -> Result<Carried, ReadError> {
         self.pools.0.reset();
         self.pools.1.reset();
-        let space = *key.get(2).ok_or(Damaged)?;
-        let rest = &key[3..];
-        match space {
-            _ if space == Space::Record as u8 => self.record(rest, value),
-            _ if space == Space::LogEntry as u8 => self.log_entry(rest, value),
-            _ if space == Space::Outbox as u8 => self.outbox(rest, value),
-            _ if [Space::RepairDue as u8, Space::OutboxDue as u8, Space::Meta as u8]
-                .contains(&space) =>
-            {
+        let wrong = |wrong| ReadError::value(key, wrong);
+        match StoredKey::parse(key)? {
+            StoredKey::Record(record) => self.record(record, value).map_err(wrong),
+            StoredKey::Log(entry) => {
+                self.old.codec().handle(entry.record(), &mut self.pools.0)?;
+                self.log_entry(entry, value).map_err(wrong)
+            }
+            StoredKey::Outbox(entry) => self.outbox(entry, value).map_err(wrong),
+            // derived anew
+            StoredKey::RepairDue(_) | StoredKey::OutboxDue(_) | StoredKey::Meta(_) => {
                 Ok(Carried::Nothing)
             }
-            _ => {
-                let mut moved = self.new.number.0.to_be_bytes().to_vec();
-                moved.extend_from_slice(&key[2..]);
+            other => {
+                let moved = other.of_design(self.new.number).to_bytes();
                 Ok(Carried::Put(moved, value.to_vec()))
             }
         }
     }
 
     /// Where the record, log entry or outbox entry of an old key would stand, if it has a place.
-    pub fn place(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, Damaged> {
-        let space = *key.get(2).ok_or(Damaged)?;
-        let mut reader = Reader::new(&key[3..]);
-        if space == Space::Outbox as u8 {
-            let operation = OperationId(u32::from(two(&mut reader)?));
-            let Some(new) = self.operation(operation) else { return Ok(None) };
-            return Ok(Some(outbox_key(self.new, new, reader.rest())));
-        }
-        if space == Space::Record as u8 || space == Space::LogEntry as u8 {
-            let old = SubjectId(u32::from(two(&mut reader)?));
-            let Some(new) = self.subject(old) else { return Ok(None) };
-            let mut moved = self.new.number.0.to_be_bytes().to_vec();
-            moved.push(space);
-            moved.extend_from_slice(&(new.0 as u16).to_be_bytes());
-            if space == Space::Record as u8 {
-                moved.extend_from_slice(reader.rest());
-                return Ok(Some(moved));
-            }
-            let parts = self.parts(&mut reader, old)?;
-            let log = StateId(u32::from(reader.byte()?));
-            let Some(log) = self.state(old, new, log) else { return Ok(None) };
-            moved.extend_from_slice(&parts);
-            moved.push(log.0 as u8);
-            moved.extend_from_slice(reader.rest());
-            return Ok(Some(moved));
-        }
-        if [Space::RepairDue as u8, Space::OutboxDue as u8, Space::Meta as u8].contains(&space) {
-            return Ok(None);
-        }
-        let mut moved = self.new.number.0.to_be_bytes().to_vec();
-        moved.extend_from_slice(&key[2..]);
-        Ok(Some(moved))
+    pub fn place(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
+        let design = self.new.number;
+        Ok(match StoredKey::parse(key)? {
+            StoredKey::Outbox(key) => self
+                .operation(key.operation)
+                .map(|operation| OutboxKey { design, operation, name: key.name }.to_bytes()),
+            StoredKey::Record(key) => self
+                .subject(key.subject)
+                .map(|subject| RecordKey { design, subject, parts: key.parts }.to_bytes()),
+            StoredKey::Log(key) => self.subject(key.subject).and_then(|subject| {
+                let log = self.state(key.subject, subject, key.log)?;
+                Some(LogKey { design, subject, log, ..key }.to_bytes())
+            }),
+            StoredKey::RepairDue(_) | StoredKey::OutboxDue(_) | StoredKey::Meta(_) => None,
+            other => Some(other.of_design(design).to_bytes()),
+        })
     }
 
     fn subject(&self, old: SubjectId) -> Option<SubjectId> {
@@ -112,22 +97,14 @@ impl<'s> Conversion<'s> {
         states.iter().position(|known| known.name == *name).map(StateId::of)
     }
 
-    /// Takes the parts of a key off the front, as they are written.
-    fn parts(&mut self, reader: &mut Reader<'_>, subject: SubjectId) -> Result<Vec<u8>, Damaged> {
-        let before = reader.rest();
-        keys::read_key_parts(reader, &self.old.design, subject, &mut self.pools.0)?;
-        Ok(before[..before.len() - reader.rest().len()].to_vec())
-    }
-
     fn may_drop(&self, on: &str) -> bool {
         self.drop.iter().any(|dropped| dropped == on)
     }
 
     /// `Seat A1`
     fn named(&mut self, subject: SubjectId, parts: &[u8]) -> String {
-        let design = &self.old.design;
-        let mut reader = Reader::new(parts);
-        let handle = keys::read_key_parts(&mut reader, design, subject, &mut self.pools.0);
+        let (codec, design) = (self.old.codec(), &self.old.design);
+        let handle = codec.handle(codec.key_of(subject, parts), &mut self.pools.0);
         let mut key = Vec::new();
         if let Ok(handle) = handle {
             values::write_key(design, subject, handle, &self.pools.0, &mut key);
@@ -139,12 +116,10 @@ impl<'s> Conversion<'s> {
         format!("{} {}", design.subjects[subject.index()].name, words.join("/"))
     }
 
-    fn record(&mut self, rest: &[u8], value: &[u8]) -> Result<Carried, Damaged> {
+    fn record(&mut self, key: RecordKey<'_>, value: &[u8]) -> Result<Carried, Wrong> {
         let (old, new) = (self.old, self.new);
-        let mut reader = Reader::new(rest);
-        let id = SubjectId(u32::from(two(&mut reader)?));
-        let parts = reader.rest();
-        let subject = old.design.subjects.get(id.index()).ok_or(Damaged)?;
+        let RecordKey { subject: id, parts, .. } = key;
+        let subject = old.design.subjects.get(id.index()).ok_or(Wrong::UnknownSubject)?;
         let named = self.named(id, parts);
         let Some(new_id) = self.subject(id) else {
             if !self.may_drop(&subject.name) {
@@ -162,7 +137,7 @@ impl<'s> Conversion<'s> {
             self.found.add(&subject.name, why, named.clone());
         }
         let mut reader = Reader::new(value);
-        let head = record::take_head(&mut reader)?;
+        let head = take_head(&mut reader)?;
         let kept = self.attributes(id, &mut reader)?;
         let counted = super::counted(old, id) == super::counted(new, new_id);
         if !counted {
@@ -170,27 +145,27 @@ impl<'s> Conversion<'s> {
                 "has children that a guard counts in another way, and they are not counted again";
             self.found.add(&subject.name, why, named.clone());
         }
-        let counters: Vec<Word> = old.subjects[id.index()]
+        let counters: Vec<Word> = old.records[id.index()]
             .counters
             .clone()
             .map(|_| reader.signed())
             .collect::<Result<_, _>>()?;
         let mut logs = Vec::new();
-        for (state, _) in &old.subjects[id.index()].logs {
+        for (state, _) in &old.records[id.index()].logs {
             logs.push((*state, reader.signed()?, reader.signed()?));
         }
         let mut out = Vec::new();
-        record::put_head(&mut out, &record::Head { written_at: head.written_at, due: Vec::new() });
+        put_head(&mut out, &Head { written_at: head.written_at, due: Vec::new() });
         self.write_attributes(id, new_id, &kept, &named, &mut out)?;
-        for word in counters.iter().take(new.subjects[new_id.index()].counters.len()) {
-            crate::bytes::put_signed(&mut out, *word);
+        for word in counters.iter().take(new.records[new_id.index()].counters.len()) {
+            put_signed(&mut out, *word);
         }
-        for (state, _) in &new.subjects[new_id.index()].logs {
+        for (state, _) in &new.records[new_id.index()].logs {
             let name = &after.states[state.index()].name;
             let known = logs.iter().find(|(old, _, _)| subject.states[old.index()].name == *name);
             let (start, end) = known.map_or((0, 0), |(_, start, end)| (*start, *end));
-            crate::bytes::put_signed(&mut out, start);
-            crate::bytes::put_signed(&mut out, end);
+            put_signed(&mut out, start);
+            put_signed(&mut out, end);
         }
         for (state, start, end) in logs {
             let name = &subject.states[state.index()].name;
@@ -199,11 +174,7 @@ impl<'s> Conversion<'s> {
                 self.found.add(on, "is gone, and has entries", named.clone());
             }
         }
-        let mut key = Vec::new();
-        keys::begin(&mut key, new.number, Space::Record);
-        key.extend_from_slice(&(new_id.0 as u16).to_be_bytes());
-        key.extend_from_slice(parts);
-        Ok(Carried::Put(key, out))
+        Ok(Carried::Put(new.codec().key_of(new_id, parts).to_bytes(), out))
     }
 
     /// What is wrong with a key whose parts have ranges now.
@@ -212,12 +183,13 @@ impl<'s> Conversion<'s> {
         id: SubjectId,
         new_id: SubjectId,
         parts: &[u8],
-    ) -> Result<Option<String>, Damaged> {
+    ) -> Result<Option<String>, Wrong> {
         if !self.new.design.has_key_ranges(new_id) {
             return Ok(None);
         }
-        let design = &self.old.design;
-        let handle = keys::read_key_parts(&mut Reader::new(parts), design, id, &mut self.pools.0)?;
+        let (codec, design) = (self.old.codec(), &self.old.design);
+        let handle = codec.handle(codec.key_of(id, parts), &mut self.pools.0);
+        let handle = handle.map_err(|damaged| damaged.wrong)?;
         let mut leaves = Vec::new();
         values::write_key(design, id, handle, &self.pools.0, &mut leaves);
         let read =
@@ -230,7 +202,7 @@ impl<'s> Conversion<'s> {
         &mut self,
         id: SubjectId,
         reader: &mut Reader<'v>,
-    ) -> Result<Vec<(AttrId, &'v [u8])>, Damaged> {
+    ) -> Result<Vec<(AttrId, &'v [u8])>, Wrong> {
         let design = &self.old.design;
         let layout = self.old.program.layout(id);
         let mut kept = Vec::new();
@@ -239,10 +211,10 @@ impl<'s> Conversion<'s> {
             if layout.attribute(attr).is_none() {
                 continue;
             }
-            let before = reader.rest();
-            let mut words = Vec::new();
-            codec::take(reader, design, &attribute.ty, &mut self.pools.0, &mut words)?;
-            kept.push((attr, &before[..before.len() - reader.rest().len()]));
+            let (bytes, ()) = reader.span(|reader| {
+                value::take(reader, design, &attribute.ty, &mut self.pools.0, &mut Vec::new())
+            })?;
+            kept.push((attr, bytes));
         }
         Ok(kept)
     }
@@ -254,7 +226,7 @@ impl<'s> Conversion<'s> {
         kept: &[(AttrId, &[u8])],
         named: &str,
         out: &mut Vec<u8>,
-    ) -> Result<(), Damaged> {
+    ) -> Result<(), Wrong> {
         let (old, new) = (self.old, self.new);
         let (before, after) =
             (&old.design.subjects[id.index()], &new.design.subjects[new_id.index()]);
@@ -292,7 +264,7 @@ impl<'s> Conversion<'s> {
                 None if attribute.default.is_some() || attribute.ty.is_optional() => {
                     let defaults = new.program.defaults(new_id);
                     let words = &defaults[field.range()];
-                    codec::put(out, &new.design, &attribute.ty, words, &self.pools.1);
+                    value::put(out, &new.design, &attribute.ty, words, &self.pools.1);
                 }
                 None => {
                     let why = "is new and has no default: give it one, or make it optional";
@@ -324,44 +296,41 @@ impl<'s> Conversion<'s> {
         Ok(())
     }
 
-    fn is_default(&mut self, id: SubjectId, attr: AttrId, bytes: &[u8]) -> Result<bool, Damaged> {
+    fn is_default(&mut self, id: SubjectId, attr: AttrId, bytes: &[u8]) -> Result<bool, Wrong> {
         let ty = &self.old.design.subjects[id.index()].attributes[attr.index()].ty;
-        let field = self.old.program.layout(id).attribute(attr).ok_or(Damaged)?;
+        let field = self.old.program.layout(id).attribute(attr).ok_or(Wrong::UnknownState)?;
         let words = &self.old.program.defaults(id)[field.range()];
         let mut unused = Vec::new();
-        codec::put(&mut unused, &self.old.design, ty, words, &self.pools.0);
+        value::put(&mut unused, &self.old.design, ty, words, &self.pools.0);
         Ok(unused == bytes)
     }
 
-    fn log_entry(&mut self, rest: &[u8], value: &[u8]) -> Result<Carried, Damaged> {
+    fn log_entry(&mut self, key: LogKey<'_>, stored: &[u8]) -> Result<Carried, Wrong> {
         let (old, new) = (self.old, self.new);
-        let mut reader = Reader::new(rest);
-        let id = SubjectId(u32::from(two(&mut reader)?));
-        let parts = self.parts(&mut reader, id)?;
-        let log = StateId(u32::from(reader.byte()?));
+        let LogKey { subject: id, parts, log, .. } = key;
         let Some(new_id) = self.subject(id) else { return Ok(Carried::Nothing) };
         // that a log is gone is said of its record
         let Some(new_log) = self.state(id, new_id, log) else { return Ok(Carried::Nothing) };
         let (before, after) =
             (&old.design.subjects[id.index()], &new.design.subjects[new_id.index()]);
-        let named = self.named(id, &parts);
+        let named = self.named(id, parts);
         let on = format!("{}.{}", before.name, before.states[log.index()].name);
         if !matches!(after.states[new_log.index()].kind, StateKind::Log { .. }) {
             self.found.add(on, "is of another kind now", named);
             return Ok(Carried::Nothing);
         }
-        let mut entry = Reader::new(value);
-        let appended_at = entry.signed()?;
+        let mut entry = Reader::new(stored);
+        let appended_at = take_append_time(&mut entry)?;
         let mut fields = Vec::new();
         for (attr, _) in &old.program.state(id, log).fields {
-            let start = entry.rest();
             let ty = &before.attributes[attr.index()].ty;
-            let mut words = Vec::new();
-            codec::take(&mut entry, &old.design, ty, &mut self.pools.0, &mut words)?;
-            fields.push((*attr, &start[..start.len() - entry.rest().len()]));
+            let (bytes, ()) = entry.span(|entry| {
+                value::take(entry, &old.design, ty, &mut self.pools.0, &mut Vec::new())
+            })?;
+            fields.push((*attr, bytes));
         }
         let mut out = Vec::new();
-        crate::bytes::put_signed(&mut out, appended_at);
+        append_time(&mut out, appended_at);
         for (attr, _) in &new.program.state(new_id, new_log).fields {
             let attribute = &after.attributes[attr.index()];
             let found = fields
@@ -393,24 +362,18 @@ impl<'s> Conversion<'s> {
                 self.found.add(on, "is gone, and entries have it", named.clone());
             }
         }
-        let mut key = Vec::new();
-        keys::begin(&mut key, new.number, Space::LogEntry);
-        key.extend_from_slice(&(new_id.0 as u16).to_be_bytes());
-        key.extend_from_slice(&parts);
-        key.push(new_log.0 as u8);
-        key.extend_from_slice(reader.rest());
-        Ok(Carried::Put(key, out))
+        let record = new.codec().key_of(new_id, parts);
+        Ok(Carried::Put(record.log_entry(new_log, key.offset).to_bytes(), out))
     }
 
-    fn outbox(&mut self, rest: &[u8], value: &[u8]) -> Result<Carried, Damaged> {
+    fn outbox(&mut self, key: OutboxKey<'_>, stored: &[u8]) -> Result<Carried, Wrong> {
         let (old, new) = (self.old, self.new);
-        let mut reader = Reader::new(rest);
-        let id = OperationId(u32::from(two(&mut reader)?));
-        let operation = old.design.operations.get(id.index()).ok_or(Damaged)?;
+        let id = key.operation;
+        let operation = old.codec().operation(id)?;
         let actor = &old.design.actors[operation.actor.index()].name;
         let on = format!("{actor}.{}", operation.name);
-        let named = crate::outbox_entry::key_text(old, id, reader.rest());
-        let mut entry = OutboxEntry::take(value)?;
+        let named = key_text(old, id, key.name);
+        let mut entry = OutboxEntry::take(stored)?;
         if entry.entry.state == EntryState::Closed {
             return Ok(Carried::Nothing);
         }
@@ -438,10 +401,10 @@ impl<'s> Conversion<'s> {
         let mut args = Reader::new(&entry.args);
         let mut given = Vec::new();
         for param in &operation.params {
-            let start = args.rest();
-            let mut words = Vec::new();
-            codec::take(&mut args, &old.design, &param.ty, &mut self.pools.0, &mut words)?;
-            given.push((&param.name, &param.ty, &start[..start.len() - args.rest().len()]));
+            let (bytes, ()) = args.span(|args| {
+                value::take(args, &old.design, &param.ty, &mut self.pools.0, &mut Vec::new())
+            })?;
+            given.push((&param.name, &param.ty, bytes));
         }
         let mut out = Vec::new();
         for (at, param) in after.params.iter().enumerate() {
@@ -455,7 +418,7 @@ impl<'s> Conversion<'s> {
                 )?,
                 None => match new.program.param_default(new_id, at) {
                     Some(words) => {
-                        codec::put(&mut out, &new.design, &param.ty, words, &self.pools.1);
+                        value::put(&mut out, &new.design, &param.ty, words, &self.pools.1);
                         Ok(())
                     }
                     None if param.ty.is_optional() => {
@@ -475,11 +438,6 @@ impl<'s> Conversion<'s> {
             }
         }
         entry.args = out;
-        Ok(Carried::Outbox(outbox_key(new, new_id, reader.rest()), entry, new_id))
+        Ok(Carried::Outbox(key.name.to_vec(), entry, new_id))
     }
-}
-
-fn two(reader: &mut Reader<'_>) -> Result<u16, Damaged> {
-    let bytes = reader.take(2)?;
-    Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
 }

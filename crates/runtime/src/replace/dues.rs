@@ -3,19 +3,17 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use design::model::{OperationKind, SubjectId};
+use design::model::OperationKind;
 use engine::{Due, NULL, Need, Scratch, Word};
+use layout::{Damaged, Head, Pool, Reader, RecordKey, Space, Wrong, put_head, take_head};
 use store::{Key, KeyRange, Transaction};
 
-use crate::bytes::{Damaged, Reader};
 use crate::elsewhere::again;
 use crate::forget;
-use crate::keys::{self, Space};
 use crate::loaded::Loaded;
 use crate::perform::{fetch, reindex};
 use crate::plan::Plan;
-use crate::pool::Pool;
-use crate::record::{self, Head};
+use crate::read_error::ReadError;
 use crate::runtime::{Newest, apply};
 use crate::schema::Schema;
 
@@ -38,10 +36,8 @@ impl<'s> Dues<'s> {
         after: &mut Option<Vec<u8>>,
         most: usize,
         transaction: &mut dyn Transaction,
-    ) -> Result<bool, Damaged> {
-        let mut start = Vec::new();
-        keys::begin(&mut start, self.schema.number, Space::Record);
-        let mut range = KeyRange::prefix(start);
+    ) -> Result<bool, ReadError> {
+        let mut range = KeyRange::prefix(Space::Record.prefix(self.schema.number).to_vec());
         if let Some(after) = after {
             range.start = Key::new(after.clone()).next();
         }
@@ -58,12 +54,12 @@ impl<'s> Dues<'s> {
     }
 
     /// One record that has no due times yet.
-    pub fn one(&mut self, key: &[u8], transaction: &mut dyn Transaction) -> Result<(), Damaged> {
+    pub fn one(&mut self, key: &[u8], transaction: &mut dyn Transaction) -> Result<(), ReadError> {
         let schema = self.schema;
-        let mut reader = Reader::new(&key[3..]);
-        let subject = reader.take(2)?;
-        let subject = SubjectId(u32::from(u16::from_be_bytes([subject[0], subject[1]])));
-        let known = schema.subjects.get(subject.index()).ok_or(Damaged)?;
+        let record_key = RecordKey::parse(key)?;
+        let subject = record_key.subject;
+        let known = schema.subjects.get(subject.index());
+        let known = known.ok_or_else(|| Damaged::key(key, Wrong::UnknownSubject))?;
         let repairs = &known.repairs;
         if repairs.is_empty() && known.aged.is_empty() {
             return Ok(());
@@ -71,19 +67,14 @@ impl<'s> Dues<'s> {
         let mut plan = Plan::default();
         {
             self.pool.borrow_mut().reset();
-            let record = keys::read_key_parts(
-                &mut reader,
-                &schema.design,
-                subject,
-                &mut self.pool.borrow_mut(),
-            )?;
+            let record = schema.codec().handle(record_key, &mut self.pool.borrow_mut())?;
             let source = Newest(&*transaction, schema.number);
             let mut loaded = Loaded::new(&self.pool);
             let mut words = Vec::new();
             let own = [Need::Record { subject, key: record }];
             fetch(schema, &mut loaded, &own, &source, &mut words)?;
             let mut due = match loaded.find(subject, record).and_then(|at| loaded.words(at)) {
-                Some(words) => forget::dues_anew(schema, subject, words, key, &source)?,
+                Some(words) => forget::dues_anew(schema, subject, words, record_key, &source)?,
                 None => Vec::new(),
             };
             for repair in repairs {
@@ -112,14 +103,17 @@ impl<'s> Dues<'s> {
             if due.is_empty() {
                 return Ok(());
             }
-            let Some((_, bytes)) = transaction.get(key) else { return Err(Damaged) };
+            let Some((_, bytes)) = transaction.get(key) else {
+                return Err(ReadError::absent(transaction, key));
+            };
             let mut reader = Reader::new(bytes);
-            let before = record::take_head(&mut reader)?;
+            let head = take_head(&mut reader);
+            let before = head.map_err(|wrong| ReadError::value(key, wrong))?;
             let after = Head { written_at: before.written_at, due };
             let mut value = Vec::new();
-            record::put_head(&mut value, &after);
+            put_head(&mut value, &after);
             value.extend_from_slice(reader.rest());
-            reindex(schema, &before, &after, &key[3..], None, &mut plan);
+            reindex(&before, &after, record_key, None, &mut plan);
             plan.put(key, &value);
         }
         apply(&plan, transaction);
@@ -129,13 +123,14 @@ impl<'s> Dues<'s> {
     /// Takes the due times of a record out of the index.
     pub fn forget(
         &mut self,
-        key: &[u8],
+        key: RecordKey<'_>,
         value: &[u8],
         transaction: &mut dyn Transaction,
-    ) -> Result<(), Damaged> {
-        let before = record::take_head(&mut Reader::new(value))?;
+    ) -> Result<(), ReadError> {
+        let head = take_head(&mut Reader::new(value));
+        let before = head.map_err(|wrong| ReadError::value(&key.to_bytes(), wrong))?;
         let mut plan = Plan::default();
-        reindex(self.schema, &before, &Head::default(), &key[3..], None, &mut plan);
+        reindex(&before, &Head::default(), key, None, &mut plan);
         apply(&plan, transaction);
         Ok(())
     }

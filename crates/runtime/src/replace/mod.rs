@@ -15,14 +15,13 @@ use std::sync::Arc;
 
 use design::model::{Design, OperationKind, StateKind, SubjectId};
 use engine::outbox::EntryState;
+use layout::{DesignNumber, OutboxEntry, OutboxKey, RecordKey, StoredKey, describe};
 use serde_json::Value;
 use store::{Decision, Key, KeyRange, Transaction};
 
 pub use obstacle::Obstacle;
 
-use crate::bytes::{Damaged, Reader};
-use crate::keys::{self, DesignNumber, Space};
-use crate::outbox_entry::OutboxEntry;
+use crate::read_error::ReadError;
 use crate::registry;
 use crate::reply::CallError;
 use crate::runtime::Runtime;
@@ -78,8 +77,8 @@ impl From<store::Error> for ReplaceError {
     }
 }
 
-impl From<Damaged> for ReplaceError {
-    fn from(error: Damaged) -> ReplaceError {
+impl From<ReadError> for ReplaceError {
+    fn from(error: ReadError) -> ReplaceError {
         ReplaceError::Call(error.into())
     }
 }
@@ -204,7 +203,7 @@ impl Runtime {
     /// One transaction after which, if `run` says so, this runtime has no say any more. Durable.
     fn swap(
         &self,
-        mut run: impl FnMut(&mut dyn Transaction) -> Result<bool, Damaged>,
+        mut run: impl FnMut(&mut dyn Transaction) -> Result<bool, ReadError>,
     ) -> Result<(), ReplaceError> {
         let mut outcome = Ok(false);
         let ticket = self.local().transact(&mut |transaction| {
@@ -250,7 +249,7 @@ fn refuse(conversion: &mut Conversion<'_>) -> Result<(), ReplaceError> {
 
 /// Nothing that is stored depends on what differs: neither the layout nor when something is due.
 pub fn stored_alike(old: &Design, new: &Design) -> bool {
-    registry::describe(old) == registry::describe(new) && essence(old) == essence(new)
+    describe(old) == describe(new) && essence(old) == essence(new)
 }
 
 /// The repairs of a design, what counters count and how long entries are kept, without the places in
@@ -303,7 +302,7 @@ fn copy_some(
     after: &mut Option<Vec<u8>>,
     bytes_max: u64,
     transaction: &mut dyn Transaction,
-) -> Result<bool, Damaged> {
+) -> Result<bool, ReadError> {
     let mut found = Vec::new();
     let mut bytes = 0;
     let range = rest_of(conversion.old.number, after.as_deref());
@@ -327,7 +326,7 @@ fn copy_some(
 
 /// The keys of a design that come after one of them.
 fn rest_of(number: DesignNumber, after: Option<&[u8]>) -> KeyRange {
-    let mut range = KeyRange::prefix(number.0.to_be_bytes().to_vec());
+    let mut range = KeyRange::prefix(number.prefix().to_vec());
     if let Some(after) = after {
         range.start = Key::new(after.to_vec()).next();
     }
@@ -338,14 +337,12 @@ fn write(new: &Schema, carried: Carried, transaction: &mut dyn Transaction) {
     match carried {
         Carried::Nothing => {}
         Carried::Put(key, value) => transaction.put(&key, &value),
-        Carried::Outbox(key, entry, effect) => {
+        Carried::Outbox(name, entry, operation) => {
+            let key = OutboxKey { design: new.number, operation, name: &name };
             if entry.entry.state == EntryState::Open {
-                let mut due = Vec::new();
-                let at = entry.entry.next_at;
-                keys::due(&mut due, new.number, Space::OutboxDue, at, effect, &key[5..]);
-                transaction.put(&due, &[]);
+                transaction.put(&key.due(entry.entry.next_at).to_bytes(), &[]);
             }
-            transaction.put(&key, &entry.put());
+            transaction.put(&key.to_bytes(), &entry.to_bytes());
         }
     }
 }
@@ -357,8 +354,8 @@ fn copy_touched(
     dues: &mut Dues<'_>,
     bytes_max: u64,
     transaction: &mut dyn Transaction,
-) -> Result<(), Damaged> {
-    let own = runtime.schema.number.0.to_be_bytes();
+) -> Result<(), ReadError> {
+    let own = runtime.schema.number.prefix();
     let mut bytes = 0;
     let mut records = Vec::new();
     for _ in 0..KEYS {
@@ -370,12 +367,14 @@ fn copy_touched(
             continue;
         }
         let Some(place) = conversion.place(&key)? else { continue };
-        take_away(conversion.new, &place, dues, transaction)?;
+        take_away(&place, dues, transaction)?;
         let value = transaction.get(&key).map(|(_, value)| value.to_vec());
         let Some(value) = value else { continue };
         bytes += key.len() + value.len();
         let carried = conversion.carry(&key, &value)?;
-        if let (Carried::Put(key, _), true) = (&carried, key[2] == Space::Record as u8) {
+        if let Carried::Put(key, _) = &carried
+            && RecordKey::parse(key).is_ok()
+        {
             records.push(key.clone());
         }
         write(conversion.new, carried, transaction);
@@ -388,25 +387,20 @@ fn copy_touched(
 
 /// Removes what an earlier copy wrote, and where it stands in an index.
 fn take_away(
-    new: &Schema,
     place: &[u8],
     dues: &mut Dues<'_>,
     transaction: &mut dyn Transaction,
-) -> Result<(), Damaged> {
+) -> Result<(), ReadError> {
     let Some((_, value)) = transaction.get(place) else { return Ok(()) };
     let value = value.to_vec();
-    if place[2] == Space::Record as u8 {
-        dues.forget(place, &value, transaction)?;
-    } else if place[2] == Space::Outbox as u8 {
-        let entry = OutboxEntry::take(&value)?;
-        let mut reader = Reader::new(&place[3..]);
-        let effect = reader.take(2)?;
-        let effect =
-            design::model::OperationId(u32::from(u16::from_be_bytes([effect[0], effect[1]])));
-        let mut due = Vec::new();
-        let at = entry.entry.next_at;
-        keys::due(&mut due, new.number, Space::OutboxDue, at, effect, reader.rest());
-        transaction.delete(&due);
+    match StoredKey::parse(place)? {
+        StoredKey::Record(key) => dues.forget(key, &value, transaction)?,
+        StoredKey::Outbox(key) => {
+            let entry = OutboxEntry::take(&value);
+            let entry = entry.map_err(|wrong| ReadError::value(place, wrong))?;
+            transaction.delete(&key.due(entry.entry.next_at).to_bytes());
+        }
+        _ => {}
     }
     transaction.delete(place);
     Ok(())

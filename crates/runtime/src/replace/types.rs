@@ -2,11 +2,9 @@
 
 use design::model::{Design, Range, Type};
 use engine::{NULL, Word};
+use layout::{Pool, Reader, Wrong, value};
 
-use crate::bytes::{Damaged, Reader};
-use crate::codec;
 use crate::json as values;
-use crate::pool::Pool;
 
 /// How values of one type become values of another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,10 +94,10 @@ pub fn carry(
     (new, is, range): (&Design, &Type, Option<Range>),
     pools: &mut (Pool, Pool),
     out: &mut Vec<u8>,
-) -> Result<Result<(), String>, Damaged> {
+) -> Result<Result<(), String>, Wrong> {
     let before = reader.rest();
     let mut words: Vec<Word> = Vec::new();
-    codec::take(reader, old, was, &mut pools.0, &mut words)?;
+    value::take(reader, old, was, &mut pools.0, &mut words)?;
     match rule(old, new, was, is) {
         Rule::Same => {
             if let Err(bad) = values::within(is, range, words.first().copied().unwrap_or(NULL)) {
@@ -109,16 +107,16 @@ pub fn carry(
         }
         Rule::Never => return Ok(Err("there is no rule from the one type to the other".into())),
         Rule::Each => {
-            let value = values::write(old, was, &words, &pools.0);
+            let json = values::write(old, was, &words, &pools.0);
             let mut carried = Vec::new();
-            let read = values::read(new, is, &value, &mut pools.1, &mut carried);
+            let read = values::read(new, is, &json, &mut pools.1, &mut carried);
             let read = read.and_then(|()| values::within(is, range, carried[0]));
             if let Err(bad) = read {
                 return Ok(Err(bad.message));
             }
             // an optional value of several words is null as a whole
             carried.resize(engine::width_of(is) as usize, 0);
-            codec::put(out, new, is, &carried, &pools.1);
+            value::put(out, new, is, &carried, &pools.1);
         }
     }
     Ok(Ok(()))

@@ -54,6 +54,12 @@ const LAYERS: &[Layer] = &[
     },
     Layer { package: "explain", uses: &["design"], tests_use: &["syntax"], never: RUNNING },
     Layer { package: "telemetry", uses: &[], tests_use: &[], never: RUNNING },
+    Layer {
+        package: "layout",
+        uses: &["design", "engine", "telemetry"],
+        tests_use: &[],
+        never: RUNNING,
+    },
     Layer { package: "store", uses: &[], tests_use: &[], never: RUNNING },
     Layer { package: "store-embedded", uses: &["store"], tests_use: &[], never: RUNNING },
     Layer {
@@ -64,7 +70,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "runtime",
-        uses: &["design", "engine", "store", "telemetry"],
+        uses: &["design", "engine", "layout", "store", "telemetry"],
         tests_use: &["store-embedded"],
         never: &["hyper", "axum", "reqwest", "rand", "chrono"],
     },

@@ -3,8 +3,9 @@
 use design::model::{Design, Type};
 use engine::{NULL, Word, width_of};
 
-use crate::bytes::{Damaged, Reader, put_bytes, put_number, put_signed, put_sized};
-use crate::keys;
+use crate::bytes::{Reader, put_bytes, put_number, put_signed, put_sized};
+use crate::damaged::Wrong;
+use crate::key::parts::{put_parts, take_parts};
 use crate::pool::Pool;
 
 /// Writes the value of type `ty` that stands in `words`.
@@ -42,7 +43,7 @@ pub fn put(out: &mut Vec<u8>, design: &Design, ty: &Type, words: &[Word], pool: 
             }
         }
         Type::Ref(subject) => {
-            put_sized(out, |out| keys::key_parts(out, design, *subject, words[0], pool));
+            put_sized(out, |out| put_parts(out, design, *subject, words[0], pool));
         }
         ty if is_text(ty) => put_bytes(out, pool.content(words[0])),
         _ => put_signed(out, words[0]),
@@ -56,7 +57,7 @@ pub fn take(
     ty: &Type,
     pool: &mut Pool,
     words: &mut Vec<Word>,
-) -> Result<(), Damaged> {
+) -> Result<(), Wrong> {
     match ty {
         Type::Optional(inner) => match reader.byte()? {
             0 => {
@@ -64,7 +65,7 @@ pub fn take(
                 words.extend((1..width_of(inner)).map(|_| 0));
             }
             1 => take(reader, design, inner, pool, words)?,
-            _ => return Err(Damaged),
+            _ => return Err(Wrong::UnknownChoice),
         },
         Type::Set { of, max } | Type::List { of, max } => {
             let length = count(reader, *max)?;
@@ -100,10 +101,8 @@ pub fn take(
         }
         Type::Ref(subject) => {
             let mut key = Reader::new(reader.bytes()?);
-            words.push(keys::read_key_parts(&mut key, design, *subject, pool)?);
-            if !key.is_empty() {
-                return Err(Damaged);
-            }
+            words.push(take_parts(&mut key, design, *subject, pool)?);
+            key.end()?;
         }
         ty if is_text(ty) => {
             let handle = pool.text(reader.bytes()?);
@@ -114,9 +113,9 @@ pub fn take(
     Ok(())
 }
 
-fn count(reader: &mut Reader<'_>, max: u32) -> Result<usize, Damaged> {
+fn count(reader: &mut Reader<'_>, max: u32) -> Result<usize, Wrong> {
     let length = reader.number()?;
-    if length > u64::from(max) { Err(Damaged) } else { Ok(length as usize) }
+    if length > u64::from(max) { Err(Wrong::TooManyElements) } else { Ok(length as usize) }
 }
 
 fn length_of(words: &[Word]) -> usize {

@@ -1,8 +1,6 @@
 //! Reading and writing the small encodings that stored values are made of.
 
-/// What is stored does not read as what it should be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Damaged;
+use crate::damaged::Wrong;
 
 pub fn put_number(out: &mut Vec<u8>, value: u64) {
     let mut rest = value;
@@ -53,42 +51,69 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
-    pub fn byte(&mut self) -> Result<u8, Damaged> {
-        let (first, rest) = self.rest.split_first().ok_or(Damaged)?;
+    pub fn byte(&mut self) -> Result<u8, Wrong> {
+        let (first, rest) = self.rest.split_first().ok_or(Wrong::EndsEarly)?;
         self.rest = rest;
         Ok(*first)
     }
 
-    pub fn number(&mut self) -> Result<u64, Damaged> {
+    pub fn number(&mut self) -> Result<u64, Wrong> {
         let mut value = 0_u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
             let part = u64::from(byte & 0x7f);
             if shift == 63 && part > 1 {
-                return Err(Damaged);
+                return Err(Wrong::NumberTooLarge);
             }
             value |= part << shift;
             if byte & 0x80 == 0 {
                 return Ok(value);
             }
         }
-        Err(Damaged)
+        Err(Wrong::NumberTooLarge)
     }
 
-    pub fn signed(&mut self) -> Result<i64, Damaged> {
+    pub fn signed(&mut self) -> Result<i64, Wrong> {
         let value = self.number()?;
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    pub fn bytes(&mut self) -> Result<&'a [u8], Damaged> {
-        let length = usize::try_from(self.number()?).map_err(|_| Damaged)?;
+    pub fn bytes(&mut self) -> Result<&'a [u8], Wrong> {
+        let length = usize::try_from(self.number()?).map_err(|_| Wrong::NumberTooLarge)?;
         self.take(length)
     }
 
-    pub fn take(&mut self, length: usize) -> Result<&'a [u8], Damaged> {
-        let (taken, rest) = self.rest.split_at_checked(length).ok_or(Damaged)?;
+    pub fn take(&mut self, length: usize) -> Result<&'a [u8], Wrong> {
+        let (taken, rest) = self.rest.split_at_checked(length).ok_or(Wrong::EndsEarly)?;
         self.rest = rest;
         Ok(taken)
+    }
+
+    /// The next bytes, as many as are asked for.
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Wrong> {
+        let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(Wrong::EndsEarly)?;
+        self.rest = rest;
+        Ok(*taken)
+    }
+
+    /// A number of an operation, a subject or an event.
+    pub fn id(&mut self) -> Result<u32, Wrong> {
+        u32::try_from(self.number()?).map_err(|_| Wrong::NumberTooLarge)
+    }
+
+    /// What `take` takes off the front, as it is written.
+    pub fn span<T>(
+        &mut self,
+        take: impl FnOnce(&mut Reader<'a>) -> Result<T, Wrong>,
+    ) -> Result<(&'a [u8], T), Wrong> {
+        let before = self.rest;
+        let taken = take(self)?;
+        Ok((&before[..before.len() - self.rest.len()], taken))
+    }
+
+    /// Fails if something is left over.
+    pub fn end(self) -> Result<(), Wrong> {
+        if self.rest.is_empty() { Ok(()) } else { Err(Wrong::GoesOn) }
     }
 
     pub fn rest(self) -> &'a [u8] {
@@ -126,6 +151,6 @@ mod tests {
                 assert!(reader.signed().and_then(|_| reader.bytes()).is_err(), "{value} {end}");
             }
         }
-        assert_eq!(Reader::new(&[0xff; 10]).number(), Err(Damaged));
+        assert_eq!(Reader::new(&[0xff; 10]).number(), Err(Wrong::NumberTooLarge));
     }
 }
