@@ -11,6 +11,7 @@ mod damaged;
 mod describe;
 pub mod feed;
 mod forgetting;
+mod form;
 pub mod key;
 mod log_entry;
 mod outbox;
@@ -18,6 +19,7 @@ mod outcome;
 mod pool;
 mod record;
 mod registry;
+pub mod size;
 mod space;
 pub mod value;
 
@@ -27,6 +29,7 @@ pub use damaged::{Damaged, Wrong};
 pub use describe::describe;
 pub use feed::FeedEntry;
 pub use forgetting::{OPERATIONS_MAX, forgetting, log_of};
+pub use form::{KeyForm, Part};
 pub use key::{
     About, ActedKey, ContentKey, FollowerKey, LogKey, MetaKey, OutboxDueKey, OutboxKey,
     OutcomeDueKey, OutcomeKey, RecordKey, RepairDueKey, StoredKey,
@@ -37,4 +40,5 @@ pub use outcome::KeptOutcome;
 pub use pool::Pool;
 pub use record::{Head, RecordForm, put_head, take_head};
 pub use registry::{Numbered, put_numbers, take_numbers};
+pub use size::Size;
 pub use space::{DesignNumber, Space};

@@ -1,17 +1,18 @@
 //! The bytes of every kind of key and value that a store is given, held against what they were when
 //! the format was last changed. Whoever changes them changes the format, and owes a migration.
 
+#[path = "stored/archive.rs"]
+mod archive;
 mod support;
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
-use serde_json::json;
+use archive::archive;
+use runtime::CallError;
 use store::{Cursor, Decision, Key, KeyRange, Partition};
-use support::{Bench, ask, bench, compile};
-use telemetry::Trace;
+use support::Bench;
 
-const DESIGN: &str = include_str!("stored/Archive.design");
 const GOLDEN: &str = include_str!("stored/bytes.txt");
 
 #[test]
@@ -27,39 +28,30 @@ fn the_stored_bytes_are_what_they_were() {
     assert_eq!(found.lines().count(), GOLDEN.lines().count());
 }
 
-/// Something of every kind: records with all types of values, log entries, due repairs, effects and
-/// messages that wait, an outcome that is kept, content, a follower.
-fn archive() -> Bench {
-    let bench = bench(compile("archive", DESIGN));
-    let runtime = &bench.runtime;
-    let picture = store::block_on(runtime.put_blob(b"a picture")).unwrap();
-    let book = json!([7, "upper", "ATLAS", "ann"]);
-    let trace = Trace::of_parent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
-    assert!(trace.is_some());
-    let mut write = ask("author", "write", "ann")
-        .with("shelf", json!([7, "upper"]))
-        .with("book", book.clone())
-        .with("title", "a\0b")
-        .with("cover", picture);
-    write.trace = trace.clone();
-    bench.call(write).unwrap();
-    let on_book = |actor: &str, operation: &str, who: &str| {
-        ask(actor, operation, who).with("book", book.clone())
+fn put(bench: &Bench, key: &[u8], value: &[u8]) {
+    let local = bench.store.local().unwrap();
+    let put = local.transact(&mut |transaction| {
+        transaction.put(key, value);
+        Decision::Commit
+    });
+    put.unwrap().wait().unwrap();
+}
+
+#[test]
+fn an_error_names_the_space_the_key_and_what_is_wrong() {
+    let bench = archive();
+    put(&bench, b"\0\0t\0", b"");
+    let told = match bench.runtime.fire_one() {
+        Err(error @ CallError::Damaged(_)) => error.to_string(),
+        other => panic!("{other:?}"),
     };
-    bench.call(on_book("author", "remark", "ann").with("remark", "good")).unwrap();
-    bench.call(on_book("author", "remark", "ann").with("remark", "better")).unwrap();
-    bench.call(on_book("approver", "approve", "bob").keyed("k1")).unwrap();
-    let mut print = on_book("author", "print", "ann");
-    print.trace = trace.clone();
-    bench.call(print).unwrap();
-    bench.call(ask("editor", "tell", "eve").with("box", "h")).unwrap();
-    let mut make =
-        ask("author", "make", "ann").with("copy", json!([7, "upper", "ATLAS", "ann", 1]));
-    make.trace = trace;
-    bench.call(make).unwrap();
-    runtime.follower("webhook").unwrap();
-    runtime.keep_verdict("proved").unwrap();
-    bench
+    assert_eq!(told, r"the due repair key `\x00\x00t\x00` is damaged: it ends too early");
+    put(&bench, b"\0\0o\0\x06name", b"\x09");
+    let told = bench.runtime.outbox(10).unwrap_err().to_string();
+    assert_eq!(
+        told,
+        r"the outbox entry under `\x00\x00o\x00\x06name` is damaged: it is written in a form that this program does not know"
+    );
 }
 
 /// A line for each key with its value, and a line for each entry of the feed.

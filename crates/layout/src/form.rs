@@ -1,10 +1,12 @@
-//! Keys as the runtime lays them out: the design's number, the letter of a space, then the parts,
-//! each of which sorts as its value does.
+//! The form of a key in words, for people: which parts follow each other, and how each is written.
 
 use std::fmt;
 
-use design::model::{Design, OperationId, StateId, Subject, SubjectId, Type};
+use design::model::{Design, OperationId, StateId, Subject, SubjectId};
 use serde::{Serialize, Serializer};
+
+use crate::key::{PartKind, put_text};
+use crate::space::{DesignNumber, Space};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyForm(pub Vec<Part>);
@@ -13,8 +15,8 @@ pub struct KeyForm(pub Vec<Part>);
 pub enum Part {
     /// the number of the design in the store, two bytes
     Design,
-    /// the space, one byte
-    Letter(char),
+    /// the letter of the space, one byte
+    Space(Space),
     /// two bytes, the high one first
     Number(u16),
     /// one byte
@@ -32,36 +34,52 @@ pub enum Part {
 }
 
 impl KeyForm {
+    /// How every key of a space begins.
+    pub fn begin(space: Space) -> KeyForm {
+        KeyForm(vec![Part::Design, Part::Space(space)])
+    }
+
+    /// How every key of an index by time begins that stands at a time.
+    pub fn until(space: Space, at: &str) -> KeyForm {
+        let mut form = KeyForm::begin(space);
+        form.0.push(Part::Sorted(at.into()));
+        form
+    }
+
     pub fn record(design: &Design, subject: SubjectId, path: &str) -> KeyForm {
-        let mut parts = vec![Part::Design, Part::Letter('r'), Part::Number(subject.0 as u16)];
-        parts_of(design, &design.subjects[subject.index()], path, &mut parts);
-        KeyForm(parts)
+        let mut form = KeyForm::begin(Space::Record);
+        form.0.push(Part::Number(subject.0 as u16));
+        parts_of(design, &design.subjects[subject.index()], path, &mut form.0);
+        form
     }
 
-    pub fn log_entry(record: &KeyForm, log: StateId, path: &str) -> KeyForm {
-        let mut parts = record.0.clone();
-        parts[1] = Part::Letter('l');
-        parts.push(Part::Byte(log.0 as u8));
-        parts.push(Part::Offset(format!("{path}.end")));
-        KeyForm(parts)
+    pub fn log_entry(record: &KeyForm, log: StateId, offset: &str) -> KeyForm {
+        let mut form = KeyForm::begin(Space::LogEntry);
+        form.0.extend_from_slice(record.tail());
+        form.0.push(Part::Byte(log.0 as u8));
+        form.0.push(Part::Offset(offset.into()));
+        form
     }
 
-    /// In an index by time: of a repair (`t`), of the outbox (`p`), of idempotency (`j`).
-    pub fn due(letter: char, at: &str, operation: OperationId, tail: &[Part]) -> KeyForm {
-        let mut parts = vec![Part::Design, Part::Letter(letter), Part::Sorted(at.into())];
-        parts.push(Part::Number(operation.0 as u16));
-        parts.extend_from_slice(tail);
-        KeyForm(parts)
+    /// In an index by time: of repairs, of the outbox, of kept outcomes.
+    pub fn due(space: Space, at: &str, operation: OperationId, tail: &[Part]) -> KeyForm {
+        let mut form = KeyForm::until(space, at);
+        form.0.push(Part::Number(operation.0 as u16));
+        form.0.extend_from_slice(tail);
+        form
     }
 
-    pub fn outbox(operation: OperationId, tail: &str) -> KeyForm {
-        let number = Part::Number(operation.0 as u16);
-        KeyForm(vec![Part::Design, Part::Letter('o'), number, Part::Tail(tail.into())])
+    pub fn outbox(operation: OperationId, name: &str) -> KeyForm {
+        let mut form = KeyForm::begin(Space::Outbox);
+        form.0.push(Part::Number(operation.0 as u16));
+        form.0.push(Part::Tail(name.into()));
+        form
     }
 
     pub fn idempotency() -> KeyForm {
-        let hash = Part::Hash("actor, operation, principal, key".into(), 16);
-        KeyForm(vec![Part::Design, Part::Letter('i'), hash])
+        let mut form = KeyForm::begin(Space::Idempotency);
+        form.0.push(Part::Hash("actor, operation, principal, key".into(), 16));
+        form
     }
 
     /// The parts after the space, as an index has them.
@@ -74,19 +92,11 @@ impl KeyForm {
         let mut out = Vec::new();
         for part in &self.0 {
             match part {
-                Part::Design => out.extend_from_slice(&design.to_be_bytes()),
-                Part::Letter(letter) => out.push(*letter as u8),
+                Part::Design => out.extend_from_slice(&DesignNumber(design).prefix()),
+                Part::Space(space) => out.push(space.letter()),
                 Part::Number(number) => out.extend_from_slice(&number.to_be_bytes()),
                 Part::Byte(byte) => out.push(*byte),
-                Part::Text(name) => {
-                    for byte in value(name) {
-                        out.push(byte);
-                        if byte == 0 {
-                            out.push(0xff);
-                        }
-                    }
-                    out.extend_from_slice(&[0, 1]);
-                }
+                Part::Text(name) => put_text(&mut out, &value(name)),
                 Part::Sorted(name)
                 | Part::Offset(name)
                 | Part::Hash(name, _)
@@ -105,7 +115,7 @@ impl KeyForm {
         for part in &self.0 {
             match part {
                 Part::Design | Part::Number(_) => bytes += 2,
-                Part::Letter(_) | Part::Byte(_) => bytes += 1,
+                Part::Space(_) | Part::Byte(_) => bytes += 1,
                 Part::Sorted(_) | Part::Offset(_) => bytes += 8,
                 Part::Hash(_, length) => bytes += u64::from(*length),
                 Part::Text(_) => {
@@ -123,12 +133,12 @@ fn parts_of(design: &Design, subject: &Subject, path: &str, parts: &mut Vec<Part
     for key in &subject.keys {
         let name =
             if subject.keys.len() == 1 { path.to_owned() } else { format!("{path}.{}", key.name) };
-        match &key.ty {
-            Type::Ref(other) => parts_of(design, &design.subjects[other.index()], &name, parts),
-            Type::Text | Type::Bytes | Type::Actor | Type::Digest(_) | Type::PublicKey => {
-                parts.push(Part::Text(name))
+        match PartKind::of(&key.ty) {
+            PartKind::Parts(other) => {
+                parts_of(design, &design.subjects[other.index()], &name, parts);
             }
-            _ => parts.push(Part::Sorted(name)),
+            PartKind::Text => parts.push(Part::Text(name)),
+            PartKind::Number => parts.push(Part::Sorted(name)),
         }
     }
 }
@@ -141,7 +151,7 @@ impl fmt::Display for KeyForm {
             }
             match part {
                 Part::Design => f.write_str("design:u16")?,
-                Part::Letter(letter) => write!(f, "'{letter}'")?,
+                Part::Space(space) => write!(f, "'{}'", char::from(space.letter()))?,
                 Part::Number(number) => write!(f, "{number:04x}")?,
                 Part::Byte(byte) => write!(f, "{byte:02x}")?,
                 Part::Text(name) => write!(f, "text({name})")?,

@@ -3,6 +3,8 @@
 use design::model::{Design, StateKind, Subject, SubjectId, Type};
 use serde::Serialize;
 
+use crate::key::PartKind;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Size {
     pub min: u64,
@@ -67,12 +69,10 @@ pub fn of_type(design: &Design, ty: &Type) -> Size {
 
 fn of_key(design: &Design, subject: &Subject) -> Size {
     subject.keys.iter().fold(Size::NOTHING, |sum, key| {
-        sum.and(match &key.ty {
-            Type::Ref(other) => of_key(design, &design.subjects[other.index()]),
-            Type::Text | Type::Bytes | Type::Actor | Type::Digest(_) | Type::PublicKey => {
-                Size { min: 2, max: 2, open: true }
-            }
-            _ => Size::exactly(8),
+        sum.and(match PartKind::of(&key.ty) {
+            PartKind::Parts(other) => of_key(design, &design.subjects[other.index()]),
+            PartKind::Text => Size { min: 2, max: 2, open: true },
+            PartKind::Number => Size::exactly(8),
         })
     })
 }
