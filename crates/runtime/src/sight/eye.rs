@@ -7,14 +7,10 @@ use engine::{Command, Outcome, Scratch, Word};
 use layout::{Head, Pool, log_of};
 use store::Decision;
 
+use super::viewer::{Roles, Viewer};
 use super::{Answer, Mentions, Rule, Sight};
-use crate::loaded::Loaded;
-use crate::perform::fetch;
-use crate::plan::{Got, Source};
-use crate::read_error::ReadError;
-use crate::result::Tree;
-use crate::runtime::{Newest, Runtime};
-use crate::viewer::{Roles, Viewer};
+use crate::calls::{Tree, fetch};
+use crate::core::{Got, Loaded, Newest, ReadError, Runtime, Source};
 
 /// The states of one record that a viewer sees.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,12 +20,8 @@ use layout::{FeedEntry, Head, Pool, Reader, RecordKey, take_head};
 use rustc_hash::FxHashMap;
 use store::{Cursor, KeyRange, Partition, Scan};
 
-use crate::loaded::Loaded;
-use crate::perform::Room;
-use crate::read_error::ReadError;
-use crate::reply::CallError;
-use crate::runtime::Runtime;
-use crate::schema::Schema;
+use crate::calls::{CallError, Room};
+use crate::core::{Loaded, ReadError, Runtime, Schema};
 use group::Group;
 use row::Row;
 

@@ -10,13 +10,11 @@ use serde_json::{Map, Value, json};
 use super::State;
 use super::group::Group;
 use super::row::{key_in, put_group};
-use crate::json::{self as values, BadValue};
-use crate::read_error::ReadError;
-use crate::reply::CallError;
-use crate::runtime::Runtime;
-use crate::sight::{Eye, Looked, Mask};
-use crate::viewer::Viewer;
-use crate::{feed, time};
+use crate::calls::CallError;
+use crate::core::{ReadError, Runtime};
+use crate::feed;
+use crate::sight::{Eye, Looked, Mask, Viewer};
+use crate::values::{self, BadValue, time};
 
 /// What is asked of a view.
 #[derive(Clone, Debug, Default)]

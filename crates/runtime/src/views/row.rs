@@ -11,10 +11,8 @@ use engine::{Command, NULL, Outcome, Word};
 use layout::key::{put_parts, put_text, sortable};
 use layout::{Pool, Wrong, value as stored_value};
 
-use crate::loaded::Loaded;
-use crate::perform::Room;
-use crate::read_error::ReadError;
-use crate::schema::Schema;
+use crate::calls::Room;
+use crate::core::{Loaded, ReadError, Schema};
 
 /// What a view keeps of one record.
 #[derive(Clone, PartialEq, Eq, Debug)]
