@@ -6,6 +6,7 @@ mod idempotency;
 mod legal;
 mod memory;
 mod perform;
+mod record_writer;
 mod reply;
 mod request;
 mod result;
@@ -15,7 +16,8 @@ mod text_answer;
 
 pub use ephemeral::Ephemerals;
 pub use memory::MemoryPlace;
-pub use perform::{Performed, Room, fetch, perform, put_record, reindex};
+pub use perform::{Performed, Room, fetch, perform};
+pub use record_writer::{RecordWriter, reindex};
 pub use reply::{CallError, Refused, Reply, clause_name};
 pub use request::{IfMatch, Request, memory_name};
 pub use result::Tree;

@@ -4,27 +4,27 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use design::model::{AttrId, MemoryUseId, OperationId, OperationKind, StateId, SubjectId};
+use design::model::{AttrId, MemoryUseId, OperationKind, StateId, SubjectId};
 use engine::outbox::Entry as OutboxState;
-use engine::{Change, Command, Due, NULL, Need, Outcome, Refusal, Scratch, Word};
-use layout::key::{has_empty_part, put_parts};
-use layout::{Head, OutboxEntry, OutboxKey, Pool, RecordKey, message_name, put_head, put_number};
+use engine::{Change, Command, Need, Outcome, Refusal, Scratch, Word};
+use layout::key::put_parts;
+use layout::{Head, OutboxEntry, OutboxKey, Pool, message_name, put_number};
 use telemetry::Trace;
 
-use crate::core::{Got, Held, Loaded, Plan, ReadError, Records, Schema, Seen, Source};
-use crate::logs;
-use crate::repairs::again;
+use super::record_writer::RecordWriter;
+use crate::core::{Got, Held, Loaded, Plan, ReadError, Records, Schema, Source};
+use crate::repairs::DueTimes;
 
 /// The engine writes only what it has looked at.
-const WRITTEN_WAS_READ: &str = "a record that a step writes was read before";
+pub(super) const WRITTEN_WAS_READ: &str = "a record that a step writes was read before";
 
 /// Room that is used again from call to call.
 #[derive(Default)]
 pub struct Room {
     pub scratch: Scratch,
     /// of the due times, which are asked for after the step
-    due_scratch: Scratch,
-    words: Vec<Word>,
+    pub(super) due_scratch: Scratch,
+    pub(super) words: Vec<Word>,
     held: Held,
     plan: Plan,
     changed: Records,
@@ -228,11 +228,11 @@ fn commit_plan(
         let at = loaded.find(record.subject, record.key).expect(WRITTEN_WAS_READ);
         loaded.replace(at, record.words);
     }
+    let due_times = DueTimes { schema, source, now, ran: Some(command.operation) };
+    let mut writer = RecordWriter { due_times, loaded, room, plan };
     for at in 0..changed.len() {
-        let record = changed.get(at);
-        let truth = room.truths[at].clone();
-        let operation = command.operation;
-        if !put_record(schema, operation, loaded, (record, truth), source, now, room, plan)? {
+        let truth = writer.room.truths[at].clone();
+        if !writer.write(changed.get(at), truth)? {
             return Ok(false);
         }
     }
@@ -346,97 +346,4 @@ fn sends(
         plan.wake_at(after.next_at);
     }
     Ok(complete)
-}
-
-/// A record, its due times and their places in the index.
-pub fn put_record(
-    schema: &Schema,
-    operation: OperationId,
-    loaded: &mut Loaded<'_>,
-    (record, truth): (Seen<'_>, Range<usize>),
-    source: &dyn Source,
-    now: Word,
-    room: &mut Room,
-    plan: &mut Plan,
-) -> Result<bool, ReadError> {
-    let at = loaded.find(record.subject, record.key).expect(WRITTEN_WAS_READ);
-    assert!(
-        loaded.entry(at).version.is_some()
-            || !has_empty_part(&schema.design, record.subject, record.key, &loaded.pool.borrow()),
-        "a record is made under a key with an empty part, which every door refuses"
-    );
-    let before = loaded.entry(at).head.clone();
-    let mut head = Head { written_at: now, due: Vec::new() };
-    if let Some(words) = record.words {
-        head.due.extend(logs::dues(schema, record.subject, words, &before, now));
-        for repair in &schema.subjects[record.subject.index()].repairs {
-            let due = loop {
-                let scratch = &mut room.due_scratch;
-                let due =
-                    engine::due(&schema.program, loaded, *repair, record.key, NULL, now, scratch);
-                if due != Due::Need {
-                    break due;
-                }
-                if !fetch(schema, loaded, room.due_scratch.needs(), source, &mut room.words)? {
-                    return Ok(false);
-                }
-            };
-            let OperationKind::Repair { after, every, .. } =
-                schema.design.operations[repair.index()].kind
-            else {
-                continue;
-            };
-            // it has just run: not again before `every` is over
-            let last = if operation == *repair { now } else { NULL };
-            match due.tuned(after, every, last, now) {
-                Due::Now => head.due.push((*repair, now)),
-                Due::At(time) => head.due.push((*repair, time)),
-                Due::Never | Due::Need => {
-                    let scratch = &mut room.due_scratch;
-                    let again = again(schema, loaded, *repair, record.key, now, scratch);
-                    head.due.extend(again.map(|at| (*repair, at)));
-                }
-            }
-        }
-    }
-    let stored_key = loaded.stored_key(at);
-    reindex(&before, &head, loaded.record_key(at), room.trace.as_ref(), plan);
-    if record.words.is_none() {
-        plan.delete(stored_key);
-        return Ok(true);
-    }
-    let feed = std::mem::take(&mut plan.feed);
-    plan.put_with(stored_key, |out| {
-        put_head(out, &head);
-        out.extend_from_slice(&feed[truth]);
-    });
-    plan.feed = feed;
-    Ok(true)
-}
-
-/// Takes the old due times out of the index and puts the new ones in, each with the request that
-/// caused it.
-pub fn reindex(
-    before: &Head,
-    after: &Head,
-    record: RecordKey<'_>,
-    trace: Option<&Trace>,
-    plan: &mut Plan,
-) {
-    let key = |repair: OperationId, at: Word| record.due(repair, at).to_bytes();
-    for (repair, at) in &before.due {
-        if after.due_of(*repair) != Some(*at) {
-            plan.delete(&key(*repair, *at));
-        }
-    }
-    for (repair, at) in &after.due {
-        if before.due_of(*repair) != Some(*at) {
-            plan.put_with(&key(*repair, *at), |out| {
-                if let Some(trace) = trace {
-                    trace.put(out);
-                }
-            });
-        }
-        plan.wake_at(*at);
-    }
 }

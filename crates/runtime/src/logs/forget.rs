@@ -12,8 +12,9 @@ use engine::retention::{self, Kept};
 use engine::{Command, Layout, NULL, Need, Word};
 use layout::{Head, Pool, Reader, RecordKey, Wrong, forgetting, put_number, take_append_time};
 
-use crate::calls::{Room, fetch, put_record, reindex};
+use crate::calls::{RecordWriter, Room, fetch, reindex};
 use crate::core::{Got, Loaded, Plan, ReadError, Records, Schema, Source};
+use crate::repairs::DueTimes;
 
 /// Entries that one transition forgets at most; the rest follows in the next.
 const ENTRIES_MAX: Word = 100;
@@ -168,8 +169,9 @@ pub fn forget(
     };
     put_number(&mut plan.feed, 0);
     room.trace = None;
-    let written = (changed.get(0), truth);
-    if !put_record(schema, operation, &mut loaded, written, source, now, room, &mut plan)? {
+    let due_times = DueTimes { schema, source, now, ran: Some(operation) };
+    let mut writer = RecordWriter { due_times, loaded: &mut loaded, room, plan: &mut plan };
+    if !writer.write(changed.get(0), truth)? {
         return Err(ReadError::NotFetched);
     }
     Ok(Forgotten::Done(plan))

@@ -3,15 +3,14 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use design::model::OperationKind;
-use engine::{Due, NULL, Need, Scratch, Word};
+use engine::{Need, Scratch, Word};
 use layout::{Damaged, Head, Pool, Reader, RecordKey, Space, Wrong, put_head, take_head};
 use store::{Key, KeyRange, Transaction};
 
 use crate::calls::{fetch, reindex};
 use crate::core::{Loaded, Newest, Plan, ReadError, Schema, apply};
 use crate::logs;
-use crate::repairs::again;
+use crate::repairs::DueTimes;
 
 pub struct Dues<'s> {
     schema: &'s Schema,
@@ -56,8 +55,7 @@ impl<'s> Dues<'s> {
         let subject = record_key.subject;
         let known = schema.subjects.get(subject.index());
         let known = known.ok_or_else(|| Damaged::key(key, Wrong::UnknownSubject))?;
-        let repairs = &known.repairs;
-        if repairs.is_empty() && known.aged.is_empty() {
+        if known.repairs.is_empty() && known.aged.is_empty() {
             return Ok(());
         }
         let mut plan = Plan::default();
@@ -73,28 +71,10 @@ impl<'s> Dues<'s> {
                 Some(words) => logs::dues_anew(schema, subject, words, record_key, &source)?,
                 None => Vec::new(),
             };
-            for repair in repairs {
-                let at = loop {
-                    let scratch = &mut self.scratch;
-                    let program = &schema.program;
-                    match engine::due(program, &loaded, *repair, record, NULL, self.now, scratch) {
-                        Due::Need => {
-                            fetch(schema, &mut loaded, scratch.needs(), &source, &mut words)?;
-                        }
-                        known => break known,
-                    }
-                };
-                let kind = &schema.design.operations[repair.index()].kind;
-                let OperationKind::Repair { after, every, .. } = kind else { continue };
-                match at.tuned(*after, *every, NULL, self.now) {
-                    Due::Now => due.push((*repair, self.now)),
-                    Due::At(time) => due.push((*repair, time)),
-                    Due::Never | Due::Need => {
-                        let scratch = &mut self.scratch;
-                        let again = again(schema, &loaded, *repair, record, self.now, scratch);
-                        due.extend(again.map(|at| (*repair, at)));
-                    }
-                }
+            let due_times = DueTimes { schema, source: &source, now: self.now, ran: None };
+            let (place, scratch) = ((subject, record), &mut self.scratch);
+            if !due_times.repairs(&mut loaded, place, scratch, &mut words, &mut due)? {
+                return Err(ReadError::NotFetched);
             }
             if due.is_empty() {
                 return Ok(());
