@@ -149,7 +149,7 @@ impl Problem {
             CallError::Store(error) => Problem::of_store(error),
             CallError::Replaced => Problem::new(&kinds::REPLACED, "nothing was done; come again")
                 .hint(Hint::AgainAfter(1)),
-            CallError::Damaged => Problem::broken(),
+            CallError::Damaged(_) | CallError::NotFetched => Problem::broken(),
         }
     }
 

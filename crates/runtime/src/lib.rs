@@ -1,85 +1,51 @@
 //! A design that runs: what a step needs is loaded, the step is evaluated, what it did is
 //! committed, and only then is it answered.
+//!
+//! A folder for each noun; what others may use of it is what its `mod.rs` exports.
+//!
+//! | folder | what it is about |
+//! | --- | --- |
+//! | `core` | the design made ready, its store, the clock, the gate |
+//! | `calls` | a call: arguments, step, commit, answer |
+//! | `repairs` | what is due, and fires |
+//! | `outbox` | effects and messages on their way |
+//! | `views` | what is derived from the feed |
+//! | `feed` | transitions, followers, the past, a history walked again |
+//! | `logs` | entries that are kept for a time |
+//! | `content` | blobs, and their collection |
+//! | `replacement` | another version of a design takes the place of one |
+//! | `registry` | which designs a store holds, and opening one |
+//! | `sight` | who may see what |
+//! | `truth` | reading records |
+//! | `values` | values as clients write them |
 
-mod alarm;
-mod answer_value;
-mod apart;
-mod blobs;
-mod bytes;
-mod chosen;
-mod clock;
-mod codec;
-mod collect;
-mod counters;
-mod elsewhere;
-mod ephemeral;
+mod calls;
+mod content;
+mod core;
 mod feed;
-mod follower;
-mod forget;
-mod gate;
-mod ground;
-mod hot;
-mod idempotency;
-mod json;
-mod kept;
-mod keys;
-mod legal;
-mod listing;
-mod loaded;
-mod memory;
-mod open_error;
-mod opening;
-mod outbox_entry;
-mod outside;
-mod past;
-mod perform;
-mod plan;
-mod pool;
-pub mod proofs;
-mod reading;
-mod record;
+mod logs;
+mod outbox;
 mod registry;
 mod repairs;
-mod replace;
-mod replay;
-mod reply;
-mod request;
-mod result;
-mod runtime;
-mod schema;
-mod seen;
-mod settings;
+mod replacement;
 mod sight;
-mod text;
-mod text_answer;
-pub mod time;
-mod viewer;
+mod truth;
+mod values;
 mod views;
 mod workers;
 
-pub use chosen::Undelivered;
-pub use clock::{Clock, ManualClock, SystemClock};
-pub use collect::Collected;
-pub use counters::Counters;
-pub use feed::{Changed, Transition};
-pub use follower::{Ahead, Bell, Followed, Follower};
-pub use hot::HotKey;
-pub use json::BadValue;
-pub use kept::{Kept, alike, designs_of, kept};
-pub use listing::{DueRepair, RecordPage};
-pub use memory::MemoryPlace;
-pub use open_error::OpenError;
-pub use outside::{Delivered, Delivery, Outside, Waiting, Worked};
-pub use past::Past;
-pub use reading::Truth;
+pub use self::core::{Clock, Counters, HotKey, ManualClock, Runtime, Settings, SystemClock};
+pub use calls::{
+    CallError, IfMatch, MemoryPlace, Refused, Reply, Request, TextBegun, TextCall, memory_name,
+};
+pub use content::Collected;
+pub use feed::{Ahead, Bell, Changed, Departure, Followed, Follower, Past, Transition, replay};
+pub use outbox::{Delivered, Delivery, Outside, Undelivered, Waiting, Worked};
+pub use registry::{Kept, OpenError, alike, designs_of, kept};
 pub use repairs::Fired;
-pub use replace::{Obstacle, ReplaceError};
-pub use replay::{Departure, replay};
-pub use reply::{CallError, Refused, Reply};
-pub use request::{IfMatch, Request, memory_name};
-pub use runtime::Runtime;
-pub use settings::Settings;
-pub use text::{TextBegun, TextCall};
-pub use viewer::{Roles, Viewer};
+pub use replacement::{Obstacle, ReplaceError};
+pub use sight::{Roles, Viewer};
+pub use truth::{DueRepair, RecordPage, Truth};
+pub use values::{BadValue, proofs, time};
 pub use views::ViewQuery;
 pub use workers::Workers;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use crate::outside::{Outside, Worked};
-use crate::runtime::Runtime;
+use crate::core::Runtime;
+use crate::outbox::{Outside, Worked};
 
 /// Stops its threads when it is dropped.
 pub struct Workers {

@@ -1,10 +1,9 @@
 //! One commit, before any engine: what is read, what must still be so, what is written.
 
 use design::model::*;
+use layout::{KeyForm, Size};
 use serde::Serialize;
 
-use super::bytes::Size;
-use super::key::KeyForm;
 use super::{kept, reached, scans};
 use crate::facts::{Facts, Unit};
 

@@ -1,7 +1,8 @@
 //! The embedded store: one writer, state in memory, one log on disk.
 
+use layout::Size;
+
 use super::Line;
-use super::bytes::Size;
 use super::commit::{CommitForm, WriteKind};
 
 pub fn notes() -> Vec<String> {

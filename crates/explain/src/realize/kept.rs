@@ -1,10 +1,9 @@
 //! What the engine keeps along with truth: outbox entries and idempotency outcomes.
 
 use design::model::*;
+use layout::{KeyForm, Size, Space, size};
 
-use super::bytes::{self, Size};
 use super::commit::{CommitForm, Expected, Record, WriteForm, WriteKind, plain};
-use super::key::KeyForm;
 use crate::facts::{Facts, Unit};
 
 pub fn outbox(unit: &Unit<'_>, facts: &Facts<'_>, form: &mut CommitForm) {
@@ -69,7 +68,7 @@ fn answered(form: &mut CommitForm, unit: &Unit<'_>, tail: &str, again: bool) {
     });
     let mut by_time = |name: String, at: String, kind, when: Option<&str>| {
         form.writes.push(WriteForm {
-            key: KeyForm::due('p', &at, unit.id, &key.tail()[1..]),
+            key: KeyForm::due(Space::OutboxDue, &at, unit.id, &key.tail()[1..]),
             name,
             what: "outbox by time".into(),
             kind,
@@ -90,7 +89,7 @@ fn opened(design: &Design, sent: &Operation) -> Size {
     let size = sent
         .params
         .iter()
-        .fold(Size::between(6, 20), |sum, param| sum.and(bytes::of_type(design, &param.ty)));
+        .fold(Size::between(6, 20), |sum, param| sum.and(size::of_type(design, &param.ty)));
     Size { open: true, ..size }
 }
 
@@ -133,7 +132,7 @@ fn entry(
     form.writes.push(WriteForm {
         name: format!("{name}_next"),
         what: "outbox by time".into(),
-        key: KeyForm::due('p', &format!("{name}.next"), id, &key.tail()[1..]),
+        key: KeyForm::due(Space::OutboxDue, &format!("{name}.next"), id, &key.tail()[1..]),
         kind: WriteKind::Put,
         when,
         size: Size::NOTHING,
@@ -170,7 +169,7 @@ pub fn idempotency(unit: &Unit<'_>, form: &mut CommitForm) {
     form.writes.push(WriteForm {
         name: "idempotency_until".into(),
         what: "idempotency by time".into(),
-        key: KeyForm::due('j', "idempotency.until", OperationId(0), key.tail()),
+        key: KeyForm::due(Space::IdempotencyDue, "idempotency.until", OperationId(0), key.tail()),
         kind: WriteKind::Put,
         when,
         size: Size::NOTHING,

@@ -5,14 +5,12 @@
 //! reads and the commit; the commit carries the version of everything that the guard looked at, so
 //! a guard that no longer holds cannot commit on any engine.
 
-mod bytes;
 mod commit;
 mod counters;
 mod dynamodb;
 mod embedded;
 mod etcd;
 mod kept;
-mod key;
 mod postgres;
 mod reached;
 mod scans;
@@ -23,9 +21,8 @@ use serde::Serialize;
 use crate::derive::units;
 use crate::facts::Facts;
 
-pub use bytes::Size;
 pub use commit::{CommitForm, Expected, Record, ScanForm, WriteForm, WriteKind};
-pub use key::{KeyForm, Part};
+pub use layout::{KeyForm, Part, Size};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]

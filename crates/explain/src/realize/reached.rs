@@ -1,11 +1,10 @@
 //! The records that an operation reaches: read, checked, written, with their places in the index.
 
 use design::model::*;
+use layout::{KeyForm, Size, Space, forgetting, size};
 
-use super::bytes::{self, Size};
 use super::commit::{CommitForm, Expected, Record, WriteForm, WriteKind, plain};
 use super::counters;
-use super::key::KeyForm;
 use crate::facts::{Facts, Origin, Unit};
 
 fn repairs(design: &Design, subject: SubjectId) -> Vec<(OperationId, &Operation)> {
@@ -116,13 +115,13 @@ pub fn place(unit: &Unit<'_>, facts: &Facts<'_>, at: usize, form: &mut CommitFor
     for (_, log) in logged {
         let fields = subject.states[log.index()].attributes.iter();
         // when it was appended stands before what it says
-        let size = fields.fold(bytes::NUMBER, |sum, attr| {
-            sum.and(bytes::of_type(design, &subject.attributes[attr.index()].ty))
+        let size = fields.fold(size::NUMBER, |sum, attr| {
+            sum.and(size::of_type(design, &subject.attributes[attr.index()].ty))
         });
         form.writes.push(WriteForm {
             name: format!("{name}_{}", plain(&subject.states[log.index()].name)),
             what: "log entry".into(),
-            key: KeyForm::log_entry(&key, *log, &place.path),
+            key: KeyForm::log_entry(&key, *log, &format!("{}.end", place.path)),
             kind: WriteKind::Put,
             when: when.clone(),
             size,
@@ -147,7 +146,7 @@ pub fn place(unit: &Unit<'_>, facts: &Facts<'_>, at: usize, form: &mut CommitFor
         size: if deleted {
             Size::NOTHING
         } else {
-            bytes::of_record(design, place.subject, repairs.len() + aged(subject).count())
+            size::of_record(design, place.subject, repairs.len() + aged(subject).count())
         },
         times,
     });
@@ -174,11 +173,6 @@ fn aged(subject: &Subject) -> impl Iterator<Item = StateId> {
     logs.map(|(at, _)| StateId::of(at))
 }
 
-/// The number under which the forgetting of a log stands in the index by time.
-fn forgetting(log: StateId) -> OperationId {
-    OperationId(0xff00 | log.0)
-}
-
 /// The places of a record in the index by time, one for each of its repairs.
 fn due_entries(
     form: &mut CommitForm,
@@ -192,7 +186,12 @@ fn due_entries(
         form.writes.push(WriteForm {
             name: format!("{name}_{}_{suffix}", plain(repair)),
             what: "due-time index".into(),
-            key: KeyForm::due('t', &format!("{name}.{}.{at}", plain(repair)), id, record.tail()),
+            key: KeyForm::due(
+                Space::RepairDue,
+                &format!("{name}.{}.{at}", plain(repair)),
+                id,
+                record.tail(),
+            ),
             kind,
             when: Some(when),
             size: Size::NOTHING,
@@ -264,7 +263,7 @@ pub fn parent(unit: &Unit<'_>, facts: &Facts<'_>, at: usize, form: &mut CommitFo
         key: key.clone(),
         kind: WriteKind::Update,
         when: Some("a counter under it changes".into()),
-        size: bytes::of_record(
+        size: size::of_record(
             design,
             parent,
             repairs.len() + aged(&design.subjects[parent.index()]).count(),

@@ -4,19 +4,13 @@ use std::cell::RefCell;
 
 use design::model::{ActorId, EventId, OperationId, StateId, SubjectId};
 use engine::{Command, Outcome, Scratch, Word};
+use layout::{Head, Pool, log_of};
 use store::Decision;
 
+use super::viewer::{Roles, Viewer};
 use super::{Answer, Mentions, Rule, Sight};
-use crate::bytes::Damaged;
-use crate::forget;
-use crate::loaded::Loaded;
-use crate::perform::fetch;
-use crate::plan::{Got, Source};
-use crate::pool::Pool;
-use crate::record::Head;
-use crate::result::Tree;
-use crate::runtime::{Newest, Runtime};
-use crate::viewer::{Roles, Viewer};
+use crate::calls::{Tree, fetch};
+use crate::core::{Got, Loaded, Newest, ReadError, Runtime, Source};
 
 /// The states of one record that a viewer sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,7 +134,7 @@ impl Eye<'_> {
         record: Looked<'_>,
         pool: &RefCell<Pool>,
         source: Option<&dyn Source>,
-    ) -> Result<Mask, Damaged> {
+    ) -> Result<Mask, ReadError> {
         let rules = &self.sight.states[record.subject.index()];
         let mut seen = Vec::with_capacity(rules.len());
         for state in 0..rules.len() {
@@ -160,7 +154,7 @@ impl Eye<'_> {
         state: usize,
         pool: &RefCell<Pool>,
         source: Option<&dyn Source>,
-    ) -> Result<bool, Damaged> {
+    ) -> Result<bool, ReadError> {
         // what a record that is gone would say, nobody knows any more
         let implicit = self.runtime.schema.design.subjects[record.subject.index()].implicit;
         if record.words.is_none() && !implicit {
@@ -188,9 +182,9 @@ impl Eye<'_> {
         operation: OperationId,
         record: Looked<'_>,
         pool: &RefCell<Pool>,
-    ) -> Result<Mask, Damaged> {
+    ) -> Result<Mask, ReadError> {
         let mask = self.mask(record, pool, None)?;
-        let told = match forget::log_of(operation) {
+        let told = match log_of(operation) {
             Some(log) => mask.shows(log),
             None => self.sight.written[operation.index()]
                 .iter()
@@ -205,7 +199,7 @@ impl Eye<'_> {
         (subject, key): (SubjectId, Word),
         state: &str,
         pool: &RefCell<Pool>,
-    ) -> Result<bool, Damaged> {
+    ) -> Result<bool, ReadError> {
         let schema = &*self.runtime.schema;
         let declared = &schema.design.subjects[subject.index()];
         let Some(at) = declared.states.iter().position(|known| known.name == state) else {
@@ -226,7 +220,7 @@ impl Eye<'_> {
             })();
             Decision::Abandon
         });
-        looked.map_err(|_| Damaged)?;
+        looked?;
         seen
     }
 
@@ -235,14 +229,14 @@ impl Eye<'_> {
         condition: OperationId,
         record: Looked<'_>,
         pool: &RefCell<Pool>,
-    ) -> Result<Option<bool>, Damaged> {
+    ) -> Result<Option<bool>, ReadError> {
         let mut held = Ok(None);
         let looked = self.runtime.look(&mut |transaction| {
             let source = Newest(transaction, self.runtime.schema.number);
             held = self.holds(condition, record, pool, &source);
             Decision::Abandon
         });
-        looked.map_err(|_| Damaged)?;
+        looked?;
         held
     }
 
@@ -253,7 +247,7 @@ impl Eye<'_> {
         record: Looked<'_>,
         pool: &RefCell<Pool>,
         source: &dyn Source,
-    ) -> Result<Option<bool>, Damaged> {
+    ) -> Result<Option<bool>, ReadError> {
         let schema = &*self.runtime.schema;
         let me = pool.borrow_mut().text(self.principal.as_bytes());
         let mut loaded = Loaded::new(pool);
@@ -303,7 +297,7 @@ impl Eye<'_> {
         read: &[Looked<'_>],
         pool: &RefCell<Pool>,
         source: &dyn Source,
-    ) -> Result<Tree, Damaged> {
+    ) -> Result<Tree, ReadError> {
         let mut masks = Vec::with_capacity(read.len());
         for record in read.iter().filter(|record| record.words.is_some()) {
             masks.push((record.subject, self.mask(*record, pool, Some(source))?));

@@ -6,10 +6,12 @@
 
 mod eye;
 mod mentions;
+mod viewer;
 
 pub(crate) use eye::{Eye, Looked, Mask};
 pub(crate) use mentions::guard;
 use mentions::{Answer, Mentions, readers_of};
+pub use viewer::{Roles, Viewer};
 
 use std::collections::BTreeSet;
 
@@ -17,8 +19,6 @@ use design::model::{
     ActorId, Clause, Const, Design, Expr, ExprKind, Operation, OperationId, OperationKind, Param,
     StateId, StateKind, SubjectId, Type, Visible,
 };
-
-use crate::viewer::{Roles, Viewer};
 
 /// The rules of a design, prepared.
 #[derive(Debug)]

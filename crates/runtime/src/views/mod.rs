@@ -15,19 +15,13 @@ use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use design::model::{SubjectId, ViewForm};
+use layout::feed::of_design;
+use layout::{FeedEntry, Head, Pool, Reader, RecordKey, take_head};
 use rustc_hash::FxHashMap;
 use store::{Cursor, KeyRange, Partition, Scan};
 
-use crate::bytes::{Damaged, Reader};
-use crate::feed;
-use crate::keys::{self, Space};
-use crate::loaded::Loaded;
-use crate::perform::Room;
-use crate::pool::Pool;
-use crate::record::{self, Head};
-use crate::reply::CallError;
-use crate::runtime::Runtime;
-use crate::schema::Schema;
+use crate::calls::{CallError, Room};
+use crate::core::{Loaded, ReadError, Runtime, Schema};
 use group::Group;
 use row::Row;
 
@@ -42,7 +36,7 @@ struct State {
     /// none: not built yet
     applied: Option<Cursor>,
     views: Vec<ViewState>,
-    /// the truth of every record that some view shows, by subject and key
+    /// the truth of every record that some view shows, by its stored key
     records: FxHashMap<Box<[u8]>, Box<[u8]>>,
 }
 
@@ -97,7 +91,7 @@ impl Runtime {
             };
             for commit in &page.commits {
                 for entry in &commit.entries {
-                    if let Some(bytes) = feed::of_design(entry, self.schema.number) {
+                    if let Some(bytes) = of_design(entry, self.schema.number) {
                         self.apply_entry(state, bytes)?;
                         applied += 1;
                     }
@@ -122,16 +116,13 @@ impl Runtime {
             if !schema.design.views.iter().any(|view| view.subject == subject) {
                 continue;
             }
-            let mut start = Vec::new();
-            keys::begin(&mut start, schema.number, Space::Record);
-            start.extend_from_slice(&(subject.0 as u16).to_be_bytes());
-            let mut range = KeyRange::prefix(start);
+            let mut range = KeyRange::prefix(RecordKey::prefix(schema.number, subject));
             loop {
                 let page = store::block_on(self.store.scan(Scan::new(range.clone(), CHUNK)))?;
                 for (key, stored) in &page.records {
                     let mut reader = Reader::new(&stored.value);
-                    record::take_head(&mut reader)?;
-                    set(schema, state, subject, &key[5..], Some(reader.rest()), &mut room)?;
+                    take_head(&mut reader).map_err(|wrong| ReadError::value(key, wrong))?;
+                    set(schema, state, RecordKey::parse(key)?, Some(reader.rest()), &mut room)?;
                 }
                 match page.records.last() {
                     Some((last, _)) if page.more => range.start = last.next(),
@@ -143,12 +134,14 @@ impl Runtime {
         Ok(())
     }
 
-    fn apply_entry(&self, state: &mut State, bytes: &[u8]) -> Result<(), Damaged> {
+    fn apply_entry(&self, state: &mut State, bytes: &[u8]) -> Result<(), ReadError> {
         let mut room = Room::default();
-        for change in feed::changes(bytes)? {
+        let entry = FeedEntry::parse(bytes).map_err(|wrong| ReadError::feed(bytes, wrong))?;
+        for change in &entry.changes {
             let subject = change.subject;
             if self.schema.design.views.iter().any(|view| view.subject == subject) {
-                set(&self.schema, state, subject, change.key, change.truth, &mut room)?;
+                let key = self.schema.codec().key_of(subject, change.key);
+                set(&self.schema, state, key, change.truth, &mut room)?;
             }
         }
         Ok(())
@@ -159,24 +152,20 @@ impl Runtime {
 fn set(
     schema: &Schema,
     state: &mut State,
-    subject: SubjectId,
-    key: &[u8],
+    key: RecordKey<'_>,
     truth: Option<&[u8]>,
     room: &mut Room,
-) -> Result<(), Damaged> {
-    let id: Box<[u8]> = [&(subject.0 as u16).to_be_bytes()[..], key].concat().into();
+) -> Result<(), ReadError> {
+    let (codec, subject) = (schema.codec(), key.subject);
+    let id: Box<[u8]> = key.to_bytes().into();
     let pool = RefCell::new(Pool::new(schema.program.texts()));
     let mut loaded = Loaded::new(&pool);
-    let handle = keys::read_key_parts(
-        &mut Reader::new(key),
-        &schema.design,
-        subject,
-        &mut pool.borrow_mut(),
-    )?;
+    let handle = codec.handle(key, &mut pool.borrow_mut())?;
     if let Some(truth) = truth {
         let mut words = Vec::new();
-        let mut pool = pool.borrow_mut();
-        record::take_truth(&mut Reader::new(truth), schema, subject, &mut pool, &mut words)?;
+        codec
+            .take_truth(truth, subject, &mut pool.borrow_mut(), &mut words)
+            .map_err(|wrong| ReadError::value(&id, wrong))?;
         loaded.add(subject, handle, &[], Some(1), Head::default(), Some(&words));
     }
     let mut shown = false;

@@ -4,20 +4,17 @@ use std::cell::RefCell;
 
 use design::model::{Type, View, ViewForm};
 use engine::Word;
+use layout::Pool;
 use serde_json::{Map, Value, json};
 
 use super::State;
 use super::group::Group;
 use super::row::{key_in, put_group};
-use crate::bytes::Reader;
-use crate::json::{self as values, BadValue};
-use crate::keys;
-use crate::pool::Pool;
-use crate::reply::CallError;
-use crate::runtime::Runtime;
-use crate::sight::{Eye, Looked, Mask};
-use crate::viewer::Viewer;
-use crate::{feed, record, time};
+use crate::calls::CallError;
+use crate::core::{ReadError, Runtime};
+use crate::feed;
+use crate::sight::{Eye, Looked, Mask, Viewer};
+use crate::values::{self, BadValue, time};
 
 /// What is asked of a view.
 #[derive(Clone, Debug, Default)]
@@ -172,8 +169,7 @@ impl Runtime {
             let handle =
                 values::read_key(&schema.design, view.subject, &mut parts, &mut pool.borrow_mut())
                     .map_err(|bad| CallError::Bad(bad.under("around")))?;
-            let mut id = (view.subject.0 as u16).to_be_bytes().to_vec();
-            keys::key_parts(&mut id, &schema.design, view.subject, handle, &pool.borrow());
+            let id = schema.codec().record_key(view.subject, handle, &pool.borrow());
             let row = match known.rows.get(&id[..]) {
                 Some(row) if self.shown(state, looks, &row.sort)?.is_some() => row,
                 _ => return Err(bad("/around", "this record is not in the view")),
@@ -218,15 +214,15 @@ impl Runtime {
         let schema = &*self.schema;
         let view = &schema.design.views[looks.at];
         let Some(key) = key_in(sort) else { return Ok(None) };
-        let mut id = (view.subject.0 as u16).to_be_bytes().to_vec();
-        id.extend_from_slice(key);
+        let (codec, key) = (schema.codec(), schema.codec().key_of(view.subject, key));
+        let id = key.to_bytes();
         let Some(truth) = state.records.get(&id[..]) else { return Ok(None) };
         let mut pool = Pool::new(schema.program.texts());
-        let mut reader = Reader::new(key);
-        let handle = keys::read_key_parts(&mut reader, &schema.design, view.subject, &mut pool)?;
+        let handle = codec.handle(key, &mut pool)?;
         let mut words = Vec::new();
-        let mut reader = Reader::new(truth);
-        record::take_truth(&mut reader, schema, view.subject, &mut pool, &mut words)?;
+        codec
+            .take_truth(truth, view.subject, &mut pool, &mut words)
+            .map_err(|wrong| ReadError::value(&id, wrong))?;
         let pool = RefCell::new(pool);
         let looked = Looked { subject: view.subject, key: handle, words: Some(&words) };
         let mask = looks.mask(looked, &pool)?;

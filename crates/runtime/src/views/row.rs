@@ -8,14 +8,11 @@ use design::model::{
     ViewForm,
 };
 use engine::{Command, NULL, Outcome, Word};
+use layout::key::{put_parts, put_text, sortable};
+use layout::{Pool, Wrong, value as stored_value};
 
-use crate::bytes::Damaged;
-use crate::codec;
-use crate::keys;
-use crate::loaded::Loaded;
-use crate::perform::Room;
-use crate::pool::Pool;
-use crate::schema::Schema;
+use crate::calls::Room;
+use crate::core::{Loaded, ReadError, Schema};
 
 /// What a view keeps of one record.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -108,7 +105,7 @@ pub fn row(
     loaded: &Loaded<'_>,
     key: Word,
     room: &mut Room,
-) -> Result<Option<Row>, Damaged> {
+) -> Result<Option<Row>, ReadError> {
     let view = &schema.design.views[at];
     let params = [key];
     let command =
@@ -116,40 +113,42 @@ pub fn row(
     match engine::step(&schema.program, loaded, &command, &mut room.scratch) {
         Outcome::Done => {}
         Outcome::Refused(_) => return Ok(None),
-        // a view reads its row alone, which is loaded
-        Outcome::Need => return Err(Damaged),
+        Outcome::Need => unreachable!("a view reads its row alone, which is loaded"),
     }
     let words = room.scratch.result();
     let pool = loaded.pool.borrow();
     let mut next = 0;
-    let mut take = |ty: &Type| -> Result<Vec<Word>, Damaged> {
+    let mut take = |ty: &Type| -> Vec<Word> {
         let width = engine::width_of(ty) as usize;
-        let taken = words.get(next..next + width).ok_or(Damaged)?.to_vec();
+        let taken = words[next..next + width].to_vec();
         next += width;
-        Ok(taken)
+        taken
     };
     let mut group = Vec::new();
     for (_, value) in &view.group {
-        put_group(&mut group, schema, &value.ty, &take(&value.ty)?, &pool);
+        put_group(&mut group, schema, &value.ty, &take(&value.ty), &pool);
     }
     let mut sort = Vec::new();
     for (value, descending) in order(view) {
         let start = sort.len();
-        sort_key(&mut sort, &value.ty, take(&value.ty)?[0], &pool);
+        sort_key(&mut sort, &value.ty, take(&value.ty)[0], &pool);
         if descending {
             sort[start..].iter_mut().for_each(|byte| *byte = !*byte);
         }
     }
     let before = sort.len();
-    keys::key_parts(&mut sort, &schema.design, view.subject, key, &pool);
-    let length = u16::try_from(sort.len() - before).map_err(|_| Damaged)?;
+    put_parts(&mut sort, &schema.design, view.subject, key, &pool);
+    let length = u16::try_from(sort.len() - before).map_err(|_| {
+        let key = schema.codec().record_key(view.subject, key, &pool);
+        ReadError::value(&key, Wrong::KeyTooLong)
+    })?;
     sort.extend_from_slice(&length.to_be_bytes());
     let amount = match value(view) {
-        Some(value) => take(&value.ty)?[0],
+        Some(value) => take(&value.ty)[0],
         None => 1,
     };
     let time = match &view.form {
-        ViewForm::Window { by, .. } => take(&by.ty)?[0],
+        ViewForm::Window { by, .. } => take(&by.ty)[0],
         _ => 0,
     };
     if amount == NULL || time == NULL {
@@ -172,7 +171,7 @@ pub fn put_group(out: &mut Vec<u8>, schema: &Schema, ty: &Type, words: &[Word], 
         return;
     }
     out.push(1);
-    codec::put(out, &schema.design, ty, words, pool);
+    stored_value::put(out, &schema.design, ty, words, pool);
 }
 
 /// Nothing sorts before everything; texts sort by their bytes.
@@ -182,9 +181,9 @@ fn sort_key(out: &mut Vec<u8>, ty: &Type, word: Word, pool: &Pool) {
         return;
     }
     out.push(1);
-    if codec::is_text(ty.required()) {
-        keys::put_text(out, pool.content(word));
+    if stored_value::is_text(ty.required()) {
+        put_text(out, pool.content(word));
     } else {
-        out.extend_from_slice(&keys::sortable(word));
+        out.extend_from_slice(&sortable(word));
     }
 }

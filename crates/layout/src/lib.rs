@@ -1,0 +1,44 @@
+//! How truth lies in a store: typed keys, and the bytes of records, log entries, outbox entries,
+//! kept outcomes and entries of the feed.
+//!
+//! Everything here turns values into bytes and bytes into values. Nothing here reads or writes a
+//! store. A key or value that cannot be read gives a [`Damaged`], which names the space, the key and
+//! what was wrong.
+
+mod bytes;
+mod codec;
+mod damaged;
+mod describe;
+pub mod feed;
+mod forgetting;
+mod form;
+pub mod key;
+mod log_entry;
+mod outbox;
+mod outcome;
+mod pool;
+mod record;
+mod registry;
+pub mod size;
+mod space;
+pub mod value;
+
+pub use bytes::{Reader, put_bytes, put_number, put_signed, put_sized};
+pub use codec::Codec;
+pub use damaged::{Damaged, Wrong};
+pub use describe::describe;
+pub use feed::FeedEntry;
+pub use forgetting::{OPERATIONS_MAX, forgetting, log_of};
+pub use form::{KeyForm, Part};
+pub use key::{
+    About, ActedKey, ContentKey, FollowerKey, LogKey, MetaKey, OutboxDueKey, OutboxKey,
+    OutcomeDueKey, OutcomeKey, RecordKey, RepairDueKey, StoredKey,
+};
+pub use log_entry::{append_time, take_append_time};
+pub use outbox::{OutboxEntry, message_name};
+pub use outcome::KeptOutcome;
+pub use pool::Pool;
+pub use record::{Head, RecordForm, put_head, take_head};
+pub use registry::{Numbered, put_numbers, take_numbers};
+pub use size::Size;
+pub use space::{DesignNumber, Space};

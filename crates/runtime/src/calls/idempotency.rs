@@ -1,0 +1,130 @@
+//! Outcomes that are given again: stored in the same commit as what they tell of.
+
+use std::ops::ControlFlow;
+
+use engine::idempotency::Stored;
+use layout::{DesignNumber, KeptOutcome, OutcomeDueKey, OutcomeKey, Space, Wrong};
+use serde_json::{Map, Value};
+use store::{Decision, KeyRange};
+
+use super::reply::CallError;
+use super::request::Request;
+use crate::core::Runtime;
+
+/// The stored part of a reply; its revision is the version of the stored record.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    pub memory: Map<String, Value>,
+    pub truth: Value,
+    pub result: Value,
+}
+
+/// Scoped to the principal and the operation.
+pub fn key(number: DesignNumber, request: &Request, idempotency_key: &str) -> OutcomeKey {
+    let mut hasher = blake3::Hasher::new();
+    for part in [&request.actor, &request.operation, &request.principal] {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.update(idempotency_key.as_bytes());
+    OutcomeKey { design: number, hash: hash16(&hasher.finalize()) }
+}
+
+/// As much of a hash as keys have.
+pub fn hash16(hash: &blake3::Hash) -> [u8; 16] {
+    let [hash, _] = hash.as_bytes().as_chunks::<16>().0 else {
+        unreachable!("a hash has 32 bytes");
+    };
+    *hash
+}
+
+/// What a second call must agree with.
+pub fn payload(request: &Request) -> u128 {
+    let mut hasher = blake3::Hasher::new();
+    for part in [&request.params, &request.memory] {
+        let mut text = String::new();
+        canonical_object(part, &mut text);
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+    }
+    u128::from_le_bytes(hash16(&hasher.finalize()))
+}
+
+/// One text for one value, whatever the order in which its fields were written.
+fn canonical(value: &Value, out: &mut String) {
+    match value {
+        Value::Object(object) => canonical_object(object, out),
+        Value::Array(items) => {
+            out.push('[');
+            for item in items {
+                canonical(item, out);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        other => out.push_str(&other.to_string()),
+    }
+}
+
+fn canonical_object(object: &Map<String, Value>, out: &mut String) {
+    let mut fields: Vec<_> = object.iter().collect();
+    fields.sort_by_key(|(name, _)| *name);
+    out.push('{');
+    for (name, value) in fields {
+        out.push_str(&Value::String(name.clone()).to_string());
+        out.push(':');
+        canonical(value, out);
+        out.push(',');
+    }
+    out.push('}');
+}
+
+pub fn put(stored: &Stored<Outcome>) -> Vec<u8> {
+    let Outcome { memory, truth, result } = &stored.answer;
+    let memory = Value::Object(memory.clone()).to_string();
+    let (truth, result) = (truth.to_string(), result.to_string());
+    let kept = KeptOutcome {
+        payload: stored.payload,
+        at: stored.at,
+        memory: memory.as_bytes(),
+        truth: truth.as_bytes(),
+        result: result.as_bytes(),
+    };
+    kept.to_bytes()
+}
+
+pub fn take(bytes: &[u8]) -> Result<Stored<Outcome>, Wrong> {
+    let kept = KeptOutcome::take(bytes)?;
+    let json = |text: &[u8]| serde_json::from_slice(text).map_err(|_| Wrong::NotJson);
+    let Value::Object(memory) = json(kept.memory)? else { return Err(Wrong::NotJson) };
+    let answer = Outcome { memory, truth: json(kept.truth)?, result: json(kept.result)? };
+    Ok(Stored { payload: kept.payload, answer, at: kept.at })
+}
+
+impl Runtime {
+    /// Forgets outcomes whose time is over, at most `limit` of them. Gives how many.
+    pub fn forget_outcomes(&self, limit: usize) -> Result<usize, CallError> {
+        let now = self.clock.now_ms();
+        let mut forgotten = 0;
+        self.transact(&mut |transaction| {
+            let start = Space::IdempotencyDue.prefix(self.schema.number).to_vec();
+            let mut over = Vec::new();
+            transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, _| {
+                match OutcomeDueKey::parse(key) {
+                    Ok(due) if due.at <= now && over.len() < limit => {
+                        over.push((key.to_vec(), due.outcome.to_bytes()));
+                        ControlFlow::Continue(())
+                    }
+                    _ => ControlFlow::Break(()),
+                }
+            });
+            forgotten = over.len();
+            for (due, outcome) in &over {
+                transaction.delete(due);
+                transaction.delete(outcome);
+            }
+            if over.is_empty() { Decision::Abandon } else { Decision::Commit }
+        })?;
+        Ok(forgotten)
+    }
+}

@@ -1,0 +1,6 @@
+//! Content that truth refers to by its digest.
+
+mod blobs;
+mod collect;
+
+pub use collect::Collected;

@@ -1,0 +1,50 @@
+//! Where transactions run: alone in this process, or against others on a store far away.
+
+use store::{Decision, Settled, Store, Ticket, Transaction};
+
+use super::runtime::Runtime;
+
+/// On a store in this process it runs once, and may not be durable yet. On any other it is run on
+/// what was fetched, again and again if others are faster, and is durable. Only the last run counts:
+/// what it tells goes through what it captures.
+pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
+    store: &dyn Store,
+    retry: &store::Retry,
+    run: &mut R,
+) -> store::Result<Settled> {
+    match store.local() {
+        Some(local) => {
+            let ticket = local.transact(&mut |transaction| run(transaction))?;
+            Ok(Settled { ticket, conflicts: 0 })
+        }
+        None => store::transact(store, retry, run).await,
+    }
+}
+
+impl Runtime {
+    pub(crate) async fn on_ground<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
+        &self,
+        run: &mut R,
+    ) -> store::Result<Ticket> {
+        let settled = transact(self.store.as_ref(), &self.settings.conflicts, run).await;
+        match &settled {
+            Ok(settled) => self.counters.met(settled.conflicts),
+            Err(store::Error::Contended { attempts }) => self.counters.met(*attempts),
+            Err(_) => {}
+        }
+        settled.map(|settled| settled.ticket)
+    }
+
+    /// A look at the newest state, whoever has the say over the design.
+    pub(crate) fn look(
+        &self,
+        run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
+    ) -> store::Result<Ticket> {
+        store::block_on(self.on_ground(run))
+    }
+
+    /// Others may change the store as well, from other processes.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.store.local().is_none()
+    }
+}

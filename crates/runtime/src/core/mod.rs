@@ -1,0 +1,29 @@
+//! What everything else stands on: the design made ready to run, access to its store, the clock, the gate
+//! that a design which is replaced closes.
+
+mod alarm;
+mod clock;
+mod counters;
+mod gate;
+mod ground;
+mod hot;
+mod loaded;
+mod plan;
+mod read_error;
+mod runtime;
+mod schema;
+mod seen;
+mod settings;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use counters::Counters;
+pub use ground::transact;
+pub use hot::HotKey;
+pub use loaded::{Held, Loaded};
+pub use plan::{Got, Plan, Source};
+pub use read_error::ReadError;
+pub use runtime::Runtime;
+pub(crate) use runtime::{Desk, NOBODY, Newest, apply};
+pub use schema::Schema;
+pub use seen::{Records, Seen};
+pub use settings::Settings;

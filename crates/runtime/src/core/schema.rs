@@ -1,0 +1,154 @@
+//! One design made ready to run: lowered, and with everything that a call looks up prepared.
+
+use design::model::{Design, OperationId, OperationKind, SubjectId, Type, visit};
+use engine::Program;
+use layout::key::MAX_PARTS;
+use layout::{Codec, DesignNumber, OPERATIONS_MAX, RecordForm};
+use rustc_hash::FxHashMap;
+
+use crate::logs::Aged;
+use crate::repairs::Elsewhere;
+use crate::sight::Sight;
+use crate::views;
+
+/// What does not change from call to call.
+#[derive(Debug)]
+pub struct Schema {
+    pub design: Design,
+    pub program: Program,
+    /// its number in the store
+    pub number: DesignNumber,
+    pub subjects: Vec<SubjectSchema>,
+    /// how the records of each subject are stored
+    pub records: Vec<RecordForm>,
+    /// for each view, the operation that evaluates a row
+    pub view_operations: Vec<OperationId>,
+    /// who may see what
+    pub sight: Sight,
+    /// repairs that another record may make due
+    pub elsewhere: Elsewhere,
+    /// steps that messages call, and nobody else
+    message_targets: Vec<bool>,
+    /// by actor, then by name
+    operations: FxHashMap<String, FxHashMap<String, OperationId>>,
+    subject_names: FxHashMap<String, SubjectId>,
+}
+
+#[derive(Debug)]
+pub struct SubjectSchema {
+    /// logs that keep entries for a time
+    pub aged: Vec<Aged>,
+    /// repairs that bind a record of this subject
+    pub repairs: Vec<OperationId>,
+}
+
+impl Schema {
+    /// Fails on a design that is too large for the layout of keys.
+    pub fn new(design: Design, number: DesignNumber) -> Result<Schema, String> {
+        for subject in &design.subjects {
+            if subject.keys.len() > MAX_PARTS {
+                return Err(format!(
+                    "the key of `{}` has {} parts, and at most {MAX_PARTS} are stored",
+                    subject.name,
+                    subject.keys.len()
+                ));
+            }
+        }
+        for view in &design.views {
+            let grouped = |param: &design::model::Param| {
+                view.group.iter().any(|(local, _)| *local == param.local)
+            };
+            if let Some(param) = view.params.iter().find(|param| !grouped(param)) {
+                return Err(format!(
+                    "the view `{}` picks rows by `{}` in a condition; only parameters that have \
+                     the name of an attribute are served yet",
+                    view.name, param.name
+                ));
+            }
+        }
+        if design.subjects.len().max(design.operations.len()) > OPERATIONS_MAX {
+            return Err(format!("at most {OPERATIONS_MAX} subjects and operations are stored"));
+        }
+        // views are evaluated by the same program, as reads of one record
+        let mut extended = design.clone();
+        extended.operations.extend(views::operations(&design));
+        let view_operations =
+            (design.operations.len()..extended.operations.len()).map(OperationId::of).collect();
+        let (sight, conditions) = Sight::of(&design, extended.operations.len());
+        extended.operations.extend(conditions);
+        let (elsewhere, own) = Elsewhere::of(&design, extended.operations.len());
+        extended.operations.extend(own);
+        let program = Program::new(&extended);
+        let subjects = (0..design.subjects.len())
+            .map(|at| subject_schema(&design, &program, SubjectId::of(at)))
+            .collect();
+        let records = (0..design.subjects.len())
+            .map(|at| RecordForm::of(&design, &program, SubjectId::of(at)))
+            .collect();
+        let mut operations: FxHashMap<String, FxHashMap<String, OperationId>> =
+            FxHashMap::default();
+        for (at, operation) in design.operations.iter().enumerate() {
+            let actor = design.actors[operation.actor.index()].name.clone();
+            let of_actor = operations.entry(actor).or_default();
+            of_actor.insert(operation.name.clone(), OperationId::of(at));
+        }
+        let subject_names = design
+            .subjects
+            .iter()
+            .enumerate()
+            .map(|(at, subject)| (subject.name.clone(), SubjectId::of(at)))
+            .collect();
+        Ok(Schema {
+            message_targets: visit::message_targets(&design),
+            design,
+            program,
+            number,
+            subjects,
+            records,
+            view_operations,
+            sight,
+            elsewhere,
+            operations,
+            subject_names,
+        })
+    }
+
+    /// How everything of this design is stored.
+    pub fn codec(&self) -> Codec<'_> {
+        let Schema { number, design, program, records, .. } = self;
+        Codec { number: *number, design, program, records }
+    }
+
+    pub fn operation(&self, actor: &str, operation: &str) -> Option<OperationId> {
+        self.operations.get(actor)?.get(operation).copied()
+    }
+
+    /// May it be called from outside? Repairs and effects are the engine's own, and what is sent as a
+    /// message was checked under the guard of its sender: who calls it with other arguments would be
+    /// somebody that the proof does not know.
+    pub fn is_callable(&self, operation: OperationId) -> bool {
+        match self.design.operations[operation.index()].kind {
+            OperationKind::Step { .. } => !self.message_targets[operation.index()],
+            OperationKind::Read { .. } => true,
+            _ => false,
+        }
+    }
+
+    pub fn subject(&self, name: &str) -> Option<SubjectId> {
+        self.subject_names.get(name).copied()
+    }
+}
+
+fn subject_schema(design: &Design, program: &Program, id: SubjectId) -> SubjectSchema {
+    let repairs = design
+        .operations
+        .iter()
+        .enumerate()
+        .filter(|(_, operation)| {
+            matches!(operation.kind, OperationKind::Repair { .. })
+                && operation.params.first().map(|param| &param.ty) == Some(&Type::Ref(id))
+        })
+        .map(|(at, _)| OperationId::of(at))
+        .collect();
+    SubjectSchema { aged: Aged::all(design, id, program.layout(id)), repairs }
+}

@@ -1,0 +1,36 @@
+//! What can be set, and what it is when nothing is set.
+
+/// Limits and habits, each with a default.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// how long an outcome is given again for its idempotency key
+    pub idempotency_retention_ms: i64,
+    pub outbox: engine::outbox::Policy,
+    /// how many repairs are fired in a row before calls get their turn
+    pub repair_batch: usize,
+    /// a repair whose guard depends on another record is looked at again after so long
+    pub reexamine_ms: i64,
+    /// how often a call is tried again when others change what it has read, on a store that does
+    /// not keep its state in this process
+    pub conflicts: store::Retry,
+    /// on such a store whoever picks an entry of the outbox has it for so long; a delivery that takes
+    /// longer may be made twice, under the same key
+    pub claim_ms: i64,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            idempotency_retention_ms: 24 * 3_600_000,
+            outbox: engine::outbox::Policy {
+                backoff_first_ms: 200,
+                backoff_max_ms: 60_000,
+                attempts_max: 8,
+            },
+            repair_batch: 256,
+            reexamine_ms: crate::repairs::REEXAMINE_MS,
+            conflicts: store::Retry::default(),
+            claim_ms: 60_000,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What a store keeps of a design besides its truth: the design, its text, and what was found when
+//! it was checked.
+
+use design::model::Design;
+use layout::{About, MetaKey};
+use store::{Decision, Store, Transaction};
+
+use super::numbers as registry;
+use super::open_error::OpenError;
+use crate::calls::CallError;
+use crate::core::{self, Runtime};
+use crate::replacement::without_places;
+
+/// One design as a store holds it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Kept {
+    /// none: it cannot be read by this version of the program
+    pub design: Option<Design>,
+    /// none: it was opened by a program that had no text
+    pub text: Option<String>,
+    /// whatever [`Runtime::keep_verdict`] was given last, for any text
+    pub verdict: Option<String>,
+}
+
+/// The design of this name that a store holds; none: it holds no such design.
+pub fn kept(
+    store: &dyn Store,
+    name: &str,
+    retry: &store::Retry,
+) -> Result<Option<Kept>, OpenError> {
+    let mut found = Ok(None);
+    let mut look = |transaction: &mut dyn Transaction| {
+        found = match registry::current(transaction, name) {
+            Err(damaged) => Err(damaged.into()),
+            Ok(None) => Ok(None),
+            Ok(Some(number)) => {
+                let read = |about: About| {
+                    let bytes = transaction.get(&MetaKey { design: number, about }.to_bytes());
+                    bytes.and_then(|(_, bytes)| String::from_utf8(bytes.to_vec()).ok())
+                };
+                let design = read(About::Design).and_then(|text| serde_json::from_str(&text).ok());
+                let (text, verdict) = (read(About::Text), read(About::Verdict));
+                Ok(Some(Kept { design, text, verdict }))
+            }
+        };
+        Decision::Abandon
+    };
+    store::block_on(core::transact(store, retry, &mut look))?;
+    found
+}
+
+/// The names of the designs that a store holds.
+pub fn designs_of(store: &dyn Store, retry: &store::Retry) -> Result<Vec<String>, OpenError> {
+    let mut found = Ok(Vec::new());
+    let mut look = |transaction: &mut dyn Transaction| {
+        found = registry::names(transaction).map_err(OpenError::from);
+        Decision::Abandon
+    };
+    store::block_on(core::transact(store, retry, &mut look))?;
+    found
+}
+
+impl Runtime {
+    /// Keeps what was found when this design was checked, in whatever form the caller reads it again.
+    pub fn keep_verdict(&self, verdict: &str) -> Result<(), CallError> {
+        if self.is_replaced() {
+            return Err(CallError::Replaced);
+        }
+        let key = MetaKey { design: self.schema.number, about: About::Verdict }.to_bytes();
+        let ticket = self.look(&mut |transaction| {
+            transaction.put(&key, verdict.as_bytes());
+            Decision::Commit
+        })?;
+        ticket.wait()?;
+        Ok(())
+    }
+}
+
+/// The same design, whatever its comments and its layout: it differs at most in where things stand
+/// in the text. What cannot be compared is not the same.
+pub fn alike(one: &Design, other: &Design) -> bool {
+    let plain = |design: &Design| {
+        let mut value = serde_json::to_value(design).ok()?;
+        without_places(&mut value);
+        Some(value)
+    };
+    plain(one).zip(plain(other)).is_some_and(|(one, other)| one == other)
+}

@@ -1,0 +1,10 @@
+//! Which designs a store holds, and how one of them is opened.
+
+mod kept;
+mod numbers;
+mod open_error;
+mod opening;
+
+pub use kept::{Kept, alike, designs_of, kept};
+pub use numbers::{give_up, keep_design, numbers, remove_left_over, reserve, switch};
+pub use open_error::OpenError;

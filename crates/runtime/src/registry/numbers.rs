@@ -1,0 +1,339 @@
+//! Which designs a store holds, under which numbers, and how their truth is laid out.
+//!
+//! A design has another number for every layout it ever had: one of them counts, the older ones
+//! tell how the feed of their time is read.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use design::model::Design;
+use layout::{
+    About, Damaged, DesignNumber, MetaKey, Numbered, Space, Wrong, describe, put_numbers,
+    take_numbers,
+};
+use store::{Decision, KeyRange, LocalStore, Store, Transaction};
+
+use super::open_error::OpenError;
+use crate::calls::CallError;
+use crate::core::{self, Schema};
+use crate::replacement::stored_alike;
+
+/// Keys that are removed in one commit.
+const KEYS: usize = 1_000;
+
+/// A design that is ready to run.
+pub struct Registered {
+    pub schema: Schema,
+    pub older: Vec<Arc<Schema>>,
+}
+
+pub enum Found {
+    Ready(Box<Registered>),
+    /// the store holds another version
+    Differs(Box<(Registered, Design)>),
+}
+
+/// Gives the design its number, the same whenever it is opened on this store. Where the store holds
+/// it already, and nothing that is stored depends on what differs, it is kept as it is now.
+pub fn register(
+    design: Design,
+    text: Option<&str>,
+    store: &dyn Store,
+    retry: &store::Retry,
+) -> Result<Found, OpenError> {
+    let described = describe(&design);
+    let mut outcome: Option<Result<Known, OpenError>> = None;
+    let mut left_over = false;
+    let mut run = |transaction: &mut dyn Transaction| {
+        let mut entries = match read_entries(transaction) {
+            Ok(entries) => entries,
+            Err(damaged) => {
+                outcome = Some(Err(damaged.into()));
+                return Decision::Abandon;
+            }
+        };
+        let mut changed = false;
+        for entry in &mut entries {
+            if *entry == Numbered::Copying(design.name.clone()) {
+                *entry = Numbered::Dead;
+                changed = true;
+            }
+        }
+        left_over = entries.iter().any(|e| matches!(e, Numbered::Older(_) | Numbered::Dead));
+        let found = entries.iter().position(|e| *e == Numbered::Current(design.name.clone()));
+        let number = match found {
+            Some(at) => DesignNumber(at as u16),
+            None if entries.len() >= usize::from(DesignNumber::NOBODYS.0) => {
+                outcome = Some(Err(OpenError::Design("the store holds no more designs".into())));
+                return Decision::Abandon;
+            }
+            None => {
+                let number = DesignNumber(entries.len() as u16);
+                entries.push(Numbered::Current(design.name.clone()));
+                changed = true;
+                transaction.put(&meta(number, About::Layout), described.as_bytes());
+                keep_design(transaction, number, &design, text);
+                number
+            }
+        };
+        let found = known(transaction, &entries, number, &design.name);
+        if let Ok(known) = &found
+            && known.is_stored_like(&design, &described)
+            && !is_kept(transaction, number, &design, text)
+        {
+            keep_design(transaction, number, &design, text);
+            changed = true;
+        }
+        outcome = Some(found);
+        if !changed {
+            return Decision::Abandon;
+        }
+        write_entries(transaction, &entries);
+        Decision::Commit
+    };
+    store::block_on(core::transact(store, retry, &mut run))?.ticket.wait()?;
+    let known = outcome.expect("a transaction that is over has looked")?;
+    if let Some(local) = store.local().filter(|_| left_over) {
+        remove_left_over(local, &design.name).map_err(OpenError::LeftOver)?;
+    }
+    let same = known.is_stored_like(&design, &described);
+    let older = known
+        .older
+        .into_iter()
+        .filter_map(|(number, design)| Some(Arc::new(Schema::new(design?, number).ok()?)));
+    let older = older.collect();
+    let ready = |design| Schema::new(design, known.number).map_err(OpenError::Design);
+    if same {
+        return Ok(Found::Ready(Box::new(Registered { schema: ready(design)?, older })));
+    }
+    match known.stored.filter(|stored| describe(stored) == known.layout) {
+        Some(stored) => {
+            let stored = Registered { schema: ready(stored)?, older };
+            Ok(Found::Differs(Box::new((stored, design))))
+        }
+        None => Err(difference(&known.layout, &described)),
+    }
+}
+
+struct Known {
+    number: DesignNumber,
+    layout: String,
+    /// none: it cannot be read by this version of the program
+    stored: Option<Design>,
+    older: Vec<(DesignNumber, Option<Design>)>,
+}
+
+impl Known {
+    /// Nothing that is stored depends on what differs.
+    fn is_stored_like(&self, design: &Design, described: &str) -> bool {
+        self.layout == described
+            && self.stored.as_ref().is_none_or(|stored| stored_alike(stored, design))
+    }
+}
+
+fn known(
+    transaction: &dyn Transaction,
+    entries: &[Numbered],
+    number: DesignNumber,
+    name: &str,
+) -> Result<Known, OpenError> {
+    let text = |number, about: About| transaction.get(&meta(number, about)).map(|(_, bytes)| bytes);
+    let design =
+        |number| text(number, About::Design).and_then(|bytes| serde_json::from_slice(bytes).ok());
+    let missing = || Damaged::value(&meta(number, About::Layout), Wrong::Missing);
+    let layout = text(number, About::Layout).ok_or_else(missing)?;
+    let older = entries.iter().enumerate().filter(|(_, e)| **e == Numbered::Older(name.into()));
+    let older = older.map(|(at, _)| DesignNumber(at as u16));
+    Ok(Known {
+        number,
+        layout: String::from_utf8_lossy(layout).into_owned(),
+        stored: design(number),
+        older: older.map(|number| (number, design(number))).collect(),
+    })
+}
+
+/// A number to copy to. Nothing counts there yet.
+pub fn reserve(local: &dyn LocalStore, name: &str) -> Result<DesignNumber, CallError> {
+    let mut outcome = Ok(DesignNumber::NOBODYS);
+    let ticket = local.transact(&mut |transaction| {
+        let mut entries = match read_entries(transaction) {
+            Ok(entries) => entries,
+            Err(damaged) => {
+                outcome = Err(damaged.into());
+                return Decision::Abandon;
+            }
+        };
+        if entries.len() >= usize::from(DesignNumber::NOBODYS.0) {
+            let why = "the store holds no more designs";
+            outcome = Err(store::Error::Invalid(why.into()).into());
+            return Decision::Abandon;
+        }
+        outcome = Ok(DesignNumber(entries.len() as u16));
+        entries.push(Numbered::Copying(name.into()));
+        write_entries(transaction, &entries);
+        Decision::Commit
+    })?;
+    ticket.wait()?;
+    outcome
+}
+
+/// From now on the new number counts.
+pub fn switch(
+    transaction: &mut dyn Transaction,
+    old: &Schema,
+    new: &Schema,
+    text: Option<&str>,
+) -> Result<(), Damaged> {
+    let mut entries = read_entries(transaction)?;
+    let name = &new.design.name;
+    let mut set = |number: DesignNumber, to: Numbered| {
+        let entry = entries.get_mut(usize::from(number.0));
+        let unknown = || Damaged::value(&MetaKey::NUMBERS.to_bytes(), Wrong::UnknownDesign);
+        *entry.ok_or_else(unknown)? = to;
+        Ok::<(), Damaged>(())
+    };
+    set(old.number, Numbered::Older(name.clone()))?;
+    set(new.number, Numbered::Current(name.clone()))?;
+    write_entries(transaction, &entries);
+    transaction.put(&meta(new.number, About::Layout), describe(&new.design).as_bytes());
+    keep_design(transaction, new.number, &new.design, text);
+    Ok(())
+}
+
+/// The design under its number is written like this now. Without a text, the one that was kept
+/// before belongs to it no longer.
+pub fn keep_design(
+    transaction: &mut dyn Transaction,
+    number: DesignNumber,
+    design: &Design,
+    text: Option<&str>,
+) {
+    transaction.put(&meta(number, About::Design), &text_of(design));
+    match text {
+        Some(text) => transaction.put(&meta(number, About::Text), text.as_bytes()),
+        None => transaction.delete(&meta(number, About::Text)),
+    }
+}
+
+fn is_kept(
+    transaction: &dyn Transaction,
+    number: DesignNumber,
+    design: &Design,
+    text: Option<&str>,
+) -> bool {
+    let kept =
+        |about: About| transaction.get(&meta(number, about)).map(|(_, bytes)| bytes.to_vec());
+    let same_text = text.is_none_or(|text| kept(About::Text).as_deref() == Some(text.as_bytes()));
+    same_text && kept(About::Design) == Some(text_of(design))
+}
+
+/// The number that counts for a design of this name.
+pub fn current(transaction: &dyn Transaction, name: &str) -> Result<Option<DesignNumber>, Damaged> {
+    let entries = read_entries(transaction)?;
+    let found = entries.iter().position(|e| *e == Numbered::Current(name.into()));
+    Ok(found.map(|at| DesignNumber(at as u16)))
+}
+
+/// The names of all designs that count.
+pub fn names(transaction: &dyn Transaction) -> Result<Vec<String>, Damaged> {
+    let entries = read_entries(transaction)?.into_iter().filter_map(|entry| match entry {
+        Numbered::Current(name) => Some(name),
+        _ => None,
+    });
+    Ok(entries.collect())
+}
+
+/// Nothing will ever count under this number.
+pub fn give_up(local: &dyn LocalStore, number: DesignNumber) -> Result<(), CallError> {
+    let ticket = local.transact(&mut |transaction| {
+        let Ok(mut entries) = read_entries(transaction) else { return Decision::Abandon };
+        if let Some(entry) = entries.get_mut(usize::from(number.0)) {
+            *entry = Numbered::Dead;
+        }
+        write_entries(transaction, &entries);
+        Decision::Commit
+    })?;
+    ticket.wait()?;
+    remove_left_over(local, "").map(|_| ())
+}
+
+/// Removes records under numbers that do not count: those of older versions of this design, and of
+/// copies that were given up. Gives how many keys.
+pub fn remove_left_over(local: &dyn LocalStore, name: &str) -> Result<u64, CallError> {
+    let mut removed = 0;
+    loop {
+        let mut found: Vec<Vec<u8>> = Vec::new();
+        local.transact(&mut |transaction| {
+            let Ok(entries) = read_entries(transaction) else { return Decision::Abandon };
+            for (at, entry) in entries.iter().enumerate() {
+                let whole = *entry == Numbered::Dead;
+                if !whole && *entry != Numbered::Older(name.into()) {
+                    continue;
+                }
+                let range = KeyRange::prefix(DesignNumber(at as u16).prefix().to_vec());
+                transaction.scan(&range, false, &mut |key, _, _| {
+                    // how the feed of its time is read stays known
+                    if whole || Space::of(key) != Some(Space::Meta) {
+                        found.push(key.to_vec());
+                    }
+                    if found.len() < KEYS {
+                        ControlFlow::Continue(())
+                    } else {
+                        ControlFlow::Break(())
+                    }
+                });
+            }
+            for key in &found {
+                transaction.delete(key);
+            }
+            if found.is_empty() { Decision::Abandon } else { Decision::Commit }
+        })?;
+        if found.is_empty() {
+            return Ok(removed);
+        }
+        removed += found.len() as u64;
+    }
+}
+
+fn text_of(design: &Design) -> Vec<u8> {
+    serde_json::to_vec(design).unwrap_or_default()
+}
+
+fn meta(design: DesignNumber, about: About) -> Vec<u8> {
+    MetaKey { design, about }.to_bytes()
+}
+
+/// The numbers of all designs that the store holds, whatever became of them.
+pub fn numbers(
+    transaction: &dyn Transaction,
+) -> Result<impl Iterator<Item = DesignNumber> + use<>, Damaged> {
+    let entries = read_entries(transaction)?.len() as u16;
+    Ok((0..entries).map(DesignNumber))
+}
+
+fn read_entries(transaction: &dyn Transaction) -> Result<Vec<Numbered>, Damaged> {
+    let key = MetaKey::NUMBERS.to_bytes();
+    let Some((_, bytes)) = transaction.get(&key) else { return Ok(Vec::new()) };
+    take_numbers(bytes).map_err(|wrong| Damaged::value(&key, wrong))
+}
+
+fn write_entries(transaction: &mut dyn Transaction, entries: &[Numbered]) {
+    transaction.put(&MetaKey::NUMBERS.to_bytes(), &put_numbers(entries));
+}
+
+/// The first line in which the two differ.
+fn difference(stored: &str, now: &str) -> OpenError {
+    let mut stored = stored.lines();
+    let mut now = now.lines();
+    loop {
+        match (stored.next(), now.next()) {
+            (Some(a), Some(b)) if a == b => {}
+            (a, b) => {
+                return OpenError::Changed {
+                    stored: a.unwrap_or("nothing").trim().to_string(),
+                    now: b.unwrap_or("nothing").trim().to_string(),
+                };
+            }
+        }
+    }
+}

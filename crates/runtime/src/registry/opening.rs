@@ -1,0 +1,64 @@
+//! A design is opened on a store: it is given its number, or takes the place of an earlier version.
+
+use std::sync::Arc;
+
+use design::model::Design;
+use store::Store;
+
+use super::numbers::{self as registry, Found, Registered};
+use super::open_error::OpenError;
+use crate::core::{Clock, Runtime, Settings, SystemClock};
+
+impl Runtime {
+    /// Opens a design on a store that keeps its state in this process.
+    pub fn open(
+        design: Design,
+        store: Arc<dyn Store>,
+        settings: Settings,
+    ) -> Result<Runtime, OpenError> {
+        Runtime::open_with_clock(design, store, settings, Arc::new(SystemClock::default()))
+    }
+
+    /// The same, and the text of the design is kept beside it.
+    pub fn open_with_text(
+        design: Design,
+        text: &str,
+        store: Arc<dyn Store>,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Runtime, OpenError> {
+        Runtime::open_as(design, Some(text), store, settings, clock)
+    }
+
+    pub fn open_with_clock(
+        design: Design,
+        store: Arc<dyn Store>,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Runtime, OpenError> {
+        Runtime::open_as(design, None, store, settings, clock)
+    }
+
+    fn open_as(
+        design: Design,
+        text: Option<&str>,
+        store: Arc<dyn Store>,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Runtime, OpenError> {
+        match registry::register(design, text, store.as_ref(), &settings.conflicts)? {
+            Found::Ready(found) => {
+                let Registered { schema, older } = *found;
+                Ok(Runtime::of(schema, older, store, clock, settings))
+            }
+            Found::Differs(found) => {
+                let (Registered { schema, older }, design) = *found;
+                let stored = Runtime::of(schema, older, store, clock, settings);
+                let replaced =
+                    stored.replace_with(design, text, &[]).map_err(OpenError::Replace)?;
+                replaced.remove_left_over().map_err(OpenError::LeftOver)?;
+                Ok(replaced)
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Repairs whose guard follows a reference or asks for content: another record, or an upload, may make
+//! them due, and its commit does not know of them.
+//!
+//! Such a repair is looked at again now and then, but only while its own record says that it might
+//! be due. That is asked of a second operation with those clauses alone that look at nothing else;
+//! what it refuses, no other record can allow.
+
+use design::model::visit::each;
+use design::model::{Design, Expr, ExprKind, LocalId, Operation, OperationId, OperationKind};
+use engine::{Due, NULL, Scratch, Word};
+
+use crate::core::{Loaded, Schema};
+
+/// How long until such a repair is looked at again.
+pub const REEXAMINE_MS: i64 = 1_000;
+
+/// For each operation, the one that asks its own record only; none: it looks at nothing else.
+#[derive(Debug, Default)]
+pub struct Elsewhere(Vec<Option<OperationId>>);
+
+impl Elsewhere {
+    /// The operations that are to be added to the program, the first of them as number `first`.
+    pub fn of(design: &Design, first: usize) -> (Elsewhere, Vec<Operation>) {
+        let mut added = Vec::new();
+        let own = design.operations.iter().map(|operation| {
+            let repairs = matches!(operation.kind, OperationKind::Repair { .. });
+            if !repairs || !operation.guard.iter().any(|it| follows(operation, &it.body)) {
+                return None;
+            }
+            let mut own = operation.clone();
+            own.guard.retain(|clause| !follows(operation, &clause.body));
+            added.push(own);
+            Some(OperationId::of(first + added.len() - 1))
+        });
+        (Elsewhere(own.collect()), added)
+    }
+}
+
+/// When a repair that is not due by what is known is to be looked at again; none: not before its
+/// own record changes.
+pub fn again(
+    schema: &Schema,
+    loaded: &Loaded<'_>,
+    repair: OperationId,
+    record: Word,
+    now: Word,
+    scratch: &mut Scratch,
+) -> Option<Word> {
+    let own = (*schema.elsewhere.0.get(repair.index())?)?;
+    let soon = now.saturating_add(REEXAMINE_MS);
+    match engine::due(&schema.program, loaded, own, record, NULL, now, scratch) {
+        Due::Never => None,
+        Due::At(at) => Some(at.max(soon)),
+        Due::Now | Due::Need => Some(soon),
+    }
+}
+
+/// Does a clause look at anything but its own record: another record that it refers to, however it
+/// is named on the way, or content?
+fn follows(operation: &Operation, clause: &Expr) -> bool {
+    let mut own: Vec<LocalId> = operation.params.iter().map(|param| param.local).collect();
+    each(clause, &mut |part| {
+        if let ExprKind::Let { local, value, .. } = &part.kind
+            && matches!(value.kind, ExprKind::Local(of) if own.contains(&of))
+        {
+            own.push(*local);
+        }
+    });
+    let mut found = false;
+    each(clause, &mut |part| {
+        found |= match &part.kind {
+            ExprKind::Attr { base, .. }
+            | ExprKind::Exists { base, .. }
+            | ExprKind::Counter { base, .. }
+            | ExprKind::LogStart { base, .. }
+            | ExprKind::LogEnd { base, .. } => {
+                !matches!(base.kind, ExprKind::Local(of) if own.contains(&of))
+            }
+            ExprKind::Stored(_) => true,
+            _ => false,
+        };
+    });
+    found
+}

@@ -1,0 +1,285 @@
+//! Repairs fire when they are due: the index is read in the order of time, nothing is scanned.
+
+use std::ops::ControlFlow;
+
+use design::model::{OperationId, OperationKind};
+use engine::{Command, Due, Word};
+use layout::{Head, Pool, Reader, RecordKey, RepairDueKey, Space, log_of, put_head, take_head};
+use serde_json::Value;
+use store::{Decision, KeyRange, Transaction};
+use telemetry::Trace;
+
+use super::elsewhere::again;
+use crate::calls::{CallError, Performed, fetch, perform, reindex};
+use crate::core::{Desk, Loaded, NOBODY, Newest, Plan, ReadError, Runtime, Schema, apply};
+use crate::logs::{self, Forgotten};
+use crate::values;
+
+/// What a look at the index came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fired {
+    /// the repair was done
+    Done,
+    /// it was not due after all, and stands at another time now
+    Moved,
+    /// nothing is due before this time
+    Idle(Option<i64>),
+}
+
+/// Entries of a due-time index, from the beginning.
+pub(crate) fn first_due(
+    transaction: &dyn Transaction,
+    schema: &Schema,
+    space: Space,
+    accept: &mut dyn FnMut(&[u8]) -> bool,
+) -> Option<Vec<u8>> {
+    let start = space.prefix(schema.number).to_vec();
+    let mut first = None;
+    transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, _| {
+        if accept(key) {
+            first = Some(key.to_vec());
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    });
+    first
+}
+
+impl Runtime {
+    /// Fires the repair that has been due longest, if one is due.
+    pub fn fire_one(&self) -> Result<Fired, CallError> {
+        self.fire_first(&mut |_| true, false)
+    }
+
+    /// Fires this repair of this record, though it may stand in the index for a later time. For
+    /// tests that choose the order in which things happen; `Idle`: it does not stand there at all.
+    pub fn fire_early(&self, repair: &str, key: &[Value]) -> Result<Fired, CallError> {
+        let (id, record) = self.repair_of(repair, key)?;
+        let record = RecordKey::parse(&record)?;
+        let mut chosen = |key: &[u8]| {
+            RepairDueKey::parse(key).is_ok_and(|due| due.repair == id && due.record == record)
+        };
+        self.fire_first(&mut chosen, true)
+    }
+
+    /// This repair, and the key of this record of its subject.
+    fn repair_of(&self, repair: &str, key: &[Value]) -> Result<(OperationId, Vec<u8>), CallError> {
+        let schema = &*self.schema;
+        let found = schema.design.operations.iter().enumerate().find_map(|(at, known)| {
+            let subject = known.params.first()?.ty.subject()?;
+            let is_repair = matches!(known.kind, OperationKind::Repair { .. });
+            (is_repair && known.name == repair).then_some((OperationId::of(at), subject))
+        });
+        let Some((id, subject)) = found else {
+            return Err(CallError::Unknown(format!(
+                "`{}` has no repair `{repair}`",
+                schema.design.name
+            )));
+        };
+        let mut pool = Pool::new(schema.program.texts());
+        let handle = values::read_key(&schema.design, subject, &mut key.iter(), &mut pool)
+            .map_err(CallError::Bad)?;
+        Ok((id, schema.codec().record_key(subject, handle, &pool)))
+    }
+
+    /// Fires the first entry of the index that is accepted; `early`: whenever it is due.
+    fn fire_first(
+        &self,
+        accept: &mut dyn FnMut(&[u8]) -> bool,
+        early: bool,
+    ) -> Result<Fired, CallError> {
+        let mut desk = self.desk();
+        let now = self.clock.now_ms();
+        let mut outcome: Result<Fired, CallError> = Ok(Fired::Idle(None));
+        let mut fired = None;
+        let mut mistaken = None;
+        let mut wake = None;
+        let mut forgotten = 0;
+        let ticket = self.transact(&mut |transaction| {
+            desk.pool.borrow_mut().reset();
+            (fired, mistaken, wake, forgotten) = (None, None, None, 0);
+            let first = first_due(transaction, &self.schema, Space::RepairDue, accept);
+            let Some(key) = first else {
+                outcome = Ok(Fired::Idle(None));
+                return Decision::Abandon;
+            };
+            let attempt = self.fire(&key, (now, early), transaction, &mut desk, &mut mistaken);
+            match attempt {
+                Ok((result, plan)) => {
+                    if let (Fired::Done, Ok(due)) = (result, RepairDueKey::parse(&key)) {
+                        fired = Some(due.repair);
+                    }
+                    outcome = Ok(result);
+                    match plan {
+                        Some(plan) => {
+                            let entry = Some(Space::LogEntry);
+                            forgotten = plan.writes().filter(|w| Space::of(w.0) == entry).count();
+                            apply(&plan, transaction);
+                            wake = plan.wake;
+                            Decision::Commit
+                        }
+                        None => Decision::Abandon,
+                    }
+                }
+                Err(error) => {
+                    outcome = Err(error.into());
+                    Decision::Abandon
+                }
+            }
+        });
+        self.give_back(desk);
+        ticket?;
+        match fired {
+            Some(repair) if log_of(repair).is_none() => self.counters.done(repair),
+            _ => self.counters.forgot(forgotten),
+        }
+        if let Some((repair, reason)) = mistaken {
+            self.counters.refused(repair, reason);
+        }
+        if let Some(at) = wake {
+            self.alarm.ring(at);
+        }
+        outcome
+    }
+
+    /// Fires what is due, at most `repair_batch` of them. Gives how many were done, and when the
+    /// next is due.
+    pub fn fire_due(&self) -> Result<(usize, Option<i64>), CallError> {
+        let mut done = 0;
+        for _ in 0..self.settings.repair_batch {
+            match self.fire_one()? {
+                Fired::Done => done += 1,
+                Fired::Moved => {}
+                Fired::Idle(next) => return Ok((done, next)),
+            }
+        }
+        Ok((done, Some(self.clock.now_ms())))
+    }
+
+    fn fire(
+        &self,
+        key: &[u8],
+        (now, early): (Word, bool),
+        transaction: &dyn Transaction,
+        desk: &mut Desk,
+        mistaken: &mut Option<(OperationId, &'static str)>,
+    ) -> Result<(Fired, Option<Plan>), ReadError> {
+        let schema = &*self.schema;
+        let RepairDueKey { at, repair, record: record_key } = RepairDueKey::parse(key)?;
+        if at > now && !early {
+            return Ok((Fired::Idle(Some(at)), None));
+        }
+        let subject = record_key.subject;
+        let record = schema.codec().handle(record_key, &mut desk.pool.borrow_mut())?;
+        if let Some(log) = log_of(repair) {
+            let source = Newest(transaction, schema.number);
+            let (pool, room) = (&desk.pool, &mut desk.room);
+            return match logs::forget(schema, (subject, record), log, now, pool, &source, room)? {
+                Forgotten::Done(plan) => Ok((Fired::Done, Some(plan))),
+                Forgotten::Nothing(next) => {
+                    let mut plan = Plan::default();
+                    reschedule(record_key, repair, next, transaction, &mut plan)?;
+                    Ok((Fired::Moved, Some(plan)))
+                }
+            };
+        }
+        let params = [record];
+        let command = Command {
+            operation: repair,
+            params: &params,
+            memory: &[],
+            me: NOBODY,
+            now,
+            answer: None,
+        };
+        let source = Newest(transaction, schema.number);
+        let number = transaction.position();
+        // as far as it is known: an index that was made anew does not say
+        desk.room.trace = transaction.get(key).and_then(|(_, cause)| Trace::take(cause));
+        let performed = perform(schema, &command, &desk.pool, &source, number, &mut desk.room)?;
+        match performed {
+            Performed::Later => Err(ReadError::NotFetched),
+            Performed::Done(mut done) => {
+                let own = done.changed.iter().any(|c| c.subject == subject && c.key == record);
+                if !own {
+                    // it changed other things only: its own record still says that it is due
+                    let every = match schema.design.operations[repair.index()].kind {
+                        OperationKind::Repair { every, .. } => every.unwrap_or(0),
+                        _ => 0,
+                    };
+                    let next = now.saturating_add(every.max(self.settings.reexamine_ms));
+                    reschedule(record_key, repair, Some(next), transaction, &mut done.plan)?;
+                }
+                Ok((Fired::Done, Some(done.plan)))
+            }
+            Performed::Refused(refused) => {
+                if refused.refusal.clause.is_none() {
+                    // the guard holds and the body fails: a mistake of the design, to be seen
+                    *mistaken = Some((repair, refused.refusal.reason.name()));
+                }
+                let next = self.next_due(repair, record, now, transaction, desk)?;
+                let mut plan = Plan::default();
+                reschedule(record_key, repair, next, transaction, &mut plan)?;
+                Ok((Fired::Moved, Some(plan)))
+            }
+        }
+    }
+
+    /// When a repair that was refused is to be looked at again.
+    fn next_due(
+        &self,
+        repair: OperationId,
+        record: Word,
+        now: Word,
+        transaction: &dyn Transaction,
+        desk: &mut Desk,
+    ) -> Result<Option<Word>, ReadError> {
+        let schema = &*self.schema;
+        let source = Newest(transaction, schema.number);
+        let mut loaded = Loaded::new(&desk.pool);
+        let mut words = Vec::new();
+        let later = now.saturating_add(self.settings.reexamine_ms);
+        loop {
+            let scratch = &mut desk.room.scratch;
+            match engine::due(&schema.program, &loaded, repair, record, NOBODY, now, scratch) {
+                Due::Need => {
+                    if !fetch(schema, &mut loaded, scratch.needs(), &source, &mut words)? {
+                        return Err(ReadError::NotFetched);
+                    }
+                }
+                // the guard holds and the repair was refused all the same: a mistake in its body
+                Due::Now => return Ok(Some(later)),
+                Due::At(at) => return Ok(Some(at)),
+                Due::Never => return Ok(again(schema, &loaded, repair, record, now, scratch)),
+            }
+        }
+    }
+}
+
+/// Moves one repair of one record to another time, in the record and in the index.
+fn reschedule(
+    record: RecordKey<'_>,
+    repair: OperationId,
+    next: Option<Word>,
+    transaction: &dyn Transaction,
+    plan: &mut Plan,
+) -> Result<(), ReadError> {
+    let stored_key = record.to_bytes();
+    let wrong = |wrong| ReadError::value(&stored_key, wrong);
+    let Some((_, bytes)) = transaction.get(&stored_key) else {
+        return Err(ReadError::absent(transaction, &stored_key));
+    };
+    let mut reader = Reader::new(bytes);
+    let before = take_head(&mut reader).map_err(wrong)?;
+    let mut after = Head { written_at: before.written_at, due: before.due.clone() };
+    after.due.retain(|(known, _)| *known != repair);
+    if let Some(at) = next {
+        after.due.push((repair, at));
+    }
+    let mut value = Vec::new();
+    put_head(&mut value, &after);
+    value.extend_from_slice(reader.rest());
+    reindex(&before, &after, record, None, plan);
+    plan.put(&stored_key, &value);
+    Ok(())
+}

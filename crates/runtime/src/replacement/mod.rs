@@ -1,0 +1,405 @@
+//! Another version of a design in the place of the one that runs, under the truth that is stored.
+//!
+//! Everything is copied under a new number, as the new design keeps it, while the old one goes on;
+//! what changes meanwhile is noted and copied again. One last commit carries what was noted since
+//! and says which number counts. Before it nothing has changed, after it everything has: a crash
+//! leaves the one or the other, and a copy that does not count is removed.
+
+mod convert;
+mod dues;
+mod obstacle;
+mod types;
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use design::model::{Design, OperationKind, StateKind, SubjectId};
+use engine::outbox::EntryState;
+use layout::{DesignNumber, OutboxEntry, OutboxKey, RecordKey, StoredKey, describe};
+use serde_json::Value;
+use store::{Decision, Key, KeyRange, Transaction};
+
+pub use obstacle::Obstacle;
+
+use crate::calls::CallError;
+use crate::core::{ReadError, Runtime, Schema};
+use crate::registry;
+use convert::{Carried, Conversion};
+use dues::Dues;
+use obstacle::Obstacles;
+
+/// Keys that are copied in one commit, so that calls get their turn.
+const KEYS: usize = 512;
+
+/// Why a design was not replaced. Nothing has changed.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ReplaceError {
+    /// what is stored stands in the way
+    Unsafe(Vec<Obstacle>),
+    /// the text is of another design, or too large for the store
+    Design(String),
+    /// another version is being put in its place right now, or was already
+    Busy,
+    Call(CallError),
+}
+
+impl std::fmt::Display for ReplaceError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ReplaceError::Unsafe(obstacles) => {
+                write!(f, "what is stored stands in the way: ")?;
+                let list: Vec<String> = obstacles.iter().map(ToString::to_string).collect();
+                write!(f, "{}", list.join("; "))
+            }
+            ReplaceError::Design(why) => write!(f, "{why}"),
+            ReplaceError::Busy => write!(f, "this design is being replaced already"),
+            ReplaceError::Call(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for ReplaceError {}
+
+impl From<CallError> for ReplaceError {
+    fn from(error: CallError) -> ReplaceError {
+        match error {
+            CallError::Replaced => ReplaceError::Busy,
+            error => ReplaceError::Call(error),
+        }
+    }
+}
+
+impl From<store::Error> for ReplaceError {
+    fn from(error: store::Error) -> ReplaceError {
+        ReplaceError::Call(error.into())
+    }
+}
+
+impl From<ReadError> for ReplaceError {
+    fn from(error: ReadError) -> ReplaceError {
+        ReplaceError::Call(error.into())
+    }
+}
+
+impl Runtime {
+    /// Puts `design` in the place of the one that runs, if what is stored allows it. From then on
+    /// this runtime answers `Replaced`, and the one that is returned has the say. `drop` names what
+    /// may be lost: `Seat`, `Seat.SeatState.note`.
+    pub fn replace(&self, design: Design, drop: &[String]) -> Result<Runtime, ReplaceError> {
+        self.replace_with(design, None, drop)
+    }
+
+    /// The same, and the text of the new version is kept beside it.
+    pub fn replace_with(
+        &self,
+        design: Design,
+        text: Option<&str>,
+        drop: &[String],
+    ) -> Result<Runtime, ReplaceError> {
+        if design.name != self.schema.design.name {
+            let (is, was) = (&design.name, &self.schema.design.name);
+            return Err(ReplaceError::Design(format!("this is `{is}`, and `{was}` is served")));
+        }
+        if self.is_shared() {
+            let why = "a design is replaced only where the state is in this process";
+            return Err(ReplaceError::Design(why.into()));
+        }
+        let mut begun = false;
+        self.transact(&mut |_| {
+            begun = self.gate.begin_copying();
+            Decision::Abandon
+        })?;
+        if !begun {
+            return Err(ReplaceError::Busy);
+        }
+        let replaced = self.replace_now(design, text, drop);
+        self.gate.end_copying();
+        let (schema, older) = replaced?;
+        Ok(self.successor(schema, older))
+    }
+
+    fn replace_now(
+        &self,
+        design: Design,
+        text: Option<&str>,
+        drop: &[String],
+    ) -> Result<(Schema, Vec<Arc<Schema>>), ReplaceError> {
+        if stored_alike(&self.schema.design, &design) {
+            let schema = schema_of(design, self.schema.number)?;
+            self.swap(|transaction| {
+                registry::keep_design(transaction, schema.number, &schema.design, text);
+                Ok(true)
+            })?;
+            return Ok((schema, self.older.clone()));
+        }
+        let number = registry::reserve(self.local(), &design.name)?;
+        let schema = schema_of(design, number)?;
+        let copied = self.copy(&schema, text, drop);
+        if copied.is_err() {
+            registry::give_up(self.local(), number)?;
+            return copied.map(|()| (schema, Vec::new()));
+        }
+        let mut older = self.older.clone();
+        older.push(Arc::clone(&self.schema));
+        Ok((schema, older))
+    }
+
+    fn copy(&self, new: &Schema, text: Option<&str>, drop: &[String]) -> Result<(), ReplaceError> {
+        let mut conversion = Conversion::new(&self.schema, new, drop);
+        let mut dues = Dues::new(new, self.clock.now_ms());
+        let bytes_max = self.store.limits().commit_bytes_max / 4;
+        // all of it, as it is when it is looked at
+        let mut after = None;
+        loop {
+            let mut outcome = Ok(false);
+            self.transact_copy(&mut |transaction| {
+                outcome = copy_some(&mut conversion, &mut after, bytes_max, transaction);
+                Decision::Commit
+            })?;
+            if !outcome? {
+                break;
+            }
+        }
+        refuse(&mut conversion)?;
+        let mut after = None;
+        while {
+            let mut outcome = Ok(false);
+            self.transact_copy(&mut |transaction| {
+                outcome = dues.some(&mut after, KEYS, transaction);
+                Decision::Commit
+            })?;
+            outcome?
+        } {}
+        // what was changed meanwhile, until nothing is left: then the new number counts
+        let mut switched = false;
+        while !switched {
+            self.swap(|transaction| {
+                copy_touched(self, &mut conversion, &mut dues, bytes_max, transaction)?;
+                if !conversion.found.is_empty() {
+                    return Ok(false);
+                }
+                switched = self.gate.touched().is_empty();
+                if switched {
+                    registry::switch(transaction, &self.schema, new, text)?;
+                }
+                Ok(switched)
+            })?;
+            refuse(&mut conversion)?;
+        }
+        Ok(())
+    }
+
+    /// A transaction of the copy, which is not noted.
+    fn transact_copy(
+        &self,
+        run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
+    ) -> Result<(), ReplaceError> {
+        self.local().transact(run)?;
+        Ok(())
+    }
+
+    /// One transaction after which, if `run` says so, this runtime has no say any more. Durable.
+    fn swap(
+        &self,
+        mut run: impl FnMut(&mut dyn Transaction) -> Result<bool, ReadError>,
+    ) -> Result<(), ReplaceError> {
+        let mut outcome = Ok(false);
+        let ticket = self.local().transact(&mut |transaction| {
+            outcome = run(transaction);
+            match outcome {
+                Ok(over) => {
+                    if over {
+                        self.gate.retire();
+                    }
+                    Decision::Commit
+                }
+                Err(_) => Decision::Abandon,
+            }
+        });
+        match ticket {
+            Ok(ticket) => ticket.wait()?,
+            Err(error) => {
+                // it was not taken: nothing has changed
+                self.gate.resume();
+                return Err(error.into());
+            }
+        }
+        outcome.map(|_| ()).map_err(ReplaceError::from)
+    }
+
+    /// Removes what versions of this design left behind that no longer count. Gives how many keys.
+    pub fn remove_left_over(&self) -> Result<u64, CallError> {
+        match self.store.local() {
+            Some(local) => registry::remove_left_over(local, &self.schema.design.name),
+            None => Ok(0),
+        }
+    }
+}
+
+fn schema_of(design: Design, number: DesignNumber) -> Result<Schema, ReplaceError> {
+    Schema::new(design, number).map_err(ReplaceError::Design)
+}
+
+fn refuse(conversion: &mut Conversion<'_>) -> Result<(), ReplaceError> {
+    let found = std::mem::take(&mut conversion.found);
+    if found.is_empty() { Ok(()) } else { Err(ReplaceError::Unsafe(Obstacles::list(found))) }
+}
+
+/// Nothing that is stored depends on what differs: neither the layout nor when something is due.
+pub fn stored_alike(old: &Design, new: &Design) -> bool {
+    describe(old) == describe(new) && essence(old) == essence(new)
+}
+
+/// The repairs of a design, what counters count and how long entries are kept, without the places in
+/// its text.
+fn essence(design: &Design) -> Value {
+    let repairs = design.operations.iter().map(|operation| match operation.kind {
+        OperationKind::Repair { .. } => serde_json::to_value(operation).unwrap_or_default(),
+        _ => Value::Null,
+    });
+    let counters = design.subjects.iter().map(|s| serde_json::to_value(&s.counters));
+    let counters = counters.map(Result::unwrap_or_default);
+    let kinds = design.subjects.iter().flat_map(|s| &s.states).map(|state| match state.kind {
+        StateKind::Log { .. } => serde_json::to_value(state.kind).unwrap_or_default(),
+        _ => Value::Null,
+    });
+    let mut all = Value::Array(repairs.chain(counters).chain(kinds).collect());
+    without_places(&mut all);
+    all
+}
+
+/// What guards count of a subject's children.
+fn counted(schema: &Schema, subject: SubjectId) -> Value {
+    let counters = &schema.design.subjects[subject.index()].counters;
+    let each = counters.iter().map(|counter| {
+        let mut value = serde_json::to_value(counter).unwrap_or_default();
+        value["child"] = schema.design.subjects[counter.child.index()].name.clone().into();
+        value
+    });
+    let mut all = Value::Array(each.collect());
+    without_places(&mut all);
+    all
+}
+
+pub(crate) fn without_places(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for name in ["span", "head"] {
+                fields.remove(name);
+            }
+            fields.values_mut().for_each(without_places);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_places),
+        _ => {}
+    }
+}
+
+/// Copies the next keys. False: there are none.
+fn copy_some(
+    conversion: &mut Conversion<'_>,
+    after: &mut Option<Vec<u8>>,
+    bytes_max: u64,
+    transaction: &mut dyn Transaction,
+) -> Result<bool, ReadError> {
+    let mut found = Vec::new();
+    let mut bytes = 0;
+    let range = rest_of(conversion.old.number, after.as_deref());
+    transaction.scan(&range, false, &mut |key, _, value| {
+        found.push((key.to_vec(), value.to_vec()));
+        bytes += key.len() + value.len();
+        if found.len() >= KEYS || bytes as u64 >= bytes_max {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    });
+    for (key, value) in &found {
+        let carried = conversion.carry(key, value)?;
+        if conversion.found.is_empty() {
+            write(conversion.new, carried, transaction);
+        }
+    }
+    *after = found.pop().map(|(key, _)| key);
+    Ok(after.is_some())
+}
+
+/// The keys of a design that come after one of them.
+fn rest_of(number: DesignNumber, after: Option<&[u8]>) -> KeyRange {
+    let mut range = KeyRange::prefix(number.prefix().to_vec());
+    if let Some(after) = after {
+        range.start = Key::new(after.to_vec()).next();
+    }
+    range
+}
+
+fn write(new: &Schema, carried: Carried, transaction: &mut dyn Transaction) {
+    match carried {
+        Carried::Nothing => {}
+        Carried::Put(key, value) => transaction.put(&key, &value),
+        Carried::Outbox(name, entry, operation) => {
+            let key = OutboxKey { design: new.number, operation, name: &name };
+            if entry.entry.state == EntryState::Open {
+                transaction.put(&key.due(entry.entry.next_at).to_bytes(), &[]);
+            }
+            transaction.put(&key.to_bytes(), &entry.to_bytes());
+        }
+    }
+}
+
+/// Copies again what was changed since it was copied.
+fn copy_touched(
+    runtime: &Runtime,
+    conversion: &mut Conversion<'_>,
+    dues: &mut Dues<'_>,
+    bytes_max: u64,
+    transaction: &mut dyn Transaction,
+) -> Result<(), ReadError> {
+    let own = runtime.schema.number.prefix();
+    let mut bytes = 0;
+    let mut records = Vec::new();
+    for _ in 0..KEYS {
+        if bytes as u64 >= bytes_max {
+            break;
+        }
+        let Some(key) = runtime.gate.touched().pop_first() else { break };
+        if !key.starts_with(&own) {
+            continue;
+        }
+        let Some(place) = conversion.place(&key)? else { continue };
+        take_away(&place, dues, transaction)?;
+        let value = transaction.get(&key).map(|(_, value)| value.to_vec());
+        let Some(value) = value else { continue };
+        bytes += key.len() + value.len();
+        let carried = conversion.carry(&key, &value)?;
+        if let Carried::Put(key, _) = &carried
+            && RecordKey::parse(key).is_ok()
+        {
+            records.push(key.clone());
+        }
+        write(conversion.new, carried, transaction);
+    }
+    for key in records {
+        dues.one(&key, transaction)?;
+    }
+    Ok(())
+}
+
+/// Removes what an earlier copy wrote, and where it stands in an index.
+fn take_away(
+    place: &[u8],
+    dues: &mut Dues<'_>,
+    transaction: &mut dyn Transaction,
+) -> Result<(), ReadError> {
+    let Some((_, value)) = transaction.get(place) else { return Ok(()) };
+    let value = value.to_vec();
+    match StoredKey::parse(place)? {
+        StoredKey::Record(key) => dues.forget(key, &value, transaction)?,
+        StoredKey::Outbox(key) => {
+            let entry = OutboxEntry::take(&value);
+            let entry = entry.map_err(|wrong| ReadError::value(place, wrong))?;
+            transaction.delete(&key.due(entry.entry.next_at).to_bytes());
+        }
+        _ => {}
+    }
+    transaction.delete(place);
+    Ok(())
+}

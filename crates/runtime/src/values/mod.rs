@@ -1,0 +1,10 @@
+//! Values as clients write and read them.
+
+mod json;
+pub mod proofs;
+pub mod time;
+
+pub use json::{
+    BadValue, MAX_KEY_TEXT, MAX_TEXT, decimal_text, in_one_spelling, read, read_key, within, write,
+    write_key,
+};
