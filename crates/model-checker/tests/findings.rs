@@ -409,9 +409,24 @@ const BOXES: &str = "design D
      recovers emptied: all k in K: not k.full
      check { a: 1  k: 4 }";
 
+/// Two that take each other's place for ever: `recovers` has a search of its own, without symmetry.
+const GUARDS: &str = "design D
+     actor p
+     actor r
+     subject G(g: text) { truth S { other: G?, on: bool = false, told: bool = false } }
+     step p[pair(g: G, h: G) { free: g.other = null and h.other = null  two: g != h }] {
+         g.other := h
+         g.on := true
+         h.other := g
+     }
+     repair r[pass(g: G) { on: S.on and S.other != null }] { S.on := false  S.other.on := true }
+     repair r[tell(g: G) { on: S.on and not S.told }] { S.told := true }
+     recovers all_told: all g in G: g.other = null or g.told
+     check { g: 2 }";
+
 #[test]
 fn every_search_is_told_and_counts_in_the_time() {
-    let report = checked(BOXES);
+    let report = checked(GUARDS);
     let recovery = report.searches.iter().find(|search| search.name.contains("recovery"));
     let recovery = recovery.unwrap_or_else(|| panic!("{:?}", report.searches));
     assert!(recovery.states > report.base.states, "{recovery:?}");
