@@ -1,6 +1,6 @@
 //! Steps have a short way past the HTTP library. Whatever is asked is answered the same on both.
 
-use crate::support::{Client, Response, TICKETS, config, service};
+use crate::support::{Client, Response, TICKETS, config, service_at};
 use serde_json::json;
 use server::Running;
 
@@ -26,10 +26,11 @@ fn post(path: &str, headers: &[&str], body: &str) -> String {
     request(&format!("POST {path}"), &all, body)
 }
 
+/// All at the same moment: a refusal shows when a hold ends.
 fn server() -> Running {
     let mut config = config();
     config.limits.body_bytes_max = 2_000;
-    server::start(config, vec![service("tickets", TICKETS)]).unwrap()
+    server::start(config, vec![service_at("tickets", TICKETS, 1_800_000_000_000)]).unwrap()
 }
 
 /// On a connection whose first request is no step, the HTTP library answers everything.

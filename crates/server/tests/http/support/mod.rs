@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::Service;
-use runtime::{Runtime, Settings};
+use runtime::{ManualClock, Runtime, Settings};
 use serde_json::Value;
 use server::{Config, Running, StartError};
 use store::Store;
@@ -27,6 +27,15 @@ pub fn service_on(name: &str, text: &str, store: Arc<dyn Store>) -> Service {
     let design = compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics));
     let runtime = Runtime::open(design, store, Settings::default()).expect("it opens");
     Service::new(name, text, Arc::new(runtime))
+}
+
+/// In memory, at a moment that does not pass.
+pub fn service_at(name: &str, text: &str, now: i64) -> Service {
+    let compiled = design::compile(name, text, &design::NoCatalog);
+    let design = compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics));
+    let (store, clock) = (Arc::new(store::Memory::new()), Arc::new(ManualClock::new(now)));
+    let runtime = Runtime::open_with_clock(design, store, Settings::default(), clock);
+    Service::new(name, text, Arc::new(runtime.expect("it opens")))
 }
 
 /// On any free port of the loopback.
