@@ -220,8 +220,9 @@ impl Groups<'_> {
         Ok(verdicts)
     }
 
-    /// `recovers` and `leads_to` are looked at without symmetry: fairness is owed to each thing by itself, not to whichever of
-    /// several takes its place.
+    /// A `recovers` is told by the search of the invariants where that will do. Else it is looked at without
+    /// symmetry, and so is `leads_to`: fairness is owed to each thing by itself, not to whichever of several
+    /// takes its place.
     fn recoveries(
         &self,
         group: &mut Group,

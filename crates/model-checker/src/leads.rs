@@ -13,8 +13,9 @@ use design::model::{Domain, LeadsTo};
 use engine::{Scratch, Side, Word};
 use rustc_hash::FxHashMap;
 
+use crate::fair::{Graph, NONE, STATE_BYTES, fair, parts};
 use crate::machine::{Beyond, Machine, Move, NOW, Sink, Step, View};
-use crate::recover::{Action, Graph, NONE, NoRoom, STATE_BYTES, action, fair, first, parts};
+use crate::recover::{Action, NoRoom, action, first};
 use crate::search::Explored;
 
 /// What was found about one goal.

@@ -10,6 +10,7 @@ mod check;
 mod clock;
 mod design_parts;
 mod failures;
+mod fair;
 mod free;
 mod group;
 mod guided;

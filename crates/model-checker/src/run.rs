@@ -358,21 +358,11 @@ impl Run {
     /// Does this `recovers` hold by what was explored here, in which other things may happen and
     /// interchangeable ones stand for each other? None: that cannot be told.
     pub(crate) fn recovers_here(&self, at: u32) -> Option<Outcome> {
-        let closed = self.explored.stop.is_none() && self.unfinished().is_none();
-        if !closed
-            || self.partial
-            || self.machine.is_set()
-            || !self.machine.left.none && self.machine.left.open
-        {
+        if self.explored.stop.is_some() || self.machine.is_set() || self.machine.left.open {
             return None;
         }
-        let left = self.bytes_max.saturating_sub(self.explored.bytes_max);
-        let (machine, explored) = (&self.machine, &self.explored);
-        let Recovery::Holds { but: None } = recover(machine, explored, at, left) else {
-            return None;
-        };
-        let settled = !self.island || settles(machine, explored, at, left);
-        settled.then(|| Outcome::Holds(self.bounds()))
+        let outcome = self.outcome(Goal::Recovery(at));
+        matches!(outcome, Outcome::Holds(_)).then_some(outcome)
     }
 
     fn leads_to(&self, at: u32) -> Outcome {
