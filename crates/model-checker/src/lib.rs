@@ -32,6 +32,7 @@ mod script;
 mod search;
 mod several;
 mod slice;
+mod state_lines;
 mod summary;
 mod trace;
 mod trace_builder;

@@ -30,6 +30,7 @@ mod proofs;
 mod protocol;
 mod range;
 mod reach;
+mod readable;
 mod refer;
 mod relevance;
 mod rules;

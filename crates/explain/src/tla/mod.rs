@@ -13,6 +13,7 @@ mod quantify;
 mod run;
 mod text;
 mod time;
+mod values;
 mod variables;
 mod world;
 

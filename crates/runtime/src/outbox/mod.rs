@@ -4,7 +4,9 @@ mod answer_value;
 mod chosen;
 mod deliver;
 mod naming;
+mod waiting;
 
 pub use chosen::Undelivered;
-pub use deliver::{Delivered, Delivery, Outside, Waiting, Worked};
+pub use deliver::{Delivered, Delivery, Outside, Worked};
 pub use naming::key_text;
+pub use waiting::Waiting;
