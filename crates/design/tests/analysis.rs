@@ -1,6 +1,6 @@
 //! What is known of a text: where each name is defined, which type it has, also in broken texts.
 
-mod common;
+use crate::common;
 
 use common::{compiled, designs};
 use design::{Analysis, Catalog, Compiled, Definition, DefinitionId, DefinitionKind};

@@ -1,6 +1,6 @@
 //! Ranges, actors that are apart, and clauses that are kept for defence: what the model says of them.
 
-mod common;
+use crate::common;
 
 use common::{codes, compiled};
 use design::model::*;

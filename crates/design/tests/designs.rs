@@ -1,6 +1,6 @@
 //! The designs of the repository, and archetypes put to use.
 
-mod common;
+use crate::common;
 
 use common::{designs, plain};
 use design::model::DesignKind;

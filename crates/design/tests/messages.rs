@@ -1,6 +1,6 @@
 //! How messages are written.
 
-mod common;
+use crate::common;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! One mistake gives one error: what only follows from it is not said.
 
-mod common;
+use crate::common;
 
 use common::{codes, designs, errors};
 use syntax::FileId;

@@ -1,6 +1,6 @@
 //! A parent is deleted only by a step that makes sure that it has no children.
 
-mod common;
+use crate::common;
 
 use common::codes;
 

@@ -1,7 +1,7 @@
 //! The reference and the error pages are the test: every snippet is compiled and does what stands
 //! above it.
 
-mod common;
+use crate::common;
 
 use common::{Expected, errors, plain, snippets, tree};
 use design::{from_json, to_json};

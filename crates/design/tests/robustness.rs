@@ -1,6 +1,6 @@
 //! Compiling never panics, and never forgets an error on the way to a design.
 
-mod common;
+use crate::common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

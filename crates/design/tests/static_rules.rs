@@ -1,6 +1,6 @@
 //! The rules that a design must keep to, each with what breaks it and what keeps it.
 
-mod common;
+use crate::common;
 
 use common::codes;
 use design::model::*;

@@ -1,6 +1,6 @@
 //! A child is made only while its parent is there, however it is made.
 
-mod support;
+use crate::support;
 
 use design::model::*;
 use engine::{Need, Outcome, Program, Reason, Scratch, Word};

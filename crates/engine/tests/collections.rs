@@ -1,6 +1,6 @@
 //! Sets, lists and maps, up to their bounds.
 
-mod support;
+use crate::support;
 
 use design::model::*;
 use engine::{NULL, Outcome, Program, Scratch, Word};

@@ -1,6 +1,6 @@
 //! Counters under a parent equal a recount, whatever happens to the children.
 
-mod support;
+use crate::support;
 
 use design::model::*;
 use engine::{NULL, Outcome, Program, Scratch, Word};

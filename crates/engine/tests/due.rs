@@ -1,6 +1,6 @@
 //! Due times against brute force: the guard evaluated at every moment.
 
-mod support;
+use crate::support;
 
 use design::model::*;
 use engine::{Command, Due, NULL, Outcome, Program, Scratch, Word, due, guard};

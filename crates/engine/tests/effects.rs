@@ -1,6 +1,6 @@
 //! What a step does besides changing truth: calls, messages, logs, caches, answers.
 
-mod support;
+use crate::support;
 
 use design::model::*;
 use engine::{AnswerKind, Command, NULL, Outcome, Program, Query, Scratch, Shape, Word};

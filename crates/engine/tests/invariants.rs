@@ -1,6 +1,6 @@
 //! Goals over whole worlds: absence, `old`, children, and the world outside.
 
-mod support;
+use crate::support;
 
 use design::model::*;
 use engine::{NULL, Program, Scratch, Word, holds};

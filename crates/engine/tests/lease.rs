@@ -1,6 +1,6 @@
 //! The lease, step by step.
 
-mod support;
+use crate::support;
 
 use design::model::{ClauseRef, Goal, MemoryUseId, OperationId, Protection, SubjectId};
 use engine::{Command, NULL, Outcome, Program, Reason, Scratch, Word, holds, legal_steps, step};

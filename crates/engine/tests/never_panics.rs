@@ -1,6 +1,6 @@
 //! Random designs over random words: every evaluation ends with an outcome.
 
-mod support;
+use crate::support;
 
 use design::model::*;
 use engine::{AnswerKind, Command, Outcome, Program, Scratch, Word};

@@ -1,6 +1,6 @@
 //! Random histories of one outbox entry against a plain account of what happened.
 
-mod support;
+use crate::support;
 
 use engine::Word;
 use engine::outbox::{Answered, Entry, EntryState, Policy};

@@ -1,6 +1,6 @@
 //! Statements see what the earlier ones wrote; two names may be one record.
 
-mod support;
+use crate::support;
 
 use design::model::*;
 use engine::{Change, NULL, Need, Outcome, Program, Scratch, Word};

@@ -1,6 +1,6 @@
 //! Values outside their range: never taken, never left behind.
 
-mod support;
+use crate::support;
 
 use design::model::*;
 use engine::{

@@ -1,6 +1,6 @@
 //! Every refusal, by name.
 
-mod support;
+use crate::support;
 
 use design::model::*;
 use engine::{NULL, Outcome, Outside, Place, Program, Reason, Scratch, Word};

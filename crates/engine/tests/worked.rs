@@ -1,7 +1,7 @@
 //! The worked designs, compiled from their text and walked at random: with every protection the
 //! invariants hold, and without the one that a failure names they break.
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 //! line), `actions_of/DESIGN.tsv` says which operation of a design is which line. A design without
 //! such a table is only counted; a table without its design is a mistake.
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeSet;
 use std::path::Path;

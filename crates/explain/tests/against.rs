@@ -1,6 +1,6 @@
 //! Two designs held against each other: one change of the text, one finding.
 
-mod support;
+use crate::support;
 
 use explain::{Difference, Follows, against, difference};
 use support::{changed, compiled, design, designs};

@@ -1,6 +1,6 @@
 //! Drawings: no label on another, the same every time, and the machines are what the steps do.
 
-mod support;
+use crate::support;
 
 use drawing::together;
 use explain::{drawings, machines};

@@ -1,7 +1,7 @@
 //! Small designs, one for each kind of system, held against the wordings of the action lines that
 //! such systems have. The catalog's own designs come later; the rules must be ready for them.
 
-mod support;
+use crate::support;
 
 use explain::{Mechanism, derive};
 use support::actions::{judge, wordings};

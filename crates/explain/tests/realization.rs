@@ -1,6 +1,6 @@
 //! What is printed for an engine is complete, and says when a design is too large for it.
 
-mod support;
+use crate::support;
 
 use explain::{Engine, WriteKind, realization, realize};
 use support::{compiled, design, designs};

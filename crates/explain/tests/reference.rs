@@ -2,7 +2,7 @@
 //! stumble: derived, drawn without overlaps, realised on each engine, equal to itself. And what is
 //! spelled of a guard means what was written.
 
-mod support;
+use crate::support;
 
 use design::model::Design;
 use explain::{Engine, against, drawings, markdown, realization, realize, sheet};

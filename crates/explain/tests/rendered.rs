@@ -1,7 +1,7 @@
 //! Drawings as a browser shows them: texts where they were measured to be, none on another, and
 //! readable in light and in dark. The pictures are left in `target/drawings` to be looked at.
 
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! The sheet says of each design what its text shows.
 
-mod support;
+use crate::support;
 
 use explain::{Sheet, markdown, sheet};
 use serde_json::Value;

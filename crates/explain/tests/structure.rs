@@ -1,6 +1,6 @@
 //! A change of structure changes what is derived; a change of names does not.
 
-mod support;
+use crate::support;
 
 use explain::{Derivation, FenceKind, Kind, Mechanism, Shape, derive};
 use support::{changed, compiled, design, designs};

@@ -1,6 +1,6 @@
 //! The audit log holds, or the line that does not is named.
 
-mod support;
+use crate::support;
 
 use identity::{Act, Audit, Broken, Chain, verify};
 use serde_json::json;

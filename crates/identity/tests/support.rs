@@ -1,5 +1,4 @@
 //! A directory that is gone after the test.
-#![allow(dead_code, reason = "each test file uses some of it")]
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};

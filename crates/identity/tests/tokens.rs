@@ -1,6 +1,6 @@
 //! Tokens: what is let in, and everything that is not.
 
-mod support;
+use crate::support;
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -1,6 +1,6 @@
 //! A world that is too large ends with `unknown`, within its budget.
 
-mod support;
+use crate::support;
 
 use model_checker::{Options, Verdict};
 use support::{checked, plain, two_phase_commit};

@@ -1,6 +1,6 @@
 //! Two-phase commit: how many states there are is known.
 
-mod support;
+use crate::support;
 
 use model_checker::{Options, Verdict};
 use support::{checked, plain, two_phase_commit};

@@ -1,6 +1,6 @@
 //! Claim, lease, fencing.
 
-mod support;
+use crate::support;
 
 use design::model::{Fault, Values};
 use model_checker::{FailureStatus, Options, Report, Verdict};

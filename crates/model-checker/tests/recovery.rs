@@ -1,6 +1,6 @@
 //! Recovery is fair and sound.
 
-mod support;
+use crate::support;
 
 use design::model::*;
 use model_checker::{Report, Verdict};

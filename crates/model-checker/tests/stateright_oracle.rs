@@ -1,7 +1,7 @@
 //! State counts and verdicts equal to those of an independent implementation: the same models,
 //! written by hand against stateright.
 
-mod oracle;
+use crate::oracle;
 
 use oracle::append_log::AppendLog;
 use oracle::claim::Claim;

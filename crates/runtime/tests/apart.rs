@@ -1,6 +1,6 @@
 //! Actors that are never the same person: the first step binds, and stays bound.
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! What is legal instead, what would be refused, preconditions, and lists.
 
-mod support;
+use crate::support;
 
 use runtime::{CallError, IfMatch, Request};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Content that is uploaded while it is being collected.
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

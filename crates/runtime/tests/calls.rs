@@ -1,6 +1,6 @@
 //! Calls, refusals, retries, truth and feed.
 
-mod support;
+use crate::support;
 
 use runtime::{CallError, Request};
 use serde_json::{Map, Value, json};

@@ -1,7 +1,7 @@
 //! A child is made only while its parent is there: also when another call deletes the parent at the
 //! same moment, on a store in this process and on one that knows only conditional commits.
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -140,18 +140,21 @@ fn open(design: Design, store: Arc<dyn Store>) -> Arc<Runtime> {
 
 #[test]
 fn no_orphan_on_a_store_with_conditional_commits() {
-    for (seed, is_counted) in [(1, true), (2, false), (3, false)] {
-        let make = || if is_counted { counted() } else { uncounted() };
+    let raced = |seed, make: fn() -> Design| {
         let faults = Faults { delay_us_max: 400, conflicts_percent: 3, ..Faults::default() };
         let store = Arc::new(Distant::new(seed, faults));
         let runtimes = [open(make(), store.clone()), open(make(), store.clone())];
         assert!(race(&runtimes) > 300);
-        assert!(runtimes[0].counters().conflicts() > 0, "they met");
         let (unborn, left) = orphans(&runtimes[0]);
         assert_eq!(unborn, [""; 0], "seed {seed}");
-        // without the count a job may go before its tasks; it is the compiler that rules this out
-        assert_eq!(left.is_empty(), is_counted, "seed {seed}: {left:?}");
-    }
+        (left, runtimes[0].counters().conflicts())
+    };
+    let (left, conflicts) = raced(1, counted);
+    assert_eq!(left, [""; 0]);
+    assert!(conflicts > 0, "they met");
+    // without the count a job may go before its tasks; it is the compiler that rules this out
+    let met = (2..30).filter(|seed| !raced(*seed, uncounted).0.is_empty());
+    assert_eq!(met.take(2).count(), 2, "without the count no job went before its tasks");
 }
 
 #[test]

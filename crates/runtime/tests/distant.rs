@@ -1,7 +1,7 @@
 //! A design on a store that does not keep its state in this process: conditional commits, delays,
 //! others who are faster, answers that are lost. Two runtimes stand for two processes.
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

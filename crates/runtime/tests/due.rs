@@ -1,6 +1,6 @@
 //! Repairs fire when due; effects are delivered under one key until they are answered.
 
-mod support;
+use crate::support;
 
 use std::collections::VecDeque;
 use std::sync::Mutex;

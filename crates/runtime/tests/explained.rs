@@ -1,13 +1,11 @@
 //! What `explain` prints of keys, held against the keys that are stored.
 
-#[path = "stored/archive.rs"]
-mod archive;
-mod support;
+use crate::support;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use archive::{DESIGN, archive};
+use crate::archive::{DESIGN, archive};
 use explain::{Engine, WriteKind, realize};
 use store::{Decision, Key, KeyRange};
 use support::{Bench, compile};

@@ -1,6 +1,6 @@
 //! What a store keeps of a design: its newest version with its text, and the verdict on it.
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Messages between places, and events that are all that happens.
 
-mod support;
+use crate::support;
 
 use runtime::{CallError, Delivered, Delivery, Outside, Worked};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! The feed from its end.
 
-mod support;
+use crate::support;
 
 use serde_json::{Value, json};
 use store::block_on;

@@ -1,6 +1,6 @@
 //! Values outside their range: refused with a pointer to the field before the step, and by `range` after.
 
-mod support;
+use crate::support;
 
 use runtime::{
     CallError, Delivered, Delivery, Fired, Outside, ReplaceError, Request, Runtime, TextCall,

@@ -1,6 +1,6 @@
 //! Reads: truth, logs and views, and what they let their actor remember.
 
-mod support;
+use crate::support;
 
 use serde_json::json;
 use support::{ask, bench, compile, design};

@@ -1,7 +1,7 @@
 //! Another version of a design under truth that is stored: what follows, what is refused, and that
 //! nothing is lost on the way.
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

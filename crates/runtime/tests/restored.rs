@@ -1,6 +1,6 @@
 //! What is restored from a backup serves: with content, timers, outbox, keys and feed.
 
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

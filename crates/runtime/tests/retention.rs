@@ -1,7 +1,7 @@
 //! Logs that keep their entries for a time: what is older is forgotten, when it is due and not
 //! before, whatever happened in between.
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Blobs and ephemerals.
 
-mod support;
+use crate::support;
 
 use serde_json::{Value, json};
 use support::{ask, bench, compile};

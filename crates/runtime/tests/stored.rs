@@ -1,14 +1,12 @@
 //! The bytes of every kind of key and value that a store is given, held against what they were when
 //! the format was last changed. Whoever changes them changes the format, and owes a migration.
 
-#[path = "stored/archive.rs"]
-mod archive;
-mod support;
+use crate::support;
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
-use archive::archive;
+use crate::archive::archive;
 use runtime::CallError;
 use store::{Cursor, Decision, Key, KeyRange, Partition};
 use support::Bench;

@@ -1,5 +1,4 @@
 //! What the tests of the runtime share.
-#![allow(dead_code, reason = "each test file uses some of it")]
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! A call as a text is the same call: both are made side by side, on two runtimes, and must agree.
 
-mod support;
+use crate::support;
 
 use runtime::{CallError, Request, TextCall};
 use serde_json::{Map, Value, json};

@@ -5,7 +5,7 @@
 //! what it tries and what was acknowledged; the parent kills it at random moments. More kills with
 //! `STEADFAST_KILLS`.
 
-mod support;
+use crate::support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
@@ -166,7 +166,7 @@ fn nothing_acknowledged_is_lost_and_nothing_is_done_twice() {
     println!("seed {seed}");
     for round in 0..kills {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child", "--nocapture", "--test-threads", "1"])
+            .args(["--exact", "torture::child", "--nocapture", "--test-threads", "1"])
             .env("STEADFAST_TORTURE", &directory)
             .env("STEADFAST_ROUND", round.to_string())
             .stdin(Stdio::null())

@@ -1,6 +1,6 @@
 //! Views follow the feed, and building them anew gives the same.
 
-mod support;
+use crate::support;
 
 use runtime::{CallError, ViewQuery};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! What a role may not see leaks through nothing: not through reads, answers, refusals, the feed,
 //! views or soft state.
 
-mod support;
+use crate::support;
 
 use runtime::{CallError, Request, Roles, Transition, ViewQuery, Viewer};
 use serde_json::{Value, json};

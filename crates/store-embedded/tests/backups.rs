@@ -2,7 +2,7 @@
 //!
 //! `STEADFAST_REVISIONS` sets how many revisions are restored; the default is small.
 
-mod place;
+use crate::place;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,6 +1,6 @@
 //! The embedded store passes what every store must pass.
 
-mod place;
+use crate::place;
 
 use std::sync::Arc;
 

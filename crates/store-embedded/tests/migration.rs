@@ -1,6 +1,6 @@
 //! A store that the first format wrote is opened, with everything in it, and goes on in the second.
 
-mod place;
+use crate::place;
 
 use std::fs;
 use std::path::Path;

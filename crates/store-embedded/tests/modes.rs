@@ -1,6 +1,6 @@
 //! Nobody but its owner reads a store.
 
-mod place;
+use crate::place;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

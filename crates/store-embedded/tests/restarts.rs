@@ -1,6 +1,6 @@
 //! A store that is opened often, and lives shortly each time, is opened quickly all the same.
 
-mod place;
+use crate::place;
 
 use std::path::Path;
 use std::time::{Duration, Instant};

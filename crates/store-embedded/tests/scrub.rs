@@ -1,6 +1,6 @@
 //! Damage is found while the store serves; a full disk is told and passes.
 
-mod place;
+use crate::place;
 
 use std::fs;
 use std::path::{Path, PathBuf};

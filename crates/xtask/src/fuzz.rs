@@ -12,8 +12,8 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
     let (seeds, from) = extent(arguments)?;
     let root = repo::root()?;
     let mut test = cargo::command(&root);
-    test.args(["test", "--quiet", "--release", "--package", "model-checker", "--test", "naive"]);
-    test.args(["--", "--nocapture", "--test-threads", "1"]);
+    test.args(["test", "--quiet", "--release", "--package", "model-checker", "--test", "it"]);
+    test.args(["--", "--nocapture", "--test-threads", "1", "random_designs::"]);
     test.env("STEADFAST_DESIGNS", seeds.to_string()).env("STEADFAST_SEED", from.to_string());
     eprintln!("checker: {seeds} random designs from seed {from}");
     cargo::succeeds(&mut test)

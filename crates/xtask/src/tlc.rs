@@ -14,7 +14,7 @@ pub fn run(names: &[&str]) -> crate::Answer {
     let root = repo::root()?;
     let asked = if names.is_empty() { "all".to_owned() } else { names.join(",") };
     let mut test = cargo::command(&root);
-    test.args(["test", "--quiet", "--release", "--package", "model-checker", "--test", "tlc"]);
+    test.args(["test", "--quiet", "--release", "--package", "model-checker", "--test", "it"]);
     test.args(["--", "--nocapture", "--test-threads", "1", "tlc_finds"]);
     test.env("STEADFAST_TLC", asked).stdin(Stdio::null());
     let status = test.status().map_err(|e| format!("cannot start cargo: {e}"))?;

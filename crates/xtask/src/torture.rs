@@ -9,7 +9,7 @@ use crate::{cargo, repo};
 
 pub const KILLS: u64 = 300;
 
-/// Packages with a test `torture` that reads how often to kill from `STEADFAST_KILLS`.
+/// Packages with tests `torture` that read how often to kill from `STEADFAST_KILLS`.
 const TORTURED: &[(&str, &str)] = &[("store-embedded", "the store"), ("runtime", "the runtime")];
 
 pub fn run(arguments: &[&str]) -> crate::Answer {
@@ -18,8 +18,8 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
     let mut held = true;
     for (package, name) in TORTURED {
         let mut test = cargo::command(&root);
-        test.args(["test", "--quiet", "--release", "--package", package, "--test", "torture"]);
-        test.args(["--", "--nocapture", "--test-threads", "1"]);
+        test.args(["test", "--quiet", "--release", "--package", package, "--test", "it"]);
+        test.args(["--", "--nocapture", "--test-threads", "1", "torture::"]);
         test.env("STEADFAST_KILLS", kills.to_string()).stderr(Stdio::inherit());
         eprintln!("{name}: {kills} kills under load");
         let output = test.output().map_err(|e| format!("cannot start cargo: {e}"))?;

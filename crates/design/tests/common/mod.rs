@@ -1,5 +1,4 @@
 //! The snippets of the reference and of the error pages, and the designs.
-#![allow(dead_code, reason = "each test uses its own part")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

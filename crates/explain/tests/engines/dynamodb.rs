@@ -7,11 +7,11 @@ use std::process::Command;
 use explain::{Engine, Realized, realize};
 use serde_json::{Value, json};
 
-use crate::Running;
-use crate::cases::Binding;
-use crate::encoding::{base64, from_base64};
-use crate::server::{self, Server};
-use crate::{http, support};
+use super::{http, support};
+use crate::engines::Running;
+use crate::engines::cases::Binding;
+use crate::engines::encoding::{base64, from_base64};
+use crate::engines::server::{self, Server};
 
 pub struct Dynamodb {
     server: Server,

@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 use explain::Realized;
 use serde_json::Value;
 
-use crate::Running;
-use crate::cases::Binding;
-use crate::encoding::from_base64;
-use crate::server::{self, Server};
+use crate::engines::Running;
+use crate::engines::cases::Binding;
+use crate::engines::encoding::from_base64;
+use crate::engines::server::{self, Server};
 use crate::support::programs::program;
 
 pub struct Etcd {

@@ -4,8 +4,7 @@
 //! The servers are started here, on free ports of the loopback, and stopped again. What is missing
 //! on the machine is installed; where that is impossible, the test fails and says so.
 
-#[path = "../support/mod.rs"]
-mod support;
+use crate::support;
 
 mod cases;
 mod dynamodb;

@@ -8,10 +8,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use explain::{Engine, Realized, realize};
 
-use crate::Running;
-use crate::cases::Binding;
-use crate::encoding::{from_hex, hex};
-use crate::server::{self, Server};
+use crate::engines::Running;
+use crate::engines::cases::Binding;
+use crate::engines::encoding::{from_hex, hex};
+use crate::engines::server::{self, Server};
 use crate::support;
 use crate::support::programs::program;
 

@@ -1,7 +1,5 @@
 //! The designs of the catalog, as they lie in the repository.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-
 pub mod actions;
 pub mod programs;
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use store::Seeded;
 
-use crate::figures::{Figures, Load, Meter, PAYLOAD, Seen};
+use super::figures::{Figures, Load, Meter, PAYLOAD, Seen};
 
 pub fn run(load: &Load, port: u16) -> Result<Figures, String> {
     let meter = Meter::default();

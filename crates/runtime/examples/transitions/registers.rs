@@ -10,8 +10,8 @@ use serde_json::Value;
 use store::{Decision, LocalStore, Seeded};
 use store_embedded::{Embedded, Options};
 
-use crate::executor::{self, Task};
-use crate::figures::{Figures, Load, Meter, PAYLOAD, Seen};
+use super::executor::{self, Task};
+use super::figures::{Figures, Load, Meter, PAYLOAD, Seen};
 
 const DESIGN: &str = r#"
 design Registers

@@ -72,7 +72,7 @@ fn upload(client: &mut Client, content: &str) -> String {
 
 #[test]
 fn content_that_nothing_mentions_goes_after_its_grace() {
-    let grace_ms = 1_500;
+    let grace_ms = 2_500;
     let collecting = Some(Collecting { every_ms: 50, grace_ms });
     let services = vec![service("gallery", GALLERY), service("tickets", TICKETS)];
     let server = server::start(Config { collecting, ..config() }, services).unwrap();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{SOUND, folder, folder_with, run, run_in};
+use crate::cli::support::{SOUND, folder, folder_with, run, run_in};
 
 /// The sound design with a promise that it does not keep.
 fn broken() -> String {

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::serving::Server;
-use crate::support::{folder, run_in};
+use crate::cli::serving::Server;
+use crate::cli::support::{folder, run_in};
 
 const MANUAL: [&str; 5] = ["tickets", "--store", "memory:", "--clock", "manual"];
 
@@ -121,7 +121,7 @@ fn two_clocks_never_write_one_store() {
 
 /// The catalog's tickets without one protection.
 fn without(protection: &str) -> String {
-    let text = crate::support::root().join("designs/systems/tickets.design");
+    let text = crate::cli::support::root().join("designs/systems/tickets.design");
     let text = fs::read_to_string(text).unwrap();
     // what is said about the protection goes with it
     let (text, _) = text.split_once("protocol main").unwrap();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::run_in;
+use crate::cli::support::run_in;
 
 fn check(name: &str) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");

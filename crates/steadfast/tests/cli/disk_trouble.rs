@@ -5,22 +5,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::serving::Server;
-use crate::support::{command, folder};
+use crate::cli::serving::Server;
+use crate::cli::support::{command, folder};
 
 const ADD: [&str; 5] = ["call", "tickets", "organizer", "add_seat", "section=s"];
 
-fn add(server: &Server, seat: &str) -> crate::support::Ran {
+fn add(server: &Server, seat: &str) -> crate::cli::support::Ran {
     let seat = format!("seat={seat}");
     let mut words = ADD.to_vec();
     words.push(&seat);
     server.run(&words)
 }
 
-fn serve(folder: &Path) -> crate::support::Ran {
+fn serve(folder: &Path) -> crate::cli::support::Ran {
     let words = ["serve", "tickets", "--store", "embedded:./data", "--listen", "127.0.0.1:0"];
     let output = command(folder, &words).output().unwrap();
-    crate::support::Ran {
+    crate::cli::support::Ran {
         code: output.status.code().unwrap_or(-1),
         out: String::from_utf8(output.stdout).unwrap(),
         err: String::from_utf8(output.stderr).unwrap(),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{folder, folder_with, run, run_in};
+use crate::cli::support::{folder, folder_with, run, run_in};
 
 #[test]
 fn a_name_that_is_nearly_right_is_suggested() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use crate::support::{SOUND, command, folder_with, run, run_in};
+use crate::cli::support::{SOUND, command, folder_with, run, run_in};
 
 fn ugly() -> String {
     SOUND

@@ -1,6 +1,6 @@
 //! `steadfast list` and `steadfast show`
 
-use crate::support::run;
+use crate::cli::support::run;
 
 #[test]
 fn the_catalog_is_listed() {

@@ -4,7 +4,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::support::{command, folder_with};
+use crate::cli::support::{command, folder_with};
 
 const BUDGET: u64 = 48_000_000;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{folder, run_in};
+use crate::cli::support::{folder, run_in};
 
 #[test]
 fn a_new_design_is_ready_to_check() {

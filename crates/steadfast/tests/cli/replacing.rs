@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::serving::Server;
-use crate::support::folder;
+use crate::cli::serving::Server;
+use crate::cli::support::folder;
 
 const DOOR: &str = r#"design Door "A door that counts"
 

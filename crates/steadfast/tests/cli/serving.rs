@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::{Ran, command, folder, root};
+use crate::cli::support::{Ran, command, folder, root};
 
 /// A process that is gone in the end.
 pub struct Running(pub Child);

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::process::Stdio;
 
-use crate::support::{command, folder, folder_with, run};
+use crate::cli::support::{command, folder, folder_with, run};
 
 #[test]
 fn a_reader_that_leaves_is_no_error() {

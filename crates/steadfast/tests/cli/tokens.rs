@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::serving::Server;
-use crate::support::{Ran, command, folder, run_in};
+use crate::cli::serving::Server;
+use crate::cli::support::{Ran, command, folder, run_in};
 
 /// The server asks for tokens; its keys are those that the commands make.
 fn guarded(test: &str) -> Server {

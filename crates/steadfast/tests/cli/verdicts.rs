@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::serving::{Running, Server};
-use crate::support::{Ran, SOUND, command, folder, run_in, verdicts};
+use crate::cli::serving::{Running, Server};
+use crate::cli::support::{Ran, SOUND, command, folder, run_in, verdicts};
 
 /// Breaks its promise when a door is opened the second time.
 fn violated() -> String {

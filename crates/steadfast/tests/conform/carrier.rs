@@ -9,8 +9,8 @@ use model_checker::sample::{Answer, Call, Event, Refusal, Slot, State, TICK_MS, 
 use runtime::{Fired, ManualClock, Request, Runtime, Settings, memory_name};
 use serde_json::{Map, Value as Json};
 
-use crate::door::{Door, Outcome};
-use crate::json::{Evidence, START};
+use crate::conform::door::{Door, Outcome};
+use crate::conform::json::{Evidence, START};
 
 /// Why a history is not carried on.
 #[derive(Debug)]

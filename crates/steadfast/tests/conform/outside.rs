@@ -8,8 +8,8 @@ use model_checker::sample::{Answered, Refusal, Value};
 use runtime::{Clock, Delivered, Delivery, Fired, Outside, Worked, proofs};
 use serde_json::{Map, Value as Json};
 
-use crate::carrier::{Carried, Carrier, Stop, differs};
-use crate::json::{hex, pair};
+use crate::conform::carrier::{Carried, Carrier, Stop, differs};
+use crate::conform::json::{hex, pair};
 
 /// Gives one answer, and keeps what it was asked.
 struct Says {

@@ -8,9 +8,9 @@ use model_checker::sample::{Drawn, Event};
 use server::Config;
 use ureq::Agent;
 
-use crate::carrier::Carrier;
-use crate::door::Door;
-use crate::walk::Walk;
+use crate::conform::carrier::Carrier;
+use crate::conform::door::Door;
+use crate::conform::walk::Walk;
 
 /// Repairs and deliveries are the server's own: no request makes them.
 fn is_call(drawn: &Drawn) -> bool {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use design::model::Design;
 use model_checker::sample::{Drawn, Sample};
 
-use crate::carrier::{Carried, Carrier, Stop};
+use crate::conform::carrier::{Carried, Carrier, Stop};
 
 #[derive(Default)]
 pub struct Tally {

@@ -10,10 +10,10 @@ use runtime::proofs;
 use serde_json::{Map, Value};
 use ureq::Agent;
 
-use crate::followed::{Followed, Seen};
-use crate::script::{Answer, Call, Line, Operation, Record, Script, Told};
-use crate::served::{PATIENCE, Served, agent};
-use crate::world::Service;
+use crate::drives::followed::{Followed, Seen};
+use crate::drives::script::{Answer, Call, Line, Operation, Record, Script, Told};
+use crate::drives::served::{PATIENCE, Served, agent};
+use crate::drives::world::Service;
 
 /// Of one principal, at one record.
 type MemoryPlace = (String, String, String);

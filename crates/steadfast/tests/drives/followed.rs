@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::script::{Operation, Record};
-use crate::served::{PATIENCE, agent};
+use crate::drives::script::{Operation, Record};
+use crate::drives::served::{PATIENCE, agent};
 
 #[derive(Clone, Debug)]
 pub struct Seen {

@@ -11,7 +11,7 @@ use engine::HashPart;
 use runtime::proofs;
 use serde_json::Value;
 
-use crate::script::Manner;
+use crate::drives::script::Manner;
 
 pub struct Service {
     pub url: String,

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use crate::python::{programs, run};
-use crate::served::{Served, catalog, folder};
+use crate::openapi::python::{programs, run};
+use crate::openapi::served::{Served, catalog, folder};
 
 const HOLDS_A_SEAT: &str = r#"
 import sys

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use crate::python::{programs, run};
-use crate::served::{Served, catalog, folder};
+use crate::openapi::python::{programs, run};
+use crate::openapi::served::{Served, catalog, folder};
 
 /// So many requests are made up for each operation; a variable of the environment asks for more.
 const EXAMPLES: &str = "8";

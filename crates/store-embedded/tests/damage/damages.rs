@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use store::Seeded;
 
-use crate::victim::Victim;
+use crate::damage::victim::Victim;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {

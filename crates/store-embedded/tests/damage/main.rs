@@ -2,8 +2,7 @@
 //! is opened with everything that was acknowledged, or it is refused and the message names the file.
 
 mod damages;
-#[path = "../place/mod.rs"]
-mod place;
+use crate::place;
 mod victim;
 
 use std::path::{Path, PathBuf};

@@ -5,8 +5,7 @@
 //!
 //! `STEADFAST_KILLS` sets how often; the default is small.
 
-#[path = "../place/mod.rs"]
-mod place;
+use crate::place;
 mod takeback;
 mod worker;
 
@@ -30,7 +29,7 @@ const DIRECTORY: &str = "STEADFAST_TORTURE_DIRECTORY";
 /// How many times the asked number of lives a slow machine may take until enough has happened.
 const PATIENCE: u64 = 40;
 
-const NAME: &str = "nothing_acknowledged_is_lost_and_nothing_is_applied_twice";
+const NAME: &str = "torture::nothing_acknowledged_is_lost_and_nothing_is_applied_twice";
 
 /// What the killed processes have acknowledged.
 #[derive(Default)]

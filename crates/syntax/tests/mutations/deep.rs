@@ -1,6 +1,6 @@
 //! Nesting without end gives one clear message, on a small stack, in linear time.
 
-use crate::walk;
+use crate::mutations::walk;
 use syntax::{FileId, MAX_DEPTH, parse_counting};
 
 const LEVELS: usize = 100_000;
@@ -110,7 +110,10 @@ fn check(name: &str, text: &str, code: &str) {
         assert_eq!(last, Some("actor last"), "{name}");
     }
     let tokens = parsed.tokens.len() as u64;
-    assert!(looks <= crate::LOOKS_PER_TOKEN * tokens, "{name}: {looks} looks for {tokens} tokens");
+    assert!(
+        looks <= crate::mutations::LOOKS_PER_TOKEN * tokens,
+        "{name}: {looks} looks for {tokens} tokens"
+    );
     // dropping the tree happens here, on the small stack
 }
 

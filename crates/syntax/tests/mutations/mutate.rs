@@ -1,6 +1,6 @@
 //! Texts that are nearly right.
 
-use crate::random::Random;
+use crate::mutations::random::Random;
 use syntax::{FileId, TokenKind, lex};
 
 const CONSTRUCTS: &str = include_str!("../data/constructs.design");

@@ -1,7 +1,7 @@
 //! Views, and what is to be shown of a design.
 
-use crate::item;
-use crate::show::show;
+use crate::tree::item;
+use crate::tree::show::show;
 use syntax::tree::*;
 
 #[test]

@@ -49,7 +49,7 @@ mod tests {
         let run = shell("sleep 0.2; echo done").unwrap();
         assert_eq!(run.stdout, "done\n");
         assert!(run.wall >= Duration::from_millis(200), "{run:?}");
-        assert!(run.cpu < Duration::from_millis(100), "{run:?}");
+        assert!(run.cpu < run.wall / 2, "{run:?}");
         assert!(run.resident_bytes_max > 100_000, "{run:?}");
     }
 

@@ -2,10 +2,9 @@
 //! what the text was made of, which shares nothing with it. Both must say the same.
 //!
 //! `cargo xtask fuzz checker` goes further; so does
-//! `STEADFAST_DESIGNS=5000 STEADFAST_SEED=7 cargo test --release -p model-checker --test naive`.
+//! `STEADFAST_DESIGNS=5000 STEADFAST_SEED=7 cargo test --release -p model-checker --test it random_designs`.
 
-#[path = "naive/mod.rs"]
-mod naive;
+use crate::naive;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

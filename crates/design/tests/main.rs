@@ -1,0 +1,12 @@
+//! All tests of the compiler, in one program.
+
+mod analysis;
+mod bounded;
+mod common;
+mod designs;
+mod messages;
+mod one_mistake;
+mod orphans;
+mod reference;
+mod robustness;
+mod static_rules;

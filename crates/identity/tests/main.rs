@@ -1,0 +1,5 @@
+//! All tests of identity, in one program.
+
+mod audit;
+mod support;
+mod tokens;

@@ -1,0 +1,21 @@
+//! All tests of the checker, in one program.
+
+mod budget;
+mod commit;
+mod dense_time;
+mod findings;
+mod leads;
+mod lease;
+mod limits;
+mod naive;
+mod network;
+mod oracle;
+mod planted;
+mod random_designs;
+mod recovery;
+mod several;
+mod slices;
+mod stateright_oracle;
+mod support;
+mod tlc;
+mod verdicts;

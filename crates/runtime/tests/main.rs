@@ -1,0 +1,30 @@
+//! All tests of the runtime, in one program.
+
+mod apart;
+#[path = "stored/archive.rs"]
+mod archive;
+mod asking;
+mod blobs;
+mod calls;
+mod children;
+mod distant;
+mod due;
+mod examples;
+mod explained;
+mod kept;
+mod linear;
+mod linearizable;
+mod messages;
+mod past;
+mod ranges;
+mod reads;
+mod replace;
+mod restored;
+mod retention;
+mod soft;
+mod stored;
+mod support;
+mod text;
+mod torture;
+mod views;
+mod visibility;

@@ -1,0 +1,12 @@
+//! All tests of the command line and of what it serves, in one program.
+
+#[path = "cli/main.rs"]
+mod cli;
+#[path = "conform/main.rs"]
+mod conform;
+#[path = "drives/main.rs"]
+mod drives;
+mod evidence;
+#[path = "openapi/main.rs"]
+mod openapi;
+mod snippets;

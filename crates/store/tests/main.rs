@@ -1,0 +1,4 @@
+//! All tests of the contract of stores, in one program.
+
+mod memory;
+mod wrong_stores;
