@@ -86,11 +86,21 @@ async fn serve_encrypted(tls: &TlsAcceptor, stream: TcpStream, app: &Arc<App>, r
     let _ = connection.await;
 }
 
-async fn serve<S>(stream: S, app: &Arc<App>, router: Router)
+/// Steps by the short way, and from the first other request on by the HTTP library.
+pub async fn serve<S>(stream: S, app: &Arc<App>, router: Router)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let Some(stream) = quick::serve(stream, app).await else { return };
+    if let Some(stream) = quick::serve(stream, app).await {
+        by_library(stream, app, router).await;
+    }
+}
+
+/// Whatever a client of HTTP/1.1 may ask.
+pub async fn by_library<S>(stream: S, app: &Arc<App>, router: Router)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let limits = app.limits();
     let answer = |request| routes::answer(Arc::clone(app), router.clone(), request);
     let connection = http1::Builder::new()

@@ -4,6 +4,8 @@
 //! first other request the connection goes over to the HTTP library, from the first byte of that request on,
 //! and stays there. What is done and said is the same both ways: both go by [`step::Asked`].
 
+#[cfg(test)]
+mod against_library;
 mod head;
 mod pause;
 mod rewound;
