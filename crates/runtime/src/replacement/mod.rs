@@ -216,14 +216,8 @@ impl Runtime {
                 Err(_) => Decision::Abandon,
             }
         });
-        match ticket {
-            Ok(ticket) => ticket.wait()?,
-            Err(error) => {
-                // it was not taken: nothing has changed
-                self.gate.resume();
-                return Err(error.into());
-            }
-        }
+        // it was not taken, or it never became durable: this runtime goes on
+        ticket.and_then(|ticket| ticket.wait()).inspect_err(|_| self.gate.resume())?;
         outcome.map(|_| ()).map_err(ReplaceError::from)
     }
 
