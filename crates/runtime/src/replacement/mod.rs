@@ -112,8 +112,16 @@ impl Runtime {
         if !begun {
             return Err(ReplaceError::Busy);
         }
+        let name = design.name.clone();
+        tracing::info!(design = %name, "a new version is put in place of the one that runs");
         let replaced = self.replace_now(design, text, drop);
         self.gate.end_copying();
+        match &replaced {
+            Ok(_) => tracing::info!(design = %name, "the new version has the say"),
+            Err(error) => {
+                tracing::warn!(design = %name, %error, "not replaced; the old version serves on");
+            }
+        }
         let (schema, older) = replaced?;
         Ok(self.successor(schema, older))
     }
