@@ -2,6 +2,7 @@
 //! verdicts that are kept. Each is written whole by the server; scripts only make them livelier.
 
 mod answer;
+mod aside;
 mod assets;
 mod call;
 mod check;
@@ -242,6 +243,7 @@ async fn get(
         ["views", view] => views::one(visit, service, view).await?,
         ["outbox"] => outbox::page(visit, service)?,
         ["repairs"] => repairs::page(visit, service).await?,
+        ["aside"] => aside::page(visit, service).await?,
         ["refusals"] => refusals::page(visit, service),
         ["load"] => load::page(visit, service),
         ["load", "events"] => {
@@ -284,6 +286,9 @@ async fn post(
             }
         }
         ["outbox", "retry"] => outbox::retry(visit, service, &form).await,
+        ["aside", what @ ("retry" | "discard")] => {
+            aside::resolve(gateway, visit, service, what, &form).await
+        }
         ["check"] => {
             look::may_operate(visit)?;
             gateway::checking::begin(gateway, service);

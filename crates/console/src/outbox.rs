@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::Response;
 use design::model::OperationKind;
 use identity::Act;
-use runtime::Waiting;
+use runtime::{CallError, Waiting};
 use serde_json::json;
 
 use crate::fields::{Sent, sent};
@@ -166,6 +166,7 @@ pub async fn retry(
     let Some(found) = found else {
         return Err(Problem::unknown("this entry is not in the outbox any more"));
     };
+    let place = Place { name: &service.name, design: service.design() };
     let runtime = std::sync::Arc::clone(&service.runtime);
     let key = found.key.clone();
     let retried = tokio::task::spawn_blocking(move || runtime.retry(&found)).await;
@@ -175,10 +176,11 @@ pub async fn retry(
             // it is under way, whether or not the log takes the line
             let _ = visit.gateway.auditor.done(Act::DeadLetterRetried, &visit.caller.principal, of);
         }
+        // it cannot be read, so it was set aside: that page says why
+        Ok(Err(CallError::Damaged(_))) => return Ok(session::go(&place.at("/aside"))),
         Ok(Err(error)) => return Err(look::problem(service, error)),
         Err(_) => return Err(Problem::broken()),
     }
-    let place = Place { name: &service.name, design: service.design() };
     let again = format!("/outbox?again={}", crate::html::encoded(&key));
     Ok(session::go(&place.at(&again)))
 }

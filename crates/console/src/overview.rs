@@ -77,6 +77,15 @@ fn card(page: &mut Html, service: &Service) {
             dead
         );
     }
+    let aside = service.kept::<Seen>().set_aside();
+    if aside > 0 {
+        html!(
+            page,
+            "<div><dt>set aside</dt><dd class=\"bad\"><a href=\"{}\">{}</a></dd></div>",
+            place.at("/aside"),
+            aside
+        );
+    }
     html!(page, "</dl>");
     if let Some(trouble) = service.runtime.counters().trouble() {
         html!(page, "<p class=\"bad\">{}</p>", trouble);

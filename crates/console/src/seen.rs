@@ -14,10 +14,11 @@ use crate::pulse::{Pulse, Second, Totals};
 pub struct Seen {
     pulse: Mutex<Pulse>,
     dead_letters: AtomicU64,
+    set_aside: AtomicU64,
     sheet: OnceLock<Sheet>,
 }
 
-/// The outbox is looked through no further than this when dead letters are counted.
+/// The outbox and what was set aside are looked through no further than this when they are counted.
 const LOOKED_AT: usize = 1_000;
 
 impl Seen {
@@ -39,6 +40,9 @@ impl Seen {
             let dead = waiting.iter().filter(|one| one.state == DEAD_LETTER).count();
             self.dead_letters.store(dead as u64, Ordering::Relaxed);
         }
+        if let Ok(aside) = runtime.set_aside(LOOKED_AT) {
+            self.set_aside.store(aside.len() as u64, Ordering::Relaxed);
+        }
     }
 
     pub fn seconds(&self) -> Vec<Second> {
@@ -47,6 +51,11 @@ impl Seen {
 
     pub fn dead_letters(&self) -> u64 {
         self.dead_letters.load(Ordering::Relaxed)
+    }
+
+    /// Entries that could not be worked on.
+    pub fn set_aside(&self) -> u64 {
+        self.set_aside.load(Ordering::Relaxed)
     }
 
     /// The derivation, worked out when it is first asked for.

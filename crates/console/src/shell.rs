@@ -20,13 +20,14 @@ pub enum Tab {
     Views,
     Outbox,
     Repairs,
+    Aside,
     Refusals,
     Load,
     Hot,
     Check,
 }
 
-const TABS: [(Tab, &str, &str); 11] = [
+const TABS: [(Tab, &str, &str); 12] = [
     (Tab::Design, "", "Design"),
     (Tab::Records, "/records", "Records"),
     (Tab::Steps, "/steps", "Steps"),
@@ -34,6 +35,7 @@ const TABS: [(Tab, &str, &str); 11] = [
     (Tab::Views, "/views", "Views"),
     (Tab::Outbox, "/outbox", "Outbox"),
     (Tab::Repairs, "/repairs", "Repairs"),
+    (Tab::Aside, "/aside", "Set aside"),
     (Tab::Refusals, "/refusals", "Refusals"),
     (Tab::Load, "/load", "Load"),
     (Tab::Hot, "/hot", "Hot keys"),

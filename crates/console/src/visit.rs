@@ -102,6 +102,7 @@ impl Visit {
     pub fn badge(&self, service: &Service, tab: Tab) -> u64 {
         match tab {
             Tab::Outbox if self.caller.roles == Roles::All => service.kept::<Seen>().dead_letters(),
+            Tab::Aside if self.caller.roles == Roles::All => service.kept::<Seen>().set_aside(),
             _ => 0,
         }
     }

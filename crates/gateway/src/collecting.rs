@@ -54,7 +54,10 @@ impl Collections {
             }
             // the version in its place is asked the next time
             Err(CallError::Replaced) => {}
-            Err(_) => sums.failed += 1,
+            Err(error) => {
+                tracing::warn!(%design, %error, "content was not collected");
+                sums.failed += 1;
+            }
         }
     }
 }

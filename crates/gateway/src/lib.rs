@@ -7,6 +7,7 @@
 
 mod access;
 mod admin;
+mod aside;
 mod calling;
 pub mod checking;
 mod collecting;

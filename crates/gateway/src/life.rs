@@ -60,6 +60,13 @@ impl Gateway {
             checking::unknown_ones(self);
         }
         let removed = new.runtime.remove_left_over().unwrap_or(0);
+        if let Err(error) = &started {
+            tracing::error!(
+                design = %old.name,
+                %error,
+                "the new version serves, but what runs beside it was not started",
+            );
+        }
         started.map_err(|error| AdminError::NotStarted(Box::new(error)))?;
         Ok(Replaced { verdict, removed })
     }

@@ -149,7 +149,12 @@ impl Problem {
             CallError::Store(error) => Problem::of_store(error),
             CallError::Replaced => Problem::new(&kinds::REPLACED, "nothing was done; come again")
                 .hint(Hint::AgainAfter(1)),
-            CallError::Damaged(_) | CallError::NotFetched => Problem::broken(),
+            CallError::Damaged(damaged) => {
+                let design = &service.name;
+                tracing::error!(%design, reason = %damaged, "a call needs what cannot be read");
+                Problem::broken()
+            }
+            CallError::NotFetched => Problem::broken(),
         }
     }
 
@@ -171,7 +176,10 @@ impl Problem {
                     .hint(Hint::AgainAfter(5))
             }
             store::Error::Closed => Problem::stopping(),
-            _ => Problem::broken(),
+            error => {
+                tracing::error!(%error, "the store failed a call");
+                Problem::broken()
+            }
         }
     }
 

@@ -1,10 +1,11 @@
 //! How truth lies in a store: typed keys, and the bytes of records, log entries, outbox entries,
-//! kept outcomes and entries of the feed.
+//! kept outcomes, entries of the feed and entries set aside.
 //!
 //! Everything here turns values into bytes and bytes into values. Nothing here reads or writes a
 //! store. A key or value that cannot be read gives a [`Damaged`], which names the space, the key and
 //! what was wrong.
 
+mod aside;
 mod bytes;
 mod codec;
 mod damaged;
@@ -23,6 +24,7 @@ pub mod size;
 mod space;
 pub mod value;
 
+pub use aside::SetAside;
 pub use bytes::{Reader, put_bytes, put_number, put_signed, put_sized};
 pub use codec::Codec;
 pub use damaged::{Damaged, Wrong};
@@ -31,7 +33,7 @@ pub use feed::FeedEntry;
 pub use forgetting::{OPERATIONS_MAX, forgetting, log_of};
 pub use form::{KeyForm, Part};
 pub use key::{
-    About, ActedKey, ContentKey, FollowerKey, LogKey, MetaKey, OutboxDueKey, OutboxKey,
+    About, ActedKey, AsideKey, ContentKey, FollowerKey, LogKey, MetaKey, OutboxDueKey, OutboxKey,
     OutcomeDueKey, OutcomeKey, RecordKey, RepairDueKey, StoredKey,
 };
 pub use log_entry::{append_time, take_append_time};

@@ -37,10 +37,12 @@ pub enum Space {
     Follower = b'f',
     /// what the runtime keeps of the design itself
     Meta = b'm',
+    /// entries that were taken out of their queue because they could not be worked on
+    Aside = b'x',
 }
 
 impl Space {
-    pub const ALL: [Space; 11] = [
+    pub const ALL: [Space; 12] = [
         Space::Record,
         Space::LogEntry,
         Space::Idempotency,
@@ -52,6 +54,7 @@ impl Space {
         Space::Apart,
         Space::Follower,
         Space::Meta,
+        Space::Aside,
     ];
 
     pub fn letter(self) -> u8 {
@@ -72,6 +75,7 @@ impl Space {
             Space::Apart => "actor mark",
             Space::Follower => "follower",
             Space::Meta => "design entry",
+            Space::Aside => "entry set aside",
         }
     }
 

@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use design::model::{Design, SubjectId};
 use engine::Program;
 use layout::{
-    Codec, DesignNumber, FeedEntry, KeptOutcome, OutboxEntry, Pool, Reader, RecordForm, Space,
-    StoredKey, Wrong, put_head, put_numbers, take_append_time, take_numbers, value,
+    Codec, DesignNumber, FeedEntry, KeptOutcome, OutboxEntry, Pool, Reader, RecordForm, SetAside,
+    Space, StoredKey, Wrong, put_head, put_numbers, take_append_time, take_numbers, value,
 };
 
 const DESIGN: &str = include_str!("../../runtime/tests/stored/Archive.design");
@@ -124,6 +124,9 @@ fn every_value_reads_and_is_written_the_same() {
             }
             StoredKey::Outcome(_) => {
                 assert_eq!(KeptOutcome::take(&stored).unwrap().to_bytes(), stored);
+            }
+            StoredKey::Aside(_) => {
+                assert_eq!(SetAside::take(&stored).unwrap().to_bytes(), stored);
             }
             StoredKey::Meta(parsed) if parsed == layout::MetaKey::NUMBERS => {
                 assert_eq!(put_numbers(&take_numbers(&stored).unwrap()), stored);

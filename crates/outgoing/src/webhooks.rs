@@ -147,6 +147,8 @@ impl Teller {
                 Ok(Err(Stopped)) => return,
                 Err(error) => {
                     // the store is in trouble: what is not kept is told again
+                    let url = &self.subscription.url;
+                    tracing::warn!(%url, %error, "a webhook cannot read the feed");
                     lock(&self.standing).trouble = format!("the feed cannot be read: {error}");
                     follower.back();
                     if self.pause(&follower, Duration::from_secs(1)).is_err() {
@@ -213,6 +215,10 @@ impl Teller {
                 Err((trouble, asked_for)) => {
                     {
                         let mut standing = lock(&self.standing);
+                        if standing.trouble != trouble {
+                            let url = &self.subscription.url;
+                            tracing::warn!(%url, %trouble, "a webhook was not taken; it is told again");
+                        }
                         standing.attempts = standing.attempts.saturating_add(1);
                         standing.trouble = trouble;
                     }

@@ -9,6 +9,7 @@
 //! | `calls` | a call: arguments, step, commit, answer |
 //! | `repairs` | what is due, and fires |
 //! | `outbox` | effects and messages on their way |
+//! | `aside` | entries that cannot be worked on |
 //! | `views` | what is derived from the feed |
 //! | `feed` | transitions, followers, the past, a history walked again |
 //! | `logs` | entries that are kept for a time |
@@ -19,6 +20,7 @@
 //! | `truth` | reading records |
 //! | `values` | values as clients write them |
 
+mod aside;
 mod calls;
 mod content;
 mod core;
@@ -35,6 +37,7 @@ mod views;
 mod workers;
 
 pub use self::core::{Clock, Counters, HotKey, ManualClock, Runtime, Settings, SystemClock};
+pub use aside::{Aside, AsideError};
 pub use calls::{
     CallError, IfMatch, MemoryPlace, Refused, Reply, Request, TextBegun, TextCall, memory_name,
 };

@@ -3,6 +3,7 @@
 mod apart;
 #[path = "stored/archive.rs"]
 mod archive;
+mod aside;
 mod asking;
 mod blobs;
 mod calls;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use runtime::{CallError, Delivered, Delivery, Outside, ReplaceError, Request, Runtime};
 use serde_json::{Value, json};
-use store::block_on;
+use store::{Store as _, block_on};
 use support::{Bench, START, ask, bench, bench_on, compile};
 
 const SHOP: &str = r#"
@@ -365,4 +365,102 @@ fn a_design_that_changed_while_nobody_served_it_is_replaced_when_it_is_opened() 
     );
     let said = error.err().unwrap().to_string();
     assert!(said.contains("`Item.ItemState.note` is gone"), "{said}");
+}
+
+/// A store in memory that cannot make anything durable once it is told so.
+struct Unsynced {
+    memory: store::Memory,
+    fails: AtomicBool,
+}
+
+impl store::LocalStore for Unsynced {
+    fn transact(
+        &self,
+        run: &mut dyn FnMut(&mut dyn store::Transaction) -> store::Decision,
+    ) -> store::Result<store::Ticket> {
+        let ticket = self.memory.local().unwrap().transact(run)?;
+        if !self.fails.load(Ordering::Acquire) {
+            return Ok(ticket);
+        }
+        let never = Arc::new(store::Progress::new(0));
+        never.fail(store::Error::Unavailable("the sync failed".into()));
+        Ok(store::Ticket::new(u64::MAX, &never))
+    }
+
+    fn progress(&self) -> &Arc<store::Progress> {
+        self.memory.local().unwrap().progress()
+    }
+}
+
+impl store::Store for Unsynced {
+    fn read<'a>(
+        &'a self,
+        keys: &'a [store::Key],
+        at_least: Option<store::Cursor>,
+    ) -> store::Pending<'a, Vec<Option<store::Record>>> {
+        self.memory.read(keys, at_least)
+    }
+
+    fn scan(&self, scan: store::Scan) -> store::Pending<'_, store::Page> {
+        self.memory.scan(scan)
+    }
+
+    fn commit(&self, commit: store::Commit) -> store::Pending<'_, store::Cursor> {
+        self.memory.commit(commit)
+    }
+
+    fn feed(&self, from: store::Cursor, limit: usize) -> store::Pending<'_, store::FeedPage> {
+        self.memory.feed(from, limit)
+    }
+
+    fn changed(&self, after: store::Cursor) -> store::Pending<'_, store::Cursor> {
+        self.memory.changed(after)
+    }
+
+    fn head(&self, partition: store::Partition) -> store::Pending<'_, store::Cursor> {
+        self.memory.head(partition)
+    }
+
+    fn trim(&self, below: store::Cursor) -> store::Pending<'_, store::Cursor> {
+        self.memory.trim(below)
+    }
+
+    fn blobs(&self) -> &dyn store::Blobs {
+        self.memory.blobs()
+    }
+
+    fn limits(&self) -> store::Limits {
+        self.memory.limits()
+    }
+
+    fn describe(&self) -> store::Description {
+        self.memory.describe()
+    }
+
+    fn local(&self) -> Option<&dyn store::LocalStore> {
+        Some(self)
+    }
+
+    fn close(&self) -> store::Pending<'_, ()> {
+        self.memory.close()
+    }
+}
+
+#[test]
+fn a_switch_that_never_becomes_durable_leaves_the_old_version_serving() {
+    let store = Arc::new(Unsynced { memory: store::Memory::new(), fails: AtomicBool::new(false) });
+    let clock = Arc::new(runtime::ManualClock::new(START));
+    let old = bench_on(compile("shop", SHOP), store.clone(), clock);
+    old.call(ask("keeper", "make", "kim").with("item", "a").with("price", 1)).unwrap();
+    store.fails.store(true, Ordering::Release);
+    let other = || changed("free: ItemState.status != HELD", "shown: ItemState.status = SHOWN");
+    match old.runtime.replace(other(), &[]) {
+        Err(ReplaceError::Call(CallError::Store(_))) => {}
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("nothing is durable"),
+    }
+    assert!(!old.runtime.is_replaced());
+    store.fails.store(false, Ordering::Release);
+    old.call(item("show", "a")).unwrap();
+    assert!(old.runtime.replace(other(), &[]).is_ok());
 }

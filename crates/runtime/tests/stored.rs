@@ -38,18 +38,20 @@ fn put(bench: &Bench, key: &[u8], value: &[u8]) {
 #[test]
 fn an_error_names_the_space_the_key_and_what_is_wrong() {
     let bench = archive();
-    put(&bench, b"\0\0t\0", b"");
-    let told = match bench.runtime.fire_one() {
+    put(&bench, b"\0\0o\0\x06name", b"\x09");
+    let listed = bench.runtime.outbox(10).unwrap();
+    let unreadable = listed.iter().find(|one| one.state == "unreadable").unwrap();
+    let told = match bench.runtime.retry(unreadable) {
         Err(error @ CallError::Damaged(_)) => error.to_string(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(told, r"the due repair key `\x00\x00t\x00` is damaged: it ends too early");
-    put(&bench, b"\0\0o\0\x06name", b"\x09");
-    let told = bench.runtime.outbox(10).unwrap_err().to_string();
     assert_eq!(
         told,
         r"the outbox entry under `\x00\x00o\x00\x06name` is damaged: it is written in a form that this program does not know"
     );
+    assert_eq!(unreadable.trouble, told);
+    let aside = bench.runtime.set_aside(10).unwrap();
+    assert!(aside.iter().any(|one| one.reason == told), "{aside:?}");
 }
 
 /// A line for each key with its value, and a line for each entry of the feed.

@@ -22,7 +22,7 @@ mod routes;
 pub mod sample;
 mod start;
 mod tls;
-mod tracing;
+mod traced;
 mod websocket;
 
 pub use config::Config;

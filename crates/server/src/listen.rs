@@ -1,7 +1,7 @@
 //! Connections: accepted up to a limit, served, and let finish when the server stops.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use hyper::server::conn::{http1, http2};
@@ -14,6 +14,9 @@ use tokio_rustls::TlsAcceptor;
 use crate::app::App;
 use crate::{quick, routes, tls};
 
+/// Refused connections are told of this often at most.
+const TELL_EVERY: Duration = Duration::from_secs(10);
+
 /// Accepts until the server is told to stop, then waits for what is under way, but not for ever.
 pub async fn accept(
     listener: TcpListener,
@@ -23,6 +26,7 @@ pub async fn accept(
 ) {
     let stopped = app.stopped();
     tokio::pin!(stopped);
+    let mut refused = Refused::default();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -30,7 +34,8 @@ pub async fn accept(
         };
         let stream = match accepted {
             Ok((stream, _)) => stream,
-            Err(_) => {
+            Err(error) => {
+                refused.tell(&error.to_string());
                 // out of descriptors, most likely: those who are here go first
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
@@ -39,6 +44,7 @@ pub async fn accept(
         let Some(place) = app.connect() else {
             // closed at once: whoever waits in line is told sooner than by a timeout
             drop(stream);
+            refused.tell("as many connections are open as the limits allow");
             continue;
         };
         // answers are small: waiting to fill a packet would only make them late
@@ -62,11 +68,33 @@ pub async fn accept(
     let _ = tokio::time::timeout(patience, finished).await;
 }
 
+/// Connections that were not taken. A line for each would be as many as whoever floods the server likes.
+#[derive(Default)]
+struct Refused {
+    told: Option<Instant>,
+    since: u64,
+}
+
+impl Refused {
+    fn tell(&mut self, reason: &str) {
+        self.since += 1;
+        if self.told.is_some_and(|told| told.elapsed() < TELL_EVERY) {
+            return;
+        }
+        tracing::warn!(reason, connections = self.since, "connections were refused");
+        *self = Refused { told: Some(Instant::now()), since: 0 };
+    }
+}
+
 /// Agrees on a key and a protocol first, in the time that a head may take.
 async fn serve_encrypted(tls: &TlsAcceptor, stream: TcpStream, app: &Arc<App>, router: Router) {
     let patience = Duration::from_millis(app.limits().head_ms_max);
     // whoever does not come to an agreement is no news, either
-    let Ok(Ok(stream)) = tokio::time::timeout(patience, tls.accept(stream)).await else { return };
+    let stream = match tokio::time::timeout(patience, tls.accept(stream)).await {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(error)) => return tracing::debug!(%error, "no agreement on TLS"),
+        Err(_) => return tracing::debug!("no agreement on TLS in time"),
+    };
     if stream.get_ref().1.alpn_protocol() != Some(tls::HTTP_2) {
         return serve(stream, app, router).await;
     }

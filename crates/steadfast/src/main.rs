@@ -8,6 +8,7 @@ mod diagnostics;
 mod exit;
 mod heap;
 mod load;
+mod log;
 mod output;
 mod problem;
 mod progress;

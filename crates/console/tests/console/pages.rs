@@ -74,7 +74,7 @@ fn every_page_is_there_without_scripts_and_needs_nothing_from_elsewhere() {
     let running = with_seats();
     let front = page(running.address(), "/console");
     assert!(front.contains("Seat booking with timed holds"));
-    for rest in PAGES.iter().chain(&["/outbox", "/hot", "/check"]) {
+    for rest in PAGES.iter().chain(&["/outbox", "/aside", "/hot", "/check"]) {
         let text = page(running.address(), &format!("/console/tickets{rest}"));
         let plain = text.replace("http://www.w3.org/2000/svg", "");
         for outside in ["http://", "https://", "style=\"", "<style", "onclick", "javascript:"] {

@@ -131,8 +131,14 @@ fn a_role_sees_and_does_what_is_its_own() {
             ("sec-fetch-site", "same-origin"),
             ("cookie", cookie.as_str()),
         ];
-        for path in ["/console/tickets/outbox/retry", "/console/tickets/check"] {
-            let refused = client.request("POST", path, &headers, "effect=x&key=y");
+        assert_eq!(page(&mut client, cookie, "/console/tickets/aside").status, 403);
+        for path in [
+            "/console/tickets/outbox/retry",
+            "/console/tickets/aside/retry",
+            "/console/tickets/aside/discard",
+            "/console/tickets/check",
+        ] {
+            let refused = client.request("POST", path, &headers, "effect=x&key=y&id=z");
             assert_eq!(refused.status, 403, "{path}: {}", refused.text());
         }
     }

@@ -15,6 +15,9 @@ pub enum Act {
     /// somebody was, and may not do this
     Forbidden,
     DeadLetterRetried,
+    /// put back in the queue that it was taken out of
+    EntryRetried,
+    EntryDiscarded,
     DesignReplaced,
     StoreCopied,
     StoreRestored,
@@ -36,6 +39,8 @@ impl Act {
             Act::Unauthenticated => "unauthenticated",
             Act::Forbidden => "forbidden",
             Act::DeadLetterRetried => "dead letter retried",
+            Act::EntryRetried => "entry set aside retried",
+            Act::EntryDiscarded => "entry set aside discarded",
             Act::DesignReplaced => "design replaced",
             Act::StoreCopied => "store copied",
             Act::StoreRestored => "store restored",

@@ -13,8 +13,10 @@
 //! | `a` actor mark | hash of the principal, actor |
 //! | `f` follower | name |
 //! | `m` design entry | what it is about |
+//! | `x` entry set aside | hash |
 
 mod about;
+mod aside;
 mod due;
 mod outbox;
 mod outcome;
@@ -23,6 +25,7 @@ mod record;
 mod stored;
 
 pub use about::{About, ActedKey, ContentKey, FollowerKey, MetaKey};
+pub use aside::AsideKey;
 pub use due::RepairDueKey;
 pub use outbox::{OutboxDueKey, OutboxKey};
 pub use outcome::{OutcomeDueKey, OutcomeKey};

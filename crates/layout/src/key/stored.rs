@@ -1,8 +1,8 @@
 //! Any stored key.
 
 use super::{
-    ActedKey, ContentKey, FollowerKey, LogKey, MetaKey, OutboxDueKey, OutboxKey, OutcomeDueKey,
-    OutcomeKey, RecordKey, RepairDueKey,
+    ActedKey, AsideKey, ContentKey, FollowerKey, LogKey, MetaKey, OutboxDueKey, OutboxKey,
+    OutcomeDueKey, OutcomeKey, RecordKey, RepairDueKey,
 };
 use crate::damaged::{Damaged, Wrong};
 use crate::space::{DesignNumber, Space};
@@ -20,6 +20,7 @@ pub enum StoredKey<'k> {
     Acted(ActedKey<'k>),
     Follower(FollowerKey<'k>),
     Meta(MetaKey),
+    Aside(AsideKey),
 }
 
 impl<'k> StoredKey<'k> {
@@ -37,6 +38,7 @@ impl<'k> StoredKey<'k> {
             Space::Apart => StoredKey::Acted(ActedKey::parse(key)?),
             Space::Follower => StoredKey::Follower(FollowerKey::parse(key)?),
             Space::Meta => StoredKey::Meta(MetaKey::parse(key)?),
+            Space::Aside => StoredKey::Aside(AsideKey::parse(key)?),
         })
     }
 
@@ -53,6 +55,7 @@ impl<'k> StoredKey<'k> {
             StoredKey::Acted(key) => key.to_bytes(),
             StoredKey::Follower(key) => key.to_bytes(),
             StoredKey::Meta(key) => key.to_bytes(),
+            StoredKey::Aside(key) => key.to_bytes(),
         }
     }
 
@@ -72,6 +75,7 @@ impl<'k> StoredKey<'k> {
             StoredKey::Acted(key) => &mut key.design,
             StoredKey::Follower(key) => &mut key.design,
             StoredKey::Meta(key) => &mut key.design,
+            StoredKey::Aside(key) => &mut key.design,
         } = number;
         self
     }

@@ -9,6 +9,7 @@ use store::{Decision, KeyRange};
 
 use super::reply::CallError;
 use super::request::Request;
+use crate::aside::{Trouble, move_aside};
 use crate::core::Runtime;
 
 /// The stored part of a reply; its revision is the version of the stored record.
@@ -102,29 +103,40 @@ pub fn take(bytes: &[u8]) -> Result<Stored<Outcome>, Wrong> {
 }
 
 impl Runtime {
-    /// Forgets outcomes whose time is over, at most `limit` of them. Gives how many.
+    /// Forgets outcomes whose time is over, at most `limit` of them. Gives how many. Entries that cannot
+    /// be read are set aside, since nobody knows when their time is over.
     pub fn forget_outcomes(&self, limit: usize) -> Result<usize, CallError> {
         let now = self.clock.now_ms();
         let mut forgotten = 0;
+        let mut moved = Vec::new();
         self.transact(&mut |transaction| {
             let start = Space::IdempotencyDue.prefix(self.schema.number).to_vec();
-            let mut over = Vec::new();
+            let (mut over, mut damaged) = (Vec::new(), Vec::new());
             transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, _| {
-                match OutcomeDueKey::parse(key) {
-                    Ok(due) if due.at <= now && over.len() < limit => {
-                        over.push((key.to_vec(), due.outcome.to_bytes()));
-                        ControlFlow::Continue(())
-                    }
-                    _ => ControlFlow::Break(()),
+                if over.len() + damaged.len() >= limit {
+                    return ControlFlow::Break(());
                 }
+                match OutcomeDueKey::parse(key) {
+                    Ok(due) if due.at <= now => over.push((key.to_vec(), due.outcome.to_bytes())),
+                    Ok(_) => return ControlFlow::Break(()),
+                    Err(wrong) => damaged.push(wrong),
+                }
+                ControlFlow::Continue(())
             });
             forgotten = over.len();
             for (due, outcome) in &over {
                 transaction.delete(due);
                 transaction.delete(outcome);
             }
-            if over.is_empty() { Decision::Abandon } else { Decision::Commit }
+            moved.clear();
+            for wrong in damaged {
+                let keys = [wrong.bytes().to_vec()];
+                let trouble = Trouble::Damaged(Box::new(wrong));
+                moved.extend(move_aside(self.schema.number, &keys, &trouble, now, transaction));
+            }
+            if over.is_empty() && moved.is_empty() { Decision::Abandon } else { Decision::Commit }
         })?;
+        moved.iter().for_each(|moved| self.tell_moved(moved));
         Ok(forgotten)
     }
 }

@@ -15,6 +15,7 @@ mod text;
 mod text_answer;
 
 pub use ephemeral::Ephemerals;
+pub use idempotency::hash16;
 pub use memory::MemoryPlace;
 pub use perform::{Performed, Room, fetch, perform};
 pub use record_writer::{RecordWriter, reindex};

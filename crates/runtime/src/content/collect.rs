@@ -22,7 +22,7 @@ const KEYS: usize = 2_000;
 const DIGITS: usize = 64;
 
 /// What may mention a digest.
-const SPACES: [Space; 3] = [Space::Record, Space::LogEntry, Space::Outbox];
+const SPACES: [Space; 4] = [Space::Record, Space::LogEntry, Space::Outbox, Space::Aside];
 
 /// What a collection came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -11,7 +11,27 @@ pub struct Counters {
     operations: Vec<Operation>,
     conflicts: AtomicU64,
     forgotten: AtomicU64,
-    trouble: Mutex<Option<String>>,
+    moved_aside: AtomicU64,
+    /// of each kind of worker, in the order of `Worker`
+    trouble: Mutex<[Option<String>; 2]>,
+    /// a worker panicked, and is gone until the process starts anew
+    ended: Mutex<Option<String>>,
+}
+
+/// Who works on what is due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Worker {
+    Repairs,
+    Deliveries,
+}
+
+impl Worker {
+    pub fn name(self) -> &'static str {
+        match self {
+            Worker::Repairs => "repairs",
+            Worker::Deliveries => "deliveries",
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -32,8 +52,14 @@ impl Counters {
                 refused: Mutex::default(),
             })
             .collect();
-        let (conflicts, forgotten) = (AtomicU64::new(0), AtomicU64::new(0));
-        Counters { operations, conflicts, forgotten, trouble: Mutex::default() }
+        Counters {
+            operations,
+            conflicts: AtomicU64::new(0),
+            forgotten: AtomicU64::new(0),
+            moved_aside: AtomicU64::new(0),
+            trouble: Mutex::default(),
+            ended: Mutex::default(),
+        }
     }
 
     pub(crate) fn done(&self, operation: OperationId) {
@@ -74,13 +100,37 @@ impl Counters {
         self.forgotten.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn in_trouble(&self, trouble: Option<String>) {
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+    pub(crate) fn moved_aside(&self) {
+        self.moved_aside.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many entries were set aside since this runtime began, also those that went back.
+    pub fn set_aside(&self) -> u64 {
+        self.moved_aside.load(Ordering::Relaxed)
+    }
+
+    /// What keeps a worker from going on, or that nothing does. True: that is new.
+    pub(crate) fn in_trouble(&self, worker: Worker, trouble: Option<String>) -> bool {
+        let mut known = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = &mut known[worker as usize];
+        let is_new = *known != trouble;
+        *known = trouble;
+        is_new
+    }
+
+    /// A worker is gone for good.
+    pub(crate) fn ended(&self, trouble: String) {
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(trouble);
     }
 
     /// What keeps repairs or deliveries from going on, if something does.
     pub fn trouble(&self) -> Option<String> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if ended.is_some() {
+            return ended;
+        }
+        let known = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter().flatten().next().cloned()
     }
 
     /// (operation, how often done, how often refused by which clause)

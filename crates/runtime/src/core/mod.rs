@@ -17,6 +17,7 @@ mod settings;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use counters::Counters;
+pub(crate) use counters::Worker;
 pub use ground::transact;
 pub use hot::HotKey;
 pub use loaded::{Held, Loaded};

@@ -62,7 +62,8 @@ pub struct Followed {
 pub enum Ahead {
     Transitions(Vec<(String, Transition)>),
     Nothing,
-    /// the feed no longer goes back so far: what was between the two is gone
+    /// the feed no longer goes back so far, or a part of it cannot be read: what was between the two is
+    /// lost to the follower
     Gap {
         after: String,
         from: String,
@@ -147,6 +148,23 @@ impl Follower {
                 let after = self.next.to_string();
                 self.next = floor;
                 Ok(Ahead::Gap { after, from: floor.to_string() })
+            }
+            // less at a time, until what cannot be read stands alone
+            Err(CallError::Damaged(_)) if limit > 1 => self.ahead(limit / 2),
+            Err(CallError::Damaged(damaged)) => {
+                let after = self.next;
+                // commits are given whole, so this is the one that cannot be read
+                self.next = block_on(self.runtime.store.feed(after, 1))?.next;
+                let (after, from) = (after.to_string(), self.next.to_string());
+                tracing::error!(
+                    design = %self.runtime.schema.design.name,
+                    follower = %self.name,
+                    %after,
+                    through = %from,
+                    reason = %damaged,
+                    "a part of the feed cannot be read; the follower is told of a gap",
+                );
+                Ok(Ahead::Gap { after, from })
             }
             Err(error) => Err(error),
         }

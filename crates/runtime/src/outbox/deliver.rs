@@ -3,16 +3,16 @@
 use std::ops::ControlFlow;
 
 use design::model::{OperationId, OperationKind};
-use engine::outbox::{Answered, Entry, EntryState};
-use engine::{AnswerKind, Command, Outcome, Word};
+use engine::outbox::{Entry, EntryState};
+use engine::{Command, Outcome, Word};
 use layout::{OutboxDueKey, OutboxEntry, OutboxKey, Reader, Space, Wrong};
 use serde_json::{Map, Value};
 use store::{Decision, KeyRange, Transaction};
 use telemetry::Trace;
 
-use super::answer_value::{MISREAD, bound};
 use super::chosen::Chosen;
-use super::naming::{jitter, key_text};
+use super::naming::key_text;
+use crate::aside::{attempt, caught, move_aside};
 use crate::calls::{CallError, Performed, clause_name, fetch, perform};
 use crate::core::{Desk, Loaded, NOBODY, Newest, Plan, ReadError, Runtime, Schema, apply};
 use crate::values;
@@ -57,24 +57,28 @@ pub trait Outside: Send + Sync {
 pub enum Worked {
     /// an entry was delivered or tried
     Tried,
+    /// an entry could not be worked on: it stands apart from the outbox now, with the reason
+    SetAside,
     /// nothing is to be done before this time
     Idle(Option<i64>),
 }
 
 /// An entry on its way to the other side.
-struct Picked {
-    effect: OperationId,
+pub(super) struct Picked {
+    pub effect: OperationId,
     /// what names the call
-    name: Vec<u8>,
+    pub name: Vec<u8>,
+    /// where it stands in the index of due deliveries
+    pub due: Vec<u8>,
     /// none: a message, which is already done
-    delivery: Option<Delivery>,
+    pub delivery: Option<Delivery>,
     /// the clause that refused a message
     refused: Option<String>,
 }
 
 impl Picked {
     /// Where its entry stands.
-    fn key(&self, schema: &Schema) -> OutboxKey<'_> {
+    pub fn key(&self, schema: &Schema) -> OutboxKey<'_> {
         OutboxKey { design: schema.number, operation: self.effect, name: &self.name }
     }
 }
@@ -91,19 +95,19 @@ impl Runtime {
         outside: &dyn Outside,
         chosen: Option<&Chosen<'_>>,
     ) -> Result<Worked, CallError> {
-        let mut desk = self.desk();
-        let picked = self.pick(chosen, &mut desk);
-        self.give_back(desk);
-        let picked = match picked? {
-            Ok(picked) => picked,
-            Err(idle) => return Ok(Worked::Idle(idle)),
+        let picked = match self.pick(chosen)? {
+            Pick::Entry(picked) => picked,
+            Pick::Idle(at) => return Ok(Worked::Idle(at)),
+            Pick::SetAside => return Ok(Worked::SetAside),
         };
         match (&picked.delivery, &picked.refused) {
             (Some(delivery), _) => {
-                let delivered = outside.deliver(delivery);
-                let settled = self.settle(&picked, delivered);
+                let settled = match caught(|| outside.deliver(delivery)) {
+                    Ok(delivered) => self.settle(&picked, &delivered),
+                    Err(trouble) => self.give_up(&picked, &trouble),
+                };
                 self.in_flight().remove(&picked.key(&self.schema).to_bytes());
-                settled?;
+                return settled;
             }
             (None, Some(clause)) => self.counters.refused(picked.effect, clause),
             (None, None) => self.counters.done(picked.effect),
@@ -112,69 +116,92 @@ impl Runtime {
     }
 
     /// Takes the first entry that is due and that nobody has in hand.
-    fn pick(
-        &self,
-        chosen: Option<&Chosen<'_>>,
-        desk: &mut Desk,
-    ) -> Result<Result<Picked, Option<i64>>, CallError> {
+    fn pick(&self, chosen: Option<&Chosen<'_>>) -> Result<Pick, CallError> {
+        let mut desk = self.desk();
         let now = self.clock.now_ms();
-        let mut outcome: Result<Result<Picked, Option<i64>>, CallError> = Ok(Err(None));
+        let mut outcome: Result<Pick, CallError> = Ok(Pick::Idle(None));
         let mut wake = None;
+        let mut moved = None;
         let ticket = self.transact(&mut |transaction| {
             desk.pool.borrow_mut().reset();
-            (outcome, wake) = (Ok(Err(None)), None);
-            let start = Space::OutboxDue.prefix(self.schema.number).to_vec();
-            let mut found = None;
-            {
-                let in_flight = self.in_flight();
-                transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, _| {
-                    let is_under_way = |due: OutboxDueKey<'_>| {
-                        !in_flight.is_empty() && in_flight.contains(&due.entry.to_bytes())
-                    };
-                    // one that cannot be read is found, and said to be damaged
-                    if OutboxDueKey::parse(key).is_ok_and(is_under_way)
-                        || chosen.is_some_and(|chosen| !self.is_chosen(key, chosen, &*transaction))
-                    {
-                        return ControlFlow::Continue(());
-                    }
-                    found = Some(key.to_vec());
-                    ControlFlow::Break(())
-                });
-            }
-            let Some(key) = found else { return Decision::Abandon };
-            match self.prepare(&key, (now, chosen.is_some()), transaction, desk) {
-                Ok(Prepared::Idle(at)) => {
-                    outcome = Ok(Err(Some(at)));
+            (outcome, wake, moved) = (Ok(Pick::Idle(None)), None, None);
+            let Some(key) = self.first_waiting(chosen, &*transaction) else {
+                return Decision::Abandon;
+            };
+            let early = chosen.is_some();
+            match attempt(|| self.prepare(&key, (now, early), &*transaction, &mut desk)) {
+                Ok(Ok(Prepared::Idle(at))) => {
+                    outcome = Ok(Pick::Idle(Some(at)));
                     Decision::Abandon
                 }
-                Ok(Prepared::Deliver(picked)) => {
+                Ok(Ok(Prepared::Deliver(picked))) => {
                     self.in_flight().insert(picked.key(&self.schema).to_bytes());
-                    outcome = Ok(Ok(picked));
+                    outcome = Ok(Pick::Entry(picked));
                     Decision::Abandon
                 }
-                Ok(Prepared::Claimed(picked, plan) | Prepared::Message(picked, plan)) => {
+                Ok(Ok(Prepared::Claimed(picked, plan) | Prepared::Message(picked, plan))) => {
                     apply(&plan, transaction);
                     wake = plan.wake;
-                    outcome = Ok(Ok(picked));
+                    outcome = Ok(Pick::Entry(picked));
                     Decision::Commit
                 }
-                Err(error) => {
-                    outcome = Err(error.into());
+                Ok(Err(error)) => {
+                    outcome = Err(error);
                     Decision::Abandon
                 }
+                Err(trouble) => {
+                    let entry = OutboxDueKey::parse(&key).ok().map(|due| due.entry.to_bytes());
+                    let keys: Vec<Vec<u8>> = entry.into_iter().chain([key]).collect();
+                    moved = move_aside(self.schema.number, &keys, &trouble, now, transaction);
+                    outcome = Ok(Pick::SetAside);
+                    Decision::Commit
+                }
             }
-        })?;
+        });
+        // a panic may have left it in the middle of something
+        if moved.is_none() {
+            self.give_back(desk);
+        }
+        let ticket = ticket?;
         if let Some(at) = wake {
             self.alarm.ring(at);
         }
         // the world is told of nothing that a crash could still take back
         if let Err(error) = ticket.wait() {
-            if let Ok(Ok(picked)) = &outcome {
+            if let Ok(Pick::Entry(picked)) = &outcome {
                 self.in_flight().remove(&picked.key(&self.schema).to_bytes());
             }
             return Err(error.into());
         }
+        if let Some(moved) = &moved {
+            self.tell_moved(moved);
+        }
         outcome
+    }
+
+    /// The first key in the index of due deliveries that is chosen and not under way. One that cannot be
+    /// read is found, too, unless somebody chooses: it is to be set aside.
+    fn first_waiting(
+        &self,
+        chosen: Option<&Chosen<'_>>,
+        transaction: &dyn Transaction,
+    ) -> Option<Vec<u8>> {
+        let start = Space::OutboxDue.prefix(self.schema.number).to_vec();
+        let in_flight = self.in_flight();
+        let is_under_way = |due: OutboxDueKey<'_>| {
+            !in_flight.is_empty() && in_flight.contains(&due.entry.to_bytes())
+        };
+        let mut found = None;
+        transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, _| {
+            if OutboxDueKey::parse(key).is_ok_and(is_under_way)
+                || chosen.is_some_and(|chosen| !self.is_chosen(key, chosen, transaction))
+            {
+                return ControlFlow::Continue(());
+            }
+            found = Some(key.to_vec());
+            ControlFlow::Break(())
+        });
+        found
     }
 
     fn prepare(
@@ -185,7 +212,8 @@ impl Runtime {
         desk: &mut Desk,
     ) -> Result<Prepared, ReadError> {
         let schema = &*self.schema;
-        let OutboxDueKey { at, entry: key } = OutboxDueKey::parse(key)?;
+        let due = key;
+        let OutboxDueKey { at, entry: key } = OutboxDueKey::parse(due)?;
         if at > now && !early {
             return Ok(Prepared::Idle(at));
         }
@@ -204,8 +232,12 @@ impl Runtime {
             now,
             answer: None,
         };
-        let mut picked = Picked { effect, name: key.name.to_vec(), delivery: None, refused: None };
-        let operation = &schema.design.operations[effect.index()];
+        let (name, due) = (key.name.to_vec(), due.to_vec());
+        let mut picked = Picked { effect, name, due, delivery: None, refused: None };
+        let operation = schema.codec().operation(effect).map_err(wrong)?;
+        if matches!(operation.kind, OperationKind::Repair { .. } | OperationKind::Read { .. }) {
+            return Err(wrong(Wrong::OtherKind));
+        }
         if !matches!(operation.kind, OperationKind::Effect(_)) {
             let source = Newest(transaction, schema.number);
             let number = transaction.position();
@@ -224,7 +256,7 @@ impl Runtime {
             return Ok(Prepared::Message(picked, plan));
         }
         let delivery = delivery(schema, &command, key.name, &entry, transaction, desk)?;
-        let picked = Picked { delivery: Some(delivery), ..picked };
+        picked.delivery = Some(delivery);
         if !self.is_shared() {
             return Ok(Prepared::Deliver(picked));
         }
@@ -234,149 +266,16 @@ impl Runtime {
         };
         let mut plan = Plan::default();
         move_entry(key, &entry, &claimed, &mut plan);
+        picked.due = key.due(claimed.entry.next_at).to_bytes();
         Ok(Prepared::Claimed(picked, plan))
     }
+}
 
-    /// Commits what the other side said, if the entry still waits for it.
-    fn settle(&self, picked: &Picked, delivered: Delivered) -> Result<(), CallError> {
-        let mut desk = self.desk();
-        let now = self.clock.now_ms();
-        let mut outcome: Result<(), CallError> = Ok(());
-        let mut wake = None;
-        let mut done = false;
-        let ticket = self.transact(&mut |transaction| {
-            desk.pool.borrow_mut().reset();
-            (outcome, wake, done) = (Ok(()), None, false);
-            match self.answered(picked, &delivered, now, transaction, &mut desk, &mut done) {
-                Ok(Some(plan)) => {
-                    apply(&plan, transaction);
-                    wake = plan.wake;
-                    Decision::Commit
-                }
-                Ok(None) => Decision::Abandon,
-                Err(error) => {
-                    outcome = Err(error.into());
-                    Decision::Abandon
-                }
-            }
-        });
-        self.give_back(desk);
-        if let Some(at) = wake {
-            self.alarm.ring(at);
-        }
-        ticket?.wait()?;
-        if done {
-            self.counters.done(picked.effect);
-        }
-        outcome
-    }
-
-    fn answered(
-        &self,
-        picked: &Picked,
-        delivered: &Delivered,
-        now: Word,
-        transaction: &dyn Transaction,
-        desk: &mut Desk,
-        done: &mut bool,
-    ) -> Result<Option<Plan>, ReadError> {
-        let schema = &*self.schema;
-        let place = picked.key(schema);
-        let key = place.to_bytes();
-        let Some((_, bytes)) = transaction.get(&key) else { return Ok(None) };
-        let entry = OutboxEntry::take(bytes).map_err(|wrong| ReadError::value(&key, wrong))?;
-        let Answered::Commit(_) = entry.entry.answer() else { return Ok(None) };
-        let operation = &schema.design.operations[picked.effect.index()];
-        let misread = Delivered::Unknown { trouble: MISREAD.into(), retry_after_ms: None };
-        let delivered = match delivered {
-            Delivered::Ok(answer)
-                if bound(
-                    schema,
-                    operation,
-                    AnswerKind::Ok,
-                    answer,
-                    &mut desk.pool.borrow_mut(),
-                )
-                .is_none() =>
-            {
-                &misread
-            }
-            said => said,
-        };
-        let (kind, answer) = match delivered {
-            Delivered::Ok(answer) => (AnswerKind::Ok, answer),
-            Delivered::Refused(answer) => (AnswerKind::Refused, answer),
-            Delivered::Unknown { trouble, retry_after_ms } => {
-                let jitter = jitter(&picked.name, entry.entry.attempts);
-                let next =
-                    entry.entry.attempt_failed(&self.settings.outbox, now, jitter, *retry_after_ms);
-                let mut plan = Plan::default();
-                if next.state == EntryState::Dead {
-                    // the design is told: retries never end silently
-                    plan = self.answer(
-                        picked,
-                        &entry,
-                        (AnswerKind::Unknown, &Value::Null),
-                        now,
-                        transaction,
-                        desk,
-                        done,
-                    )?;
-                }
-                let trouble = trouble.clone();
-                let moved = OutboxEntry { entry: next, trouble, ..entry.clone() };
-                match plan.pending(&key) {
-                    None => move_entry(place, &entry, &moved, &mut plan),
-                    Some(_) => close(place, &entry, &mut plan),
-                }
-                return Ok(Some(plan));
-            }
-        };
-        let mut plan = self.answer(picked, &entry, (kind, answer), now, transaction, desk, done)?;
-        close(place, &entry, &mut plan);
-        Ok(Some(plan))
-    }
-
-    /// The transition of an answer; nothing, if the effect's guard no longer holds.
-    fn answer(
-        &self,
-        picked: &Picked,
-        entry: &OutboxEntry,
-        (kind, answer): (AnswerKind, &Value),
-        now: Word,
-        transaction: &dyn Transaction,
-        desk: &mut Desk,
-        performed: &mut bool,
-    ) -> Result<Plan, ReadError> {
-        let schema = &*self.schema;
-        let key = picked.key(schema).to_bytes();
-        let params = params_of(schema, picked.effect, &entry.args, desk)
-            .map_err(|wrong| ReadError::value(&key, wrong))?;
-        desk.room.trace.clone_from(&entry.trace);
-        let operation = &schema.design.operations[picked.effect.index()];
-        let word = bound(schema, operation, kind, answer, &mut desk.pool.borrow_mut());
-        let word = word.unwrap_or(NOBODY);
-        let command = Command {
-            operation: picked.effect,
-            params: &params,
-            memory: &[],
-            me: NOBODY,
-            now,
-            answer: Some((kind, word)),
-        };
-        let source = Newest(transaction, schema.number);
-        // the entry is closed before its handler runs, so that it may send the same key again
-        let closing = Closing { inner: &source, key };
-        let number = transaction.position();
-        match perform(schema, &command, &desk.pool, &closing, number, &mut desk.room)? {
-            Performed::Done(done) => {
-                *performed = true;
-                Ok(done.plan)
-            }
-            Performed::Refused(_) => Ok(Plan::default()),
-            Performed::Later => Err(ReadError::NotFetched),
-        }
-    }
+/// What there was to pick.
+enum Pick {
+    Entry(Picked),
+    Idle(Option<i64>),
+    SetAside,
 }
 
 enum Prepared {
@@ -386,23 +285,7 @@ enum Prepared {
     Message(Picked, Plan),
 }
 
-/// The store as it is, but for one outbox entry that is closed.
-struct Closing<'t> {
-    inner: &'t dyn crate::core::Source,
-    key: Vec<u8>,
-}
-
-impl crate::core::Source for Closing<'_> {
-    fn get(&self, key: &[u8]) -> crate::core::Got<'_> {
-        if key == self.key { crate::core::Got::Absent } else { self.inner.get(key) }
-    }
-
-    fn stored(&self, digest: &[u8]) -> Option<bool> {
-        self.inner.stored(digest)
-    }
-}
-
-fn params_of(
+pub(super) fn params_of(
     schema: &Schema,
     operation: OperationId,
     args: &[u8],
@@ -465,7 +348,7 @@ fn delivery(
 
 /// An entry that is closed is as good as one that was never there. A handler may have sent it again,
 /// under the same key: then it stays, and only the time that it had before goes.
-fn close(key: OutboxKey<'_>, entry: &OutboxEntry, plan: &mut Plan) {
+pub(super) fn close(key: OutboxKey<'_>, entry: &OutboxEntry, plan: &mut Plan) {
     let open = entry.entry.state == EntryState::Open;
     let due = open.then(|| key.due(entry.entry.next_at).to_bytes());
     for key in due.into_iter().chain([key.to_bytes()]) {

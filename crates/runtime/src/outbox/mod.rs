@@ -4,6 +4,7 @@ mod answer_value;
 mod chosen;
 mod deliver;
 mod naming;
+mod settle;
 mod waiting;
 
 pub use chosen::Undelivered;

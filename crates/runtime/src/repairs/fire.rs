@@ -4,12 +4,15 @@ use std::ops::ControlFlow;
 
 use design::model::{OperationId, OperationKind};
 use engine::{Command, Due, Word};
-use layout::{Head, Pool, Reader, RecordKey, RepairDueKey, Space, log_of, put_head, take_head};
+use layout::{
+    Damaged, Head, Pool, Reader, RecordKey, RepairDueKey, Space, Wrong, log_of, put_head, take_head,
+};
 use serde_json::Value;
 use store::{Decision, KeyRange, Transaction};
 use telemetry::Trace;
 
 use super::elsewhere::again;
+use crate::aside::{attempt, move_aside};
 use crate::calls::{CallError, Performed, fetch, perform, reindex};
 use crate::core::{Desk, Loaded, NOBODY, Newest, Plan, ReadError, Runtime, Schema, apply};
 use crate::logs::{self, Forgotten};
@@ -22,6 +25,8 @@ pub enum Fired {
     Done,
     /// it was not due after all, and stands at another time now
     Moved,
+    /// the entry could not be worked on: it stands apart from the index now, with the reason
+    SetAside,
     /// nothing is due before this time
     Idle(Option<i64>),
 }
@@ -95,17 +100,19 @@ impl Runtime {
         let mut mistaken = None;
         let mut wake = None;
         let mut forgotten = 0;
+        let mut moved = None;
         let ticket = self.transact(&mut |transaction| {
             desk.pool.borrow_mut().reset();
-            (fired, mistaken, wake, forgotten) = (None, None, None, 0);
+            (fired, mistaken, wake, forgotten, moved) = (None, None, None, 0, None);
             let first = first_due(transaction, &self.schema, Space::RepairDue, accept);
             let Some(key) = first else {
                 outcome = Ok(Fired::Idle(None));
                 return Decision::Abandon;
             };
-            let attempt = self.fire(&key, (now, early), transaction, &mut desk, &mut mistaken);
-            match attempt {
-                Ok((result, plan)) => {
+            let attempted =
+                attempt(|| self.fire(&key, (now, early), &*transaction, &mut desk, &mut mistaken));
+            match attempted {
+                Ok(Ok((result, plan))) => {
                     if let (Fired::Done, Ok(due)) = (result, RepairDueKey::parse(&key)) {
                         fired = Some(due.repair);
                     }
@@ -121,14 +128,25 @@ impl Runtime {
                         None => Decision::Abandon,
                     }
                 }
-                Err(error) => {
-                    outcome = Err(error.into());
+                Ok(Err(error)) => {
+                    outcome = Err(error);
                     Decision::Abandon
+                }
+                Err(trouble) => {
+                    moved = move_aside(self.schema.number, &[key], &trouble, now, transaction);
+                    outcome = Ok(Fired::SetAside);
+                    Decision::Commit
                 }
             }
         });
-        self.give_back(desk);
+        // a panic may have left it in the middle of something
+        if moved.is_none() {
+            self.give_back(desk);
+        }
         ticket?;
+        if let Some(moved) = &moved {
+            self.tell_moved(moved);
+        }
         match fired {
             Some(repair) if log_of(repair).is_none() => self.counters.done(repair),
             _ => self.counters.forgot(forgotten),
@@ -149,7 +167,7 @@ impl Runtime {
         for _ in 0..self.settings.repair_batch {
             match self.fire_one()? {
                 Fired::Done => done += 1,
-                Fired::Moved => {}
+                Fired::Moved | Fired::SetAside => {}
                 Fired::Idle(next) => return Ok((done, next)),
             }
         }
@@ -183,6 +201,15 @@ impl Runtime {
                 }
             };
         }
+        let declared =
+            schema.codec().operation(repair).map_err(|wrong| Damaged::key(key, wrong))?;
+        let of = declared.params.first().and_then(|param| param.ty.subject());
+        let OperationKind::Repair { every, .. } = declared.kind else {
+            return Err(Damaged::key(key, Wrong::OtherKind).into());
+        };
+        if of != Some(subject) {
+            return Err(Damaged::key(key, Wrong::OtherKind).into());
+        }
         let params = [record];
         let command = Command {
             operation: repair,
@@ -203,11 +230,8 @@ impl Runtime {
                 let own = done.changed.iter().any(|c| c.subject == subject && c.key == record);
                 if !own {
                     // it changed other things only: its own record still says that it is due
-                    let every = match schema.design.operations[repair.index()].kind {
-                        OperationKind::Repair { every, .. } => every.unwrap_or(0),
-                        _ => 0,
-                    };
-                    let next = now.saturating_add(every.max(self.settings.reexamine_ms));
+                    let next =
+                        now.saturating_add(every.unwrap_or(0).max(self.settings.reexamine_ms));
                     reschedule(record_key, repair, Some(next), transaction, &mut done.plan)?;
                 }
                 Ok((Fired::Done, Some(done.plan)))

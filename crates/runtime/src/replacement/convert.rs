@@ -4,8 +4,8 @@ use design::model::{AttrId, OperationId, OperationKind, StateId, StateKind, Subj
 use engine::Word;
 use engine::outbox::EntryState;
 use layout::{
-    Head, LogKey, OutboxEntry, OutboxKey, Pool, Reader, RecordKey, StoredKey, Wrong, append_time,
-    put_head, put_signed, take_append_time, take_head, value,
+    AsideKey, Head, LogKey, OutboxEntry, OutboxKey, Pool, Reader, RecordKey, SetAside, StoredKey,
+    Wrong, append_time, put_head, put_signed, take_append_time, take_head, value,
 };
 
 use super::obstacle::Obstacles;
@@ -50,6 +50,7 @@ impl<'s> Conversion<'s> {
                 self.log_entry(entry, value).map_err(wrong)
             }
             StoredKey::Outbox(entry) => self.outbox(entry, value).map_err(wrong),
+            StoredKey::Aside(aside) => Ok(self.aside(aside, value)),
             // derived anew
             StoredKey::RepairDue(_) | StoredKey::OutboxDue(_) | StoredKey::Meta(_) => {
                 Ok(Carried::Nothing)
@@ -363,6 +364,37 @@ impl<'s> Conversion<'s> {
         }
         let record = new.codec().key_of(new_id, parts);
         Ok(Carried::Put(record.log_entry(new_log, key.offset).to_bytes(), out))
+    }
+
+    /// An entry that was set aside stays aside, under the same id. An outbox entry that reads becomes what
+    /// it would be in the outbox of the new design, and can go back there. Everything else is kept as it is
+    /// for people to look at: its numbers mean something else in the new design, so it cannot go back. A
+    /// repair that was set aside is due anew, since due times are derived anew.
+    fn aside(&mut self, key: AsideKey, stored: &[u8]) -> Carried {
+        let (old, new) = (self.old.number, self.new.number);
+        let place = AsideKey { design: new, ..key }.to_bytes();
+        let as_it_is = Carried::Put(place.clone(), stored.to_vec());
+        let Ok(mut aside) = SetAside::take(stored) else { return as_it_is };
+        let (first, value) = &aside.taken[0];
+        let first = [&old.prefix(), &first[..]].concat();
+        let Some(entry) = OutboxKey::parse(&first).ok().filter(|_| aside.design == old) else {
+            return as_it_is;
+        };
+        match self.outbox(entry, value) {
+            Ok(Carried::Outbox(name, entry, operation)) => {
+                let key = OutboxKey { design: new, operation, name: &name };
+                let open = entry.entry.state == EntryState::Open;
+                let due = open.then(|| (key.due(entry.entry.next_at).to_bytes(), Vec::new()));
+                let taken = [(key.to_bytes(), entry.to_bytes())].into_iter().chain(due);
+                let rest = |key: Vec<u8>| key[new.prefix().len()..].to_vec();
+                aside.taken = taken.map(|(key, value)| (rest(key), value)).collect();
+                aside.design = new;
+                Carried::Put(place, aside.to_bytes())
+            }
+            // it was closed, or it stands in the way, which is noted
+            Ok(_) => Carried::Nothing,
+            Err(_) => as_it_is,
+        }
     }
 
     fn outbox(&mut self, key: OutboxKey<'_>, stored: &[u8]) -> Result<Carried, Wrong> {

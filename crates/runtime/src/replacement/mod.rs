@@ -112,8 +112,16 @@ impl Runtime {
         if !begun {
             return Err(ReplaceError::Busy);
         }
+        let name = design.name.clone();
+        tracing::info!(design = %name, "a new version is put in place of the one that runs");
         let replaced = self.replace_now(design, text, drop);
         self.gate.end_copying();
+        match &replaced {
+            Ok(_) => tracing::info!(design = %name, "the new version has the say"),
+            Err(error) => {
+                tracing::warn!(design = %name, %error, "not replaced; the old version serves on");
+            }
+        }
         let (schema, older) = replaced?;
         Ok(self.successor(schema, older))
     }
@@ -216,14 +224,8 @@ impl Runtime {
                 Err(_) => Decision::Abandon,
             }
         });
-        match ticket {
-            Ok(ticket) => ticket.wait()?,
-            Err(error) => {
-                // it was not taken: nothing has changed
-                self.gate.resume();
-                return Err(error.into());
-            }
-        }
+        // it was not taken, or it never became durable: this runtime goes on
+        ticket.and_then(|ticket| ticket.wait()).inspect_err(|_| self.gate.resume())?;
         outcome.map(|_| ()).map_err(ReplaceError::from)
     }
 

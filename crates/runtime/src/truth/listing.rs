@@ -135,9 +135,9 @@ impl Runtime {
         Ok(key)
     }
 
-    /// The repairs that are due first, at most `limit` of them.
+    /// The repairs that are due first, at most `limit` of them. Entries that cannot be read are left out:
+    /// they are set aside, with the reason, when their turn comes.
     pub fn due(&self, limit: usize) -> Result<Vec<DueRepair>, CallError> {
-        let design = &self.schema.design;
         let start = Space::RepairDue.prefix(self.schema.number).to_vec();
         let mut found = Vec::new();
         self.transact(&mut |transaction| {
@@ -151,23 +151,24 @@ impl Runtime {
             });
             Decision::Abandon
         })?;
-        let mut list = Vec::with_capacity(found.len());
-        for key in found {
-            let RepairDueKey { at, repair, record } = RepairDueKey::parse(&key)?;
-            let named = match log_of(repair) {
-                Some(log) => logs::name(design, record.subject, log),
-                None => self.schema.codec().operation(repair).map(|repair| repair.name.clone()),
-            };
-            let declared = design.subjects.get(record.subject.index()).ok_or(Wrong::UnknownSubject);
-            let wrong = |wrong| Damaged::key(&key, wrong);
-            list.push(DueRepair {
-                repair: named.map_err(wrong)?,
-                subject: declared.map_err(wrong)?.name.clone(),
-                key: self.key_of(record)?,
-                at,
-            });
-        }
-        Ok(list)
+        Ok(found.iter().filter_map(|key| self.due_repair(key).ok()).collect())
+    }
+
+    fn due_repair(&self, key: &[u8]) -> Result<DueRepair, ReadError> {
+        let design = &self.schema.design;
+        let RepairDueKey { at, repair, record } = RepairDueKey::parse(key)?;
+        let named = match log_of(repair) {
+            Some(log) => logs::name(design, record.subject, log),
+            None => self.schema.codec().operation(repair).map(|repair| repair.name.clone()),
+        };
+        let declared = design.subjects.get(record.subject.index()).ok_or(Wrong::UnknownSubject);
+        let wrong = |wrong| Damaged::key(key, wrong);
+        Ok(DueRepair {
+            repair: named.map_err(wrong)?,
+            subject: declared.map_err(wrong)?.name.clone(),
+            key: self.key_of(record)?,
+            at,
+        })
     }
 
     /// The newest durable revision.

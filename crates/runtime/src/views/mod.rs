@@ -38,6 +38,8 @@ struct State {
     views: Vec<ViewState>,
     /// the truth of every record that some view shows, by its stored key
     records: FxHashMap<Box<[u8]>, Box<[u8]>>,
+    /// records that could not be read when the views were built, and are in none of them
+    unreadable: usize,
 }
 
 #[derive(Default)]
@@ -73,12 +75,17 @@ impl Runtime {
         self.follow(&mut state).map(|_| ())
     }
 
+    /// How many records the views leave out because they cannot be read, as of when they were built.
+    pub fn unreadable_records(&self) -> usize {
+        self.views.lock().unreadable
+    }
+
     fn follow(&self, state: &mut State) -> Result<usize, CallError> {
         let mut applied = 0;
         if state.applied.is_none() {
             self.build(state)?;
         }
-        loop {
+        'pages: loop {
             let from = state.applied.unwrap_or(Cursor::start(Partition::default()));
             let page = match store::block_on(self.store.feed(from, CHUNK)) {
                 Err(store::Error::BelowFloor(_)) => {
@@ -92,7 +99,10 @@ impl Runtime {
             for commit in &page.commits {
                 for entry in &commit.entries {
                     if let Some(bytes) = of_design(entry, self.schema.number) {
-                        self.apply_entry(state, bytes)?;
+                        if let Err(error) = self.apply_entry(state, bytes) {
+                            self.rebuild_after(error, state)?;
+                            continue 'pages;
+                        }
                         applied += 1;
                     }
                 }
@@ -102,6 +112,15 @@ impl Runtime {
                 return Ok(applied);
             }
         }
+    }
+
+    /// An entry of the feed that cannot be read says nothing of what changed: the records do.
+    fn rebuild_after(&self, error: ReadError, state: &mut State) -> Result<(), CallError> {
+        let ReadError::Damaged(damaged) = error else { return Err(error.into()) };
+        let design = &self.schema.design.name;
+        tracing::error!(%design, reason = %damaged, "views are built anew from the records");
+        *state = State::default();
+        self.build(state)
     }
 
     /// From the records. Changes that happen meanwhile are in the feed after `applied`, and to
@@ -120,9 +139,14 @@ impl Runtime {
             loop {
                 let page = store::block_on(self.store.scan(Scan::new(range.clone(), CHUNK)))?;
                 for (key, stored) in &page.records {
-                    let mut reader = Reader::new(&stored.value);
-                    take_head(&mut reader).map_err(|wrong| ReadError::value(key, wrong))?;
-                    set(schema, state, RecordKey::parse(key)?, Some(reader.rest()), &mut room)?;
+                    match set_stored(schema, state, key, &stored.value, &mut room) {
+                        Err(ReadError::Damaged(damaged)) => {
+                            let design = &schema.design.name;
+                            tracing::error!(%design, reason = %damaged, "views leave out a record");
+                            state.unreadable += 1;
+                        }
+                        done => done?,
+                    }
                 }
                 match page.records.last() {
                     Some((last, _)) if page.more => range.start = last.next(),
@@ -146,6 +170,19 @@ impl Runtime {
         }
         Ok(())
     }
+}
+
+/// The same for a record as it is stored.
+fn set_stored(
+    schema: &Schema,
+    state: &mut State,
+    key: &[u8],
+    value: &[u8],
+    room: &mut Room,
+) -> Result<(), ReadError> {
+    let mut reader = Reader::new(value);
+    take_head(&mut reader).map_err(|wrong| ReadError::value(key, wrong))?;
+    set(schema, state, RecordKey::parse(key)?, Some(reader.rest()), room)
 }
 
 /// The record is like this from now on, in every view of its subject.

@@ -1,6 +1,8 @@
 //! A store with something of every kind that is stored.
 
+use runtime::Fired;
 use serde_json::json;
+use store::Decision;
 use telemetry::Trace;
 
 use super::support::{Bench, ask, bench, compile};
@@ -8,7 +10,7 @@ use super::support::{Bench, ask, bench, compile};
 pub const DESIGN: &str = include_str!("Archive.design");
 
 /// Records with all types of values, log entries, due repairs, effects and
-/// messages that wait, an outcome that is kept, content, a follower.
+/// messages that wait, an outcome that is kept, content, a follower, an entry that was set aside.
 pub fn archive() -> Bench {
     let bench = bench(compile("archive", DESIGN));
     let runtime = &bench.runtime;
@@ -39,5 +41,13 @@ pub fn archive() -> Bench {
     bench.call(make).unwrap();
     runtime.follower("webhook").unwrap();
     runtime.keep_verdict("proved").unwrap();
+    // a due time without the rest of its key
+    let local = bench.store.local().unwrap();
+    let put = local.transact(&mut |transaction| {
+        transaction.put(b"\0\0t\x7f", b"");
+        Decision::Commit
+    });
+    put.unwrap().wait().unwrap();
+    assert_eq!(runtime.fire_one().unwrap(), Fired::SetAside);
     bench
 }

@@ -26,7 +26,7 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::routes::step;
-use crate::tracing::Traced;
+use crate::traced::Traced;
 use head::{Found, Head};
 use pause::Pause;
 

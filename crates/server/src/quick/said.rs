@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use crate::app::App;
 use crate::problem::{OverHttp as _, Problem};
 use crate::routes::step;
-use crate::tracing::Traced;
+use crate::traced::Traced;
 use gateway::Said;
 
 /// Writes the answer, counts it and ends its span. Gives back the room in which it was made.

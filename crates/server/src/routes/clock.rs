@@ -125,7 +125,7 @@ fn due(runtime: &Runtime) -> Result<usize, CallError> {
     while done < REPAIRS_MAX {
         match runtime.fire_one()? {
             Fired::Done => done += 1,
-            Fired::Moved => {}
+            Fired::Moved | Fired::SetAside => {}
             Fired::Idle(_) => break,
         }
     }

@@ -1,5 +1,6 @@
 //! `GET /metrics`: Prometheus text.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -16,7 +17,8 @@ use gateway::Told;
 const STEPS: &str = "steadfast_steps_total";
 const TOOK: &str = "steadfast_step_seconds";
 const OUTBOX: &str = "steadfast_outbox";
-/// The outbox is looked through no further than this.
+const ASIDE: &str = "steadfast_set_aside";
+/// The outbox and what was set aside are looked through no further than this.
 const LOOKED_AT: usize = 1_000;
 
 pub async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Response<Body> {
@@ -74,6 +76,7 @@ fn text(app: &App) -> String {
         let trouble = u8::from(service.runtime.counters().trouble().is_some());
         let _ = writeln!(out, "steadfast_trouble{{design=\"{}\"}} {trouble}", label(&service.name));
     }
+    aside(app, &mut out);
     store(app, &mut out);
     head(&mut out, "steadfast_verdict", "gauge", "1: this is what is known of the design's text");
     for service in app.services() {
@@ -97,6 +100,37 @@ fn text(app: &App) -> String {
         let _ = writeln!(out, "{name} {}", app.settings.spans.lost());
     }
     out
+}
+
+/// What could not be worked on.
+fn aside(app: &App, out: &mut String) {
+    let help = "entries that lie aside because they could not be worked on; up to 1000";
+    head(out, ASIDE, "gauge", help);
+    for service in app.services() {
+        // what cannot be read now is told by what keeps it from being read
+        let Ok(listed) = service.runtime.set_aside(LOOKED_AT) else { continue };
+        let design = label(&service.name);
+        let mut by_space: BTreeMap<&str, usize> = BTreeMap::new();
+        for space in ["due repair", "outbox entry"] {
+            by_space.insert(space, 0);
+        }
+        listed.iter().for_each(|one| *by_space.entry(one.space).or_default() += 1);
+        for (space, count) in by_space {
+            let _ = writeln!(out, "{ASIDE}{{design=\"{design}\",space=\"{space}\"}} {count}");
+        }
+    }
+    let name = "steadfast_set_aside_total";
+    head(out, name, "counter", "entries that were set aside, also those that went back");
+    for service in app.services() {
+        let count = service.runtime.counters().set_aside();
+        let _ = writeln!(out, "{name}{{design=\"{}\"}} {count}", label(&service.name));
+    }
+    let name = "steadfast_views_unreadable_records";
+    head(out, name, "gauge", "records that views leave out because they cannot be read");
+    for service in app.services().filter(|service| !service.design().views.is_empty()) {
+        let count = service.runtime.unreadable_records();
+        let _ = writeln!(out, "{name}{{design=\"{}\"}} {count}", label(&service.name));
+    }
 }
 
 /// How the store is.

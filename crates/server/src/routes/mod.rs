@@ -1,6 +1,7 @@
 //! One file for each route.
 
 mod admin;
+mod aside;
 mod batch;
 mod blobs;
 mod clock;
@@ -28,7 +29,7 @@ use tower_service::Service as _;
 use crate::answer::Sent;
 use crate::app::App;
 use crate::problem::{OverHttp as _, Problem, not_allowed};
-use crate::tracing::Traced;
+use crate::traced::Traced;
 use crate::{auth, openapi, path};
 use gateway::Patience;
 
@@ -209,6 +210,20 @@ async fn dispatch(
             "blob",
             match allowed(true) {
                 Ok(()) => other(blobs::get(app, service, digest, headers).await),
+                Err(problem) => Err(problem),
+            },
+        ),
+        ["aside"] => (
+            "admin",
+            match allowed(true) {
+                Ok(()) => other(aside::list(app, service, headers).await),
+                Err(problem) => Err(problem),
+            },
+        ),
+        ["aside", id, what @ ("retry" | "discard")] => (
+            "admin",
+            match allowed(false) {
+                Ok(()) => other(aside::resolve(app, service, (id, what), headers).await),
                 Err(problem) => Err(problem),
             },
         ),

@@ -21,7 +21,7 @@ use super::batch::{self, Params, Step};
 use crate::app::App;
 use crate::auth;
 use crate::problem::{OverHttp as _, Problem};
-use crate::tracing::Traced;
+use crate::traced::Traced;
 use crate::websocket::{self, Came, Frames};
 use gateway::{Begun, Caller, Patience, Place, Service};
 

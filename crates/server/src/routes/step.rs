@@ -10,7 +10,7 @@ use telemetry::Trace;
 
 use crate::answer::Sent;
 use crate::app::App;
-use crate::{answer, auth, body, etag, idempotency, tracing};
+use crate::{answer, auth, body, etag, idempotency, traced};
 use gateway::{Call, Caller, Place, Problem, Said, Service, Terms};
 
 /// Says that this answer was given before, for the same idempotency key.
@@ -40,8 +40,8 @@ pub const LOOKED_AT: [HeaderName; 8] = [
     auth::AS,
     idempotency::HEADER,
     IF_MATCH,
-    tracing::PARENT,
-    tracing::STATE,
+    traced::PARENT,
+    traced::STATE,
 ];
 
 pub async fn post<B>(

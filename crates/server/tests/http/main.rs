@@ -1,5 +1,6 @@
 //! The server as its clients see it: in this process, over real connections.
 
+mod aside;
 mod blobs;
 mod bounded;
 mod clients;

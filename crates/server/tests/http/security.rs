@@ -331,14 +331,19 @@ fn what_operators_do_takes_all_roles() {
         let headers = [("content-type", "application/json"), ("authorization", bearer.as_str())];
         client.request(method, path, &headers, body).status
     };
-    for (method, path, body) in
-        [("POST", "/v1/admin/backup", "{\"to\":\"relative\"}"), ("PUT", "/v1/tickets", TICKETS)]
-    {
+    for (method, path, body) in [
+        ("POST", "/v1/admin/backup", "{\"to\":\"relative\"}"),
+        ("POST", "/v1/tickets/aside/none/retry", "{}"),
+        ("POST", "/v1/tickets/aside/none/discard", "{}"),
+        ("PUT", "/v1/tickets", TICKETS),
+    ] {
         assert_eq!(status(&role, method, path, body), 403, "{method} {path}");
         // whoever has them comes further: to what is wrong with it, or that nobody does it here
         let further = status(&all, method, path, body);
         assert!([400, 404].contains(&further), "{method} {path}: {further}");
     }
+    assert_eq!(status(&role, "GET", "/v1/tickets/aside", ""), 403);
+    assert_eq!(status(&all, "GET", "/v1/tickets/aside", ""), 200);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! One file for each command: its options, its help, and what it does.
 
+mod aside;
 mod audit;
 mod backup;
 mod bench;
@@ -49,6 +50,7 @@ pub enum Command {
     Watch(watch::Watch),
     Bench(bench::Bench),
     Replace(replace::Replace),
+    Aside(aside::Aside),
     Backup(backup::Backup),
     Restore(restore::Restore),
     Export(export::Export),
@@ -78,6 +80,7 @@ impl Command {
             Command::Watch(command) => command.run(output),
             Command::Bench(command) => command.run(output),
             Command::Replace(command) => command.run(output),
+            Command::Aside(command) => command.run(output),
             Command::Backup(command) => command.run(output),
             Command::Restore(command) => command.run(output),
             Command::Export(command) => command.run(output),

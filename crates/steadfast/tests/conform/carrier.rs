@@ -143,6 +143,7 @@ impl Carrier {
                 Fired::Done => {
                     differs(format!("is refused by `{}`, and here done", refusal.clause))
                 }
+                Fired::SetAside => differs("the repair was set aside"),
                 Fired::Moved | Fired::Idle(_) => Ok(()),
             },
             other => differs(format!("{other:?} is not refused")),

@@ -95,6 +95,7 @@ impl Carrier {
         let chosen = |known: &str, args: &Map<String, Json>| known == name && *args == params;
         match self.runtime.deliver_chosen(&outside, &chosen) {
             Ok(Worked::Tried) => Ok(outside.asked.into_inner().expect("nobody panicked")),
+            Ok(Worked::SetAside) => differs(format!("`{name}` {params:?} was set aside")),
             Ok(Worked::Idle(_)) => differs(format!("`{name}` {params:?} is not in the outbox")),
             Err(error) => differs(error.to_string()),
         }

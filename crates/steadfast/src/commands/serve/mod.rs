@@ -16,6 +16,7 @@ use outgoing::Exporter;
 use runtime::Settings;
 use serde_json::Value;
 use server::Config;
+use store_embedded::{Embedded, Statistics};
 use telemetry::{Resource, Spans};
 
 use super::Answer;
@@ -24,6 +25,7 @@ use super::host::Host;
 use super::outgoing_options::OutgoingOptions;
 use super::store_watch::StoreWatch;
 use crate::exit::Exit;
+use crate::log::Level;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::verdicts::{Require, Rule, VerdictOptions};
@@ -48,6 +50,7 @@ Examples:
   steadfast serve payments --outside network=https://network.example/v2
   steadfast serve tickets --listen 0.0.0.0:7070   beyond this machine, with tokens
   steadfast serve shop.design --require holds     only with a verdict
+  steadfast serve shop.design --log info          also what happens rarely, such as a replacement
   steadfast serve shop.design --replace           in the place of the version in the store")]
 pub struct Serve {
     /// Paths, or names of designs in the catalog
@@ -82,6 +85,9 @@ pub struct Serve {
     /// Content is left alone for so long after it was stored, so that a step can refer to it
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = milliseconds)]
     collect_blobs_grace: u64,
+    /// What is told on the error output, a line for each event
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = Level::Warn)]
+    log: Level,
     /// Nobody is let in without a token; always so where others than this machine can listen in
     #[arg(long)]
     tokens: bool,
@@ -109,6 +115,7 @@ pub struct Serve {
 
 impl Serve {
     pub fn run(self, output: &mut Output) -> Answer {
+        self.log.begin();
         let mut limits = Limits::default();
         for setting in &self.limit {
             limits.set(setting).map_err(Problem::new)?;
@@ -132,6 +139,7 @@ impl Serve {
         for note in embedded.iter().flat_map(|embedded| embedded.notes()) {
             output.tell(&format!("note: {note}\n"));
         }
+        tell_opened(&self.store, embedded.as_deref());
         let verdicts = Arc::new(self.verdicts.open());
         let rule = Rule { require: self.require, unproved: self.unproved };
         // whatever stands in the way of one of them is found before another is replaced
@@ -215,6 +223,20 @@ impl Serve {
             }
         })?;
         Ok(Access { identity: Some(Arc::new(identity)), tokens })
+    }
+}
+
+/// What recovery came to.
+fn tell_opened(store: &str, embedded: Option<&Embedded>) {
+    let Some(embedded) = embedded else { return };
+    let Statistics { records, snapshot_position, cut_bytes, .. } = embedded.statistics();
+    tracing::info!(store, records, snapshot_position, "the store was recovered");
+    if cut_bytes > 0 {
+        tracing::info!(
+            store,
+            bytes = cut_bytes,
+            "the log ended in a batch that was never answered, which was cut off",
+        );
     }
 }
 
