@@ -1,39 +1,53 @@
-//! The threads that make due things happen.
+//! The tasks that make due things happen.
 
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
-use crate::core::Runtime;
+use store::{Next, Task};
+
+use crate::core::{Called, Runtime, WorkerNumber};
 use crate::outbox::{Outside, Worked};
 
-/// Stops its threads when it is dropped.
+/// Stops its tasks when it is dropped.
 pub struct Workers {
     runtime: Arc<Runtime>,
-    threads: Vec<JoinHandle<()>>,
+    tasks: Vec<Task>,
 }
 
 /// What is in trouble is left alone for so long.
 const TROUBLE_MS: i64 = 1_000;
+/// So many outcomes are forgotten in a row.
+const FORGET: usize = 1_000;
 
 impl Workers {
-    /// One thread for repairs, and so many for deliveries.
+    /// One task for repairs, and so many for deliveries.
     pub fn start(
         runtime: &Arc<Runtime>,
         outside: Arc<dyn Outside>,
         deliverers: usize,
     ) -> std::io::Result<Workers> {
-        let mut workers = Workers { runtime: Arc::clone(runtime), threads: Vec::new() };
-        let spawn = |name: String, run: Box<dyn FnOnce() + Send>| {
-            std::thread::Builder::new().name(name).spawn(run)
-        };
+        let mut workers = Workers { runtime: Arc::clone(runtime), tasks: Vec::new() };
         let repairs = Arc::clone(runtime);
-        workers.threads.push(spawn("repairs".into(), Box::new(move || run_repairs(&repairs)))?);
+        workers.spawn("repairs", move |worker| repair(&repairs, worker))?;
         for at in 0..deliverers {
             let (runtime, outside) = (Arc::clone(runtime), Arc::clone(&outside));
-            let run = Box::new(move || run_deliveries(&runtime, outside.as_ref()));
-            workers.threads.push(spawn(format!("deliveries-{at}"), run)?);
+            let step = move |worker| deliver(&runtime, outside.as_ref(), worker);
+            workers.spawn(&format!("deliveries-{at}"), step)?;
         }
         Ok(workers)
+    }
+
+    fn spawn(
+        &mut self,
+        name: &str,
+        step: impl Fn(WorkerNumber) -> Next + Send + 'static,
+    ) -> std::io::Result<()> {
+        let alarm = &self.runtime.alarm;
+        let worker = alarm.enlist();
+        let surroundings = &self.runtime.settings.surroundings;
+        let task = surroundings.spawn(name, Box::new(move || step(worker)))?;
+        alarm.woken_by(worker, task.waker());
+        self.tasks.push(task);
+        Ok(())
     }
 }
 
@@ -48,66 +62,45 @@ impl Runtime {
 impl Drop for Workers {
     fn drop(&mut self) {
         self.runtime.alarm.stop();
-        for thread in self.threads.drain(..) {
-            // a thread that panicked has said so already
-            let _ = thread.join();
-        }
+        self.tasks.drain(..).for_each(Task::join);
     }
 }
 
-fn run_repairs(runtime: &Runtime) {
-    loop {
-        let rings = runtime.alarm.rings();
-        if runtime.alarm.is_held() {
-            if !runtime.alarm.sleep(rings, None, runtime.clock.as_ref()) {
-                return;
-            }
-            continue;
+/// Fires the repairs that are due, and forgets outcomes that are kept no longer.
+fn repair(runtime: &Runtime, worker: WorkerNumber) -> Next {
+    let rings = match runtime.alarm.called(worker, runtime.clock.now_ms()) {
+        Called::Look { rings } => rings,
+        Called::Rest(next) => return next,
+    };
+    let next = match runtime.fire_due() {
+        Ok((_, next)) => {
+            runtime.counters.in_trouble(None);
+            next
         }
-        let next = match runtime.fire_due() {
-            Ok((_, next)) => {
-                runtime.counters.in_trouble(None);
-                next
-            }
-            Err(error) => {
-                runtime.counters.in_trouble(Some(format!("repairs: {error}")));
-                Some(runtime.clock.now_ms() + TROUBLE_MS)
-            }
-        };
-        let forgotten = runtime.forget_outcomes(1_000).unwrap_or(0);
-        if forgotten == 1_000 {
-            continue;
+        Err(error) => {
+            runtime.counters.in_trouble(Some(format!("repairs: {error}")));
+            Some(runtime.clock.now_ms() + TROUBLE_MS)
         }
-        if !runtime.alarm.sleep(rings, next, runtime.clock.as_ref()) {
-            return;
-        }
+    };
+    if runtime.forget_outcomes(FORGET).unwrap_or(0) == FORGET {
+        return Next::Now;
     }
+    runtime.alarm.rest(worker, rings, next, runtime.clock.now_ms())
 }
 
-fn run_deliveries(runtime: &Runtime, outside: &dyn Outside) {
-    loop {
-        let rings = runtime.alarm.rings();
-        if runtime.alarm.is_held() {
-            if !runtime.alarm.sleep(rings, None, runtime.clock.as_ref()) {
-                return;
-            }
-            continue;
+/// Delivers one entry of the outbox.
+fn deliver(runtime: &Runtime, outside: &dyn Outside, worker: WorkerNumber) -> Next {
+    let rings = match runtime.alarm.called(worker, runtime.clock.now_ms()) {
+        Called::Look { rings } => rings,
+        Called::Rest(next) => return next,
+    };
+    let next = match runtime.deliver_one(outside) {
+        Ok(Worked::Tried) => return Next::Now,
+        Ok(Worked::Idle(next)) => next,
+        Err(error) => {
+            runtime.counters.in_trouble(Some(format!("deliveries: {error}")));
+            Some(runtime.clock.now_ms() + TROUBLE_MS)
         }
-        let next = match runtime.deliver_one(outside) {
-            Ok(Worked::Tried) => {
-                if runtime.alarm.is_stopped() {
-                    return;
-                }
-                continue;
-            }
-            Ok(Worked::Idle(next)) => next,
-            Err(error) => {
-                runtime.counters.in_trouble(Some(format!("deliveries: {error}")));
-                Some(runtime.clock.now_ms() + TROUBLE_MS)
-            }
-        };
-        if !runtime.alarm.sleep(rings, next, runtime.clock.as_ref()) {
-            return;
-        }
-    }
+    };
+    runtime.alarm.rest(worker, rings, next, runtime.clock.now_ms())
 }
