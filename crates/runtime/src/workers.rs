@@ -1,17 +1,18 @@
-//! The threads that make due things happen.
+//! The tasks that make due things happen.
 
 use std::sync::Arc;
-use std::thread::JoinHandle;
+
+use store::{Next, Task};
 
 use crate::aside::caught;
 use crate::calls::CallError;
-use crate::core::{Runtime, Worker};
+use crate::core::{Called, Runtime, Worker, WorkerNumber};
 use crate::outbox::{Outside, Worked};
 
-/// Stops its threads when it is dropped.
+/// Stops its tasks when it is dropped.
 pub struct Workers {
     runtime: Arc<Runtime>,
-    threads: Vec<JoinHandle<()>>,
+    tasks: Vec<Task>,
 }
 
 /// What is in trouble is left alone for so long.
@@ -20,24 +21,40 @@ const TROUBLE_MS: i64 = 1_000;
 const OUTCOMES: usize = 1_000;
 
 impl Workers {
-    /// One thread for repairs, and so many for deliveries.
+    /// One task for repairs, and so many for deliveries.
     pub fn start(
         runtime: &Arc<Runtime>,
         outside: Arc<dyn Outside>,
         deliverers: usize,
     ) -> std::io::Result<Workers> {
-        let mut workers = Workers { runtime: Arc::clone(runtime), threads: Vec::new() };
-        let spawn = |name: String, run: Box<dyn FnOnce() + Send>| {
-            std::thread::Builder::new().name(name).spawn(run)
-        };
+        let mut workers = Workers { runtime: Arc::clone(runtime), tasks: Vec::new() };
         let repairs = Arc::clone(runtime);
-        workers.threads.push(spawn("repairs".into(), Box::new(move || run_repairs(&repairs)))?);
+        workers.spawn("repairs", move |worker| {
+            work(&repairs, Worker::Repairs, || repair(&repairs, worker))
+        })?;
         for at in 0..deliverers {
             let (runtime, outside) = (Arc::clone(runtime), Arc::clone(&outside));
-            let run = Box::new(move || run_deliveries(&runtime, outside.as_ref()));
-            workers.threads.push(spawn(format!("deliveries-{at}"), run)?);
+            let step = move |worker| {
+                let unit = || deliver(&runtime, outside.as_ref(), worker);
+                work(&runtime, Worker::Deliveries, unit)
+            };
+            workers.spawn(&format!("deliveries-{at}"), step)?;
         }
         Ok(workers)
+    }
+
+    fn spawn(
+        &mut self,
+        name: &str,
+        step: impl Fn(WorkerNumber) -> Next + Send + 'static,
+    ) -> std::io::Result<()> {
+        let alarm = &self.runtime.alarm;
+        let worker = alarm.enlist();
+        let surroundings = &self.runtime.settings.surroundings;
+        let task = surroundings.spawn(name, Box::new(move || step(worker)))?;
+        alarm.woken_by(worker, task.waker());
+        self.tasks.push(task);
+        Ok(())
     }
 }
 
@@ -66,85 +83,53 @@ impl Runtime {
 impl Drop for Workers {
     fn drop(&mut self) {
         self.runtime.alarm.stop();
-        for thread in self.threads.drain(..) {
-            // a thread that panicked has said so already
-            let _ = thread.join();
-        }
+        self.tasks.drain(..).for_each(Task::join);
     }
 }
 
-/// Works until it is told to stop. Whoever panics outside of any entry is gone, and that is told: nobody
-/// knows what it left half done.
-fn work(runtime: &Runtime, worker: Worker, run: impl FnOnce()) {
-    if let Err(trouble) = caught(run) {
+/// Does one unit of work. Whoever panics outside of any entry is gone, and that is told: nobody knows what
+/// it left half done.
+fn work(runtime: &Runtime, worker: Worker, unit: impl FnOnce() -> Next) -> Next {
+    caught(unit).unwrap_or_else(|trouble| {
         let (design, worker) = (&runtime.schema.design.name, worker.name());
         tracing::error!(%design, worker, %trouble, "a worker is gone; start the server anew");
         runtime.counters.ended(format!("{worker}: {trouble}"));
+        Next::Ended
+    })
+}
+
+/// Fires the repairs that are due, and forgets outcomes that are kept no longer.
+fn repair(runtime: &Runtime, worker: WorkerNumber) -> Next {
+    let rings = match runtime.alarm.called(worker, runtime.clock.now_ms()) {
+        Called::Look { rings } => rings,
+        Called::Rest(next) => return next,
+    };
+    let fired = runtime.fire_due();
+    let forgotten = runtime.forget_outcomes(OUTCOMES);
+    let trouble = fired.as_ref().err().or(forgotten.as_ref().err());
+    runtime.say_trouble(Worker::Repairs, trouble);
+    if trouble.is_none() && forgotten == Ok(OUTCOMES) {
+        return Next::Now;
     }
+    let next = match (trouble, &fired) {
+        (None, Ok((_, next))) => *next,
+        _ => Some(runtime.clock.now_ms() + TROUBLE_MS),
+    };
+    runtime.alarm.rest(worker, rings, next, runtime.clock.now_ms())
 }
 
-fn run_repairs(runtime: &Runtime) {
-    work(runtime, Worker::Repairs, || repair(runtime));
-}
-
-fn run_deliveries(runtime: &Runtime, outside: &dyn Outside) {
-    work(runtime, Worker::Deliveries, || deliver(runtime, outside));
-}
-
-fn repair(runtime: &Runtime) {
-    loop {
-        let rings = runtime.alarm.rings();
-        if runtime.alarm.is_held() {
-            if !runtime.alarm.sleep(rings, None, runtime.clock.as_ref()) {
-                return;
-            }
-            continue;
-        }
-        let fired = runtime.fire_due();
-        let forgotten = runtime.forget_outcomes(OUTCOMES);
-        let trouble = fired.as_ref().err().or(forgotten.as_ref().err());
-        runtime.say_trouble(Worker::Repairs, trouble);
-        if trouble.is_none() && forgotten == Ok(OUTCOMES) {
-            continue;
-        }
-        let next = match (trouble, &fired) {
-            (None, Ok((_, next))) => *next,
-            _ => Some(runtime.clock.now_ms() + TROUBLE_MS),
-        };
-        if !runtime.alarm.sleep(rings, next, runtime.clock.as_ref()) {
-            return;
-        }
-    }
-}
-
-fn deliver(runtime: &Runtime, outside: &dyn Outside) {
-    loop {
-        let rings = runtime.alarm.rings();
-        if runtime.alarm.is_held() {
-            if !runtime.alarm.sleep(rings, None, runtime.clock.as_ref()) {
-                return;
-            }
-            continue;
-        }
-        let next = match runtime.deliver_one(outside) {
-            Ok(Worked::Tried | Worked::SetAside) => {
-                runtime.say_trouble(Worker::Deliveries, None);
-                if runtime.alarm.is_stopped() {
-                    return;
-                }
-                continue;
-            }
-            Ok(Worked::Idle(next)) => {
-                runtime.say_trouble(Worker::Deliveries, None);
-                next
-            }
-            Err(error) => {
-                runtime.say_trouble(Worker::Deliveries, Some(&error));
-                Some(runtime.clock.now_ms() + TROUBLE_MS)
-            }
-        };
-        if !runtime.alarm.sleep(rings, next, runtime.clock.as_ref()) {
-            return;
-        }
-    }
+/// Delivers one entry of the outbox.
+fn deliver(runtime: &Runtime, outside: &dyn Outside, worker: WorkerNumber) -> Next {
+    let rings = match runtime.alarm.called(worker, runtime.clock.now_ms()) {
+        Called::Look { rings } => rings,
+        Called::Rest(next) => return next,
+    };
+    let worked = runtime.deliver_one(outside);
+    runtime.say_trouble(Worker::Deliveries, worked.as_ref().err());
+    let next = match worked {
+        Ok(Worked::Tried | Worked::SetAside) => return Next::Now,
+        Ok(Worked::Idle(next)) => next,
+        Err(_) => Some(runtime.clock.now_ms() + TROUBLE_MS),
+    };
+    runtime.alarm.rest(worker, rings, next, runtime.clock.now_ms())
 }

@@ -25,8 +25,7 @@ fn memory() -> Arc<dyn Store> {
 }
 
 fn held(store: &Arc<dyn Store>) -> Kept {
-    let retry = Settings::default().conflicts;
-    kept(store.as_ref(), "Door", &retry).unwrap().expect("the store holds it")
+    kept(store.as_ref(), "Door", &Settings::default()).unwrap().expect("the store holds it")
 }
 
 #[track_caller]
@@ -39,11 +38,11 @@ fn holds(store: &Arc<dyn Store>, text: &str) {
 #[test]
 fn a_store_holds_the_newest_version_with_its_text() {
     let store = memory();
-    let retry = Settings::default().conflicts;
-    assert_eq!(kept(store.as_ref(), "Door", &retry).unwrap(), None);
+    let settings = Settings::default();
+    assert_eq!(kept(store.as_ref(), "Door", &settings).unwrap(), None);
     let first = open(&store, DOOR);
     holds(&store, DOOR);
-    assert_eq!(designs_of(store.as_ref(), &retry).unwrap(), ["Door"]);
+    assert_eq!(designs_of(store.as_ref(), &settings).unwrap(), ["Door"]);
     // a guard: nothing is copied
     let guard = DOOR.replace("< 3", "< 9");
     let second = first.replace_with(compile("door", &guard), Some(&guard), &[]).unwrap();
@@ -52,7 +51,7 @@ fn a_store_holds_the_newest_version_with_its_text() {
     let wider = guard.replace("note: text", "width: int = 1, note: text");
     second.replace_with(compile("door", &wider), Some(&wider), &[]).unwrap();
     holds(&store, &wider);
-    assert_eq!(designs_of(store.as_ref(), &retry).unwrap(), ["Door"]);
+    assert_eq!(designs_of(store.as_ref(), &settings).unwrap(), ["Door"]);
 }
 
 /// Whoever opens it with another guard or another comment, that is the version from then on.

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
-use store::{Blob, BlobReader, BlobWriter, Blobs, Error as StoreError, Hash, Hasher, Pending};
+use store::{
+    Blob, BlobReader, BlobWriter, Blobs, Error as StoreError, Hash, Hasher, Pending, Uploads,
+};
 
 use crate::disk::{Disk, DiskFile, read_up_to};
 use crate::error::{Error, Result};
@@ -23,6 +25,7 @@ pub struct EmbeddedBlobs {
     begun: AtomicU64,
     /// Held by whoever deletes, and by whoever copies everything.
     deleting: Mutex<()>,
+    uploads: Uploads,
 }
 
 impl EmbeddedBlobs {
@@ -36,7 +39,8 @@ impl EmbeddedBlobs {
                 disk.remove(&path).map_err(Error::io("remove", &path))?;
             }
         }
-        Ok(EmbeddedBlobs { disk, directory, begun: AtomicU64::new(0), deleting: Mutex::default() })
+        let (begun, deleting) = (AtomicU64::new(0), Mutex::default());
+        Ok(EmbeddedBlobs { disk, directory, begun, deleting, uploads: Uploads::default() })
     }
 
     /// Every blob's hash, in order.
@@ -122,6 +126,10 @@ impl Blobs for EmbeddedBlobs {
 
     fn list(&self, after: Option<Hash>, limit: usize) -> Pending<'_, Vec<Blob>> {
         Box::pin(ready(self.list_now(after, limit).map_err(StoreError::from)))
+    }
+
+    fn uploads(&self) -> &Uploads {
+        &self.uploads
     }
 
     fn delete(&self, hash: Hash) -> Pending<'_, bool> {

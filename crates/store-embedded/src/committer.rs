@@ -1,8 +1,10 @@
-//! The thread that writes batches to the log, one sync for each, while the next one fills.
+//! The task that writes batches to the log, one sync for each, while the next one fills.
 
 use std::io;
-use std::sync::{Arc, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, MutexGuard};
+use std::time::Duration;
+
+use store::{Moment, Next};
 
 use crate::core::{Batch, Core, Phase, Taken};
 use crate::feed::Wrote;
@@ -15,40 +17,28 @@ use crate::shared::{Shared, lock};
 const GATHER_SHARE: u32 = 10;
 const GATHER_MAX: Duration = Duration::from_micros(500);
 
-/// Runs until the store is closed or a write fails.
-pub fn run(shared: &Shared) {
-    let mut gather = Gather::default();
-    let mut last = shared.core().last_frame;
-    while let Some(work) = next(shared, &gather) {
-        let begun = Instant::now();
-        let answered = match &work {
-            Work::Batch(taken) => taken.batch.count,
-            Work::Seal => 0,
-        };
-        let done = match work {
-            Work::Batch(taken) => write_batch(shared, taken, &mut last),
-            Work::Seal => write_seal(shared),
-        };
-        if let Err(error) = done {
-            shared.poison(error.to_string());
-            return;
-        }
-        let patience = (begun.elapsed() / GATHER_SHARE).min(GATHER_MAX);
-        gather = Gather { answered, until: Some(Instant::now() + patience) };
-    }
+#[derive(Debug)]
+pub struct Committer {
+    shared: Arc<Shared>,
+    gather: Gather,
+    last: LastFrame,
+    /// Since when there is nothing to write.
+    idle_since: Option<Moment>,
 }
 
-/// How many were answered last, and how long they are waited for.
-#[derive(Default)]
+/// How many were answered last, how many are hoped for next, and how long they are waited for.
+#[derive(Debug, Default)]
 struct Gather {
     answered: u32,
-    until: Option<Instant>,
+    /// Known when the batch was looked at after those were answered.
+    wanted: Option<u32>,
+    until: Option<Moment>,
 }
 
 impl Gather {
     /// How much longer to wait, when so many commits are there.
-    fn left(&self, commits: u32, wanted: u32) -> Option<Duration> {
-        let left = self.until?.checked_duration_since(Instant::now())?;
+    fn left(&self, now: Moment, commits: u32, wanted: u32) -> Option<Duration> {
+        let left = self.until?.since(now);
         (commits < wanted && !left.is_zero()).then_some(left)
     }
 }
@@ -66,59 +56,90 @@ pub struct LastFrame {
     pub time_ms: u64,
 }
 
-/// Waits for work; nothing more comes when the store is closed.
-fn next(shared: &Shared, gather: &Gather) -> Option<Work> {
-    let mut core = shared.core();
-    // Those who came while the last batch was synced, and those it answered.
-    let all = core.commits().saturating_add(gather.answered).max(1);
-    loop {
-        let open = core.phase == Phase::Open;
-        let crowded = core.is_crowded(&shared.options);
-        let rest = if core.has_batch() {
-            match gather.left(core.commits(), all).filter(|_| open && !crowded) {
-                Some(left) => Some(left),
-                None => return Some(take(shared, core)),
-            }
-        } else if !open {
-            return std::mem::take(&mut core.unsealed).then_some(Work::Seal);
-        } else {
-            core.unsealed.then_some(shared.options.seal_after)
-        };
-        let gathers = core.has_batch();
-        core.committer_waits = true;
-        core.commits_wanted = if gathers { all } else { 1 };
-        let timed_out;
-        (core, timed_out) = sleep(shared, core, rest);
-        core.committer_waits = false;
-        if timed_out && !core.has_batch() && std::mem::take(&mut core.unsealed) {
-            return Some(Work::Seal);
-        }
+impl Committer {
+    pub fn new(shared: Arc<Shared>) -> Self {
+        let last = shared.core().last_frame;
+        Committer { shared, gather: Gather::default(), last, idle_since: None }
     }
-}
 
-/// Sleeps until woken, or for so long, and says whether that was it.
-fn sleep<'a>(
-    shared: &'a Shared,
-    core: MutexGuard<'a, Core>,
-    rest: Option<Duration>,
-) -> (MutexGuard<'a, Core>, bool) {
-    match rest {
-        None => (shared.work.wait(core).unwrap_or_else(PoisonError::into_inner), false),
-        Some(rest) => {
-            let woken = shared.work.wait_timeout(core, rest);
-            let (core, timeout) = woken.unwrap_or_else(PoisonError::into_inner);
-            (core, timeout.timed_out())
+    /// Writes a batch or a seal, if it is time for one. Ends when the store is closed or a write fails.
+    pub fn step(&mut self) -> Next {
+        let work = match self.next() {
+            Ok(work) => work,
+            Err(next) => return next,
+        };
+        let begun = self.shared.surroundings().now();
+        let answered = match &work {
+            Work::Batch(taken) => taken.batch.count,
+            Work::Seal => 0,
+        };
+        let done = match work {
+            Work::Batch(taken) => write_batch(&self.shared, taken, &mut self.last),
+            Work::Seal => write_seal(&self.shared),
+        };
+        if let Err(error) = done {
+            self.shared.poison(error.to_string());
+            return Next::Ended;
         }
+        let now = self.shared.surroundings().now();
+        let patience = (now.since(begun) / GATHER_SHARE).min(GATHER_MAX);
+        self.gather = Gather { answered, wanted: None, until: Some(now + patience) };
+        Next::Now
+    }
+
+    /// What is to be done now, or when to look again. Nothing more comes when the store is closed.
+    fn next(&mut self) -> Result<Work, Next> {
+        let shared = &*self.shared;
+        let now = shared.surroundings().now();
+        let mut core = shared.core();
+        core.committer_waits = false;
+        // Those who came while the last batch was synced, and those it answered.
+        let all = || core.commits().saturating_add(self.gather.answered).max(1);
+        let all = *self.gather.wanted.get_or_insert_with(all);
+        let open = core.phase == Phase::Open;
+        if core.has_batch() {
+            self.idle_since = None;
+            let crowded = core.is_crowded(&shared.options);
+            let left = self.gather.left(now, core.commits(), all);
+            let Some(left) = left.filter(|_| open && !crowded) else {
+                return Ok(take(shared, core));
+            };
+            core.committer_waits = true;
+            core.commits_wanted = all;
+            return Err(Next::After(left));
+        }
+        if !open {
+            return if std::mem::take(&mut core.unsealed) {
+                Ok(Work::Seal)
+            } else {
+                Err(Next::Ended)
+            };
+        }
+        let mut next = Next::Woken;
+        if core.unsealed {
+            let rested = now.since(*self.idle_since.get_or_insert(now));
+            match shared.options.seal_after.checked_sub(rested) {
+                None | Some(Duration::ZERO) => {
+                    core.unsealed = false;
+                    self.idle_since = None;
+                    return Ok(Work::Seal);
+                }
+                Some(left) => next = Next::After(left),
+            }
+        }
+        core.committer_waits = true;
+        core.commits_wanted = 1;
+        Err(next)
     }
 }
 
 fn take(shared: &Shared, mut core: MutexGuard<'_, Core>) -> Work {
     let taken = core.take();
     drop(core);
-    shared.room.notify_all();
+    shared.room.ring();
     if taken.begins_segment {
         lock(&shared.feed).begin(Arc::clone(&taken.segment), taken.batch.first);
-        shared.chores.notify_all();
+        shared.tasks.wake_housekeeping();
     }
     Work::Batch(taken)
 }
@@ -126,7 +147,7 @@ fn take(shared: &Shared, mut core: MutexGuard<'_, Core>) -> Work {
 fn write_batch(shared: &Shared, taken: Taken, last: &mut LastFrame) -> io::Result<()> {
     let Taken { mut batch, segment, offset, .. } = taken;
     // Log time never goes back, whatever the clock does.
-    let time_ms = now_ms().max(last.time_ms);
+    let time_ms = shared.surroundings().time_ms().max(last.time_ms);
     let Batch { first, count, .. } = batch;
     let stamp = Stamp { first, count, time_ms, previous: last.checksum };
     let checksum = frame::complete(&mut batch.bytes, segment.kind, stamp);
@@ -140,7 +161,7 @@ fn write_batch(shared: &Shared, taken: Taken, last: &mut LastFrame) -> io::Resul
     Ok(())
 }
 
-/// Everything that was written is durable, or this thread would not be here.
+/// Everything that was written is durable, or this task would have ended.
 fn write_seal(shared: &Shared) -> io::Result<()> {
     let sealed = lock(&shared.feed).extents().last().map(|(segment, held, _)| Seal {
         segment: segment.number,
@@ -149,8 +170,4 @@ fn write_seal(shared: &Shared) -> io::Result<()> {
         checksum: held.checksum,
     });
     sealed.map_or(Ok(()), |seal| lock(&shared.seals).write(seal))
-}
-
-fn now_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }

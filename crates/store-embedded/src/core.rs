@@ -1,6 +1,6 @@
 //! The newest state, and the batch that is on its way to the log. One lock guards it all.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use store::{Decision, Error, Result, Transaction};
@@ -153,7 +153,7 @@ impl Core {
             map: &self.map,
             batch: buffer,
             writes: &mut self.writes,
-            index: HashMap::new(),
+            index: BTreeMap::new(),
             read: Read::default(),
             position,
             fed: false,

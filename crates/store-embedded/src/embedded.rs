@@ -3,25 +3,25 @@
 use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::task::Waker;
 
 use bytes::Bytes;
 use store::{
-    Commit, Cursor, Decision, Error as StoreError, Expected, Key, Page, Record, Scan, Store,
-    Ticket, Write,
+    Commit, Cursor, Decision, Error as StoreError, Expected, Key, Page, Record, Scan, Step, Store,
+    Task, Ticket, Write,
 };
 
 use crate::backup;
 use crate::blobs::EmbeddedBlobs;
-use crate::committer;
+use crate::committer::Committer;
 use crate::core::{Core, Phase};
 use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
 use crate::housekeeping;
 use crate::opening;
 use crate::options::{Options, SCAN_RECORDS_MAX};
-use crate::scrub;
+use crate::scrub::Scrubber;
 use crate::shared::{Shared, at, lock};
 use crate::snapshot;
 
@@ -34,7 +34,7 @@ const OVERDUE: u64 = 4;
 pub struct Embedded {
     pub(crate) shared: Arc<Shared>,
     pub(crate) blobs: EmbeddedBlobs,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    tasks: Mutex<Vec<Task>>,
     lock: Mutex<Option<Box<dyn Any + Send + Sync>>>,
     cut_bytes: u64,
     notes: Vec<String>,
@@ -78,19 +78,34 @@ impl Embedded {
             // Should it fail, everything is there all the same, and it is tried again.
             let _ = snapshot::take(&shared);
         }
-        let spawn = |name: &str, run: fn(&Shared)| {
-            let shared = Arc::clone(&shared);
-            let thread = thread::Builder::new().name(name.into());
-            thread.spawn(move || run(&shared)).map_err(Error::io("serve", Path::new(name)))
-        };
-        let threads = vec![
-            spawn("store-committer", committer::run)?,
-            spawn("store-segments", housekeeping::prepare_segments)?,
-            spawn("store-snapshots", housekeeping::write_snapshots)?,
-            spawn("store-scrub", scrub::run)?,
-        ];
-        let (threads, lock) = (Mutex::new(threads), Mutex::new(Some(held)));
-        Ok(Embedded { shared, blobs, threads, lock, cut_bytes, notes })
+        let (tasks, lock) = (Mutex::default(), Mutex::new(Some(held)));
+        let store = Embedded { shared, blobs, tasks, lock, cut_bytes, notes };
+        store.spawn_tasks()?;
+        Ok(store)
+    }
+
+    /// What happens beside those who call.
+    fn spawn_tasks(&self) -> Result<()> {
+        let shared = || Arc::clone(&self.shared);
+        let tasks = &self.shared.tasks;
+        let mut committer = Committer::new(shared());
+        self.spawn("store-committer", &tasks.committer, Box::new(move || committer.step()))?;
+        let segments = shared();
+        let step = move || housekeeping::prepare_segment(&segments);
+        self.spawn("store-segments", &tasks.segments, Box::new(step))?;
+        let snapshots = shared();
+        let step = move || housekeeping::write_snapshot(&snapshots);
+        self.spawn("store-snapshots", &tasks.snapshots, Box::new(step))?;
+        let mut scrubber = Scrubber::new(shared());
+        self.spawn("store-scrub", &tasks.scrub, Box::new(move || scrubber.step()))
+    }
+
+    fn spawn(&self, name: &str, waker: &OnceLock<Waker>, step: Step) -> Result<()> {
+        let task = self.shared.surroundings().spawn(name, step);
+        let task = task.map_err(Error::io("serve", Path::new(name)))?;
+        waker.set(task.waker().clone()).expect("each task is spawned once");
+        lock(&self.tasks).push(task);
+        Ok(())
     }
 
     /// What was mended when it was opened, for a person to read.
@@ -127,13 +142,11 @@ impl Embedded {
             core.phase = Phase::Closing;
         }
         drop(core);
-        self.shared.work.notify_all();
-        self.shared.room.notify_all();
-        self.shared.chores.notify_all();
-        for thread in lock(&self.threads).drain(..) {
-            // A thread that panicked has nothing left to finish.
-            let _ = thread.join();
-        }
+        self.shared.room.ring();
+        self.shared.tasks.wake_all();
+        // Taken first: whoever waits for a task must not hold what others need meanwhile.
+        let tasks = std::mem::take(&mut *lock(&self.tasks));
+        tasks.into_iter().for_each(Task::join);
         let mut core = self.shared.core();
         let outcome = match &core.phase {
             Phase::Poisoned(why) => Err(StoreError::Poisoned(why.clone())),

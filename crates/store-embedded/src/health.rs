@@ -35,7 +35,7 @@ impl Embedded {
 
     /// Reads everything that is on disk now, without rest, and answers with what it found.
     pub fn scrub(&self) -> Scrubbed {
-        let came_to = scrub::scrub(&self.shared, false);
+        let came_to = scrub::scrub(&self.shared);
         *lock(&self.shared.scrubbed) = Some(came_to.clone());
         came_to
     }

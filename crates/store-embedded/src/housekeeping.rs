@@ -1,8 +1,10 @@
 //! What happens beside the commits: segments made ready, snapshots written, files removed.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, TryLockError};
 use std::time::Duration;
+
+use store::Next;
 
 use crate::core::Phase;
 use crate::error::{Error, Result};
@@ -11,7 +13,7 @@ use crate::segment::{Belongs, Segment, UNFINISHED};
 use crate::shared::{Shared, lock};
 use crate::snapshot;
 
-/// After the disk was full, room is looked for this often.
+/// After the disk was full, or somebody else was at work, it is looked again this often.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// So many old segments are kept to be used again.
 const OLD_MAX: usize = 2;
@@ -34,32 +36,34 @@ impl Housekeeping {
     }
 }
 
-/// Keeps one segment ready ahead of the log. Runs until the store is closed.
-pub fn prepare_segments(shared: &Shared) {
-    let mut core = shared.core();
-    while core.phase == Phase::Open {
-        if core.next.is_some() {
-            core = shared.chores.wait(core).unwrap_or_else(PoisonError::into_inner);
-            continue;
-        }
-        let number = core.segment.number + 1;
-        drop(core);
-        let prepared = prepare(shared, number);
-        core = shared.core();
-        match prepared {
-            Ok(segment) => {
-                core.next = Some(Arc::new(segment));
-                core.full = None;
-            }
-            // Whatever the reason, there is no room to promise; it is tried again.
-            Err(error) => core.full = Some(error.to_string()),
-        }
-        shared.room.notify_all();
-        if core.full.is_some() {
-            let woken = shared.chores.wait_timeout(core, LOOK_AGAIN);
-            core = woken.unwrap_or_else(PoisonError::into_inner).0;
-        }
+/// Makes a segment ready, if there is none ahead of the log. Ends when the store is closed.
+pub fn prepare_segment(shared: &Shared) -> Next {
+    let core = shared.core();
+    if core.phase != Phase::Open {
+        return Next::Ended;
     }
+    if core.next.is_some() {
+        return Next::Woken;
+    }
+    let number = core.segment.number + 1;
+    drop(core);
+    let prepared = prepare(shared, number);
+    let mut core = shared.core();
+    let next = match prepared {
+        Ok(segment) => {
+            core.next = Some(Arc::new(segment));
+            core.full = None;
+            Next::Now
+        }
+        // Whatever the reason, there is no room to promise; it is tried again.
+        Err(error) => {
+            core.full = Some(error.to_string());
+            Next::After(LOOK_AGAIN)
+        }
+    };
+    drop(core);
+    shared.room.ring();
+    next
 }
 
 /// A segment that the log may go on in: it is there, and it is listed.
@@ -75,28 +79,29 @@ fn prepare(shared: &Shared, number: u64) -> Result<Segment> {
     Ok(segment)
 }
 
-/// Writes a snapshot whenever the log has grown enough. Runs until the store is closed.
-pub fn write_snapshots(shared: &Shared) {
-    let mut core = shared.core();
-    while core.phase == Phase::Open {
-        let log_bytes = core.log_bytes;
-        drop(core);
-        let due = {
-            let housekeeping = lock(&shared.housekeeping);
-            housekeeping.is_due(log_bytes, &shared.options, 1)
-        };
-        // A snapshot that fails leaves the old one and the log, from which nothing is removed. It
-        // is tried again when the log has grown by another segment.
-        let taken = if due { Some(snapshot::take(shared)) } else { None };
-        let failed = matches!(taken, Some(Err(_)));
-        if let Some(taken) = taken {
-            *lock(&shared.snapshot_trouble) = taken.err().map(|error| error.to_string());
-        }
-        core = shared.core();
-        if core.phase == Phase::Open && (!due || failed) {
-            core = shared.chores.wait(core).unwrap_or_else(PoisonError::into_inner);
-        }
+/// Writes a snapshot, if the log has grown enough. Ends when the store is closed.
+pub fn write_snapshot(shared: &Shared) -> Next {
+    let core = shared.core();
+    if core.phase != Phase::Open {
+        return Next::Ended;
     }
+    let log_bytes = core.log_bytes;
+    drop(core);
+    let due = match shared.housekeeping.try_lock() {
+        Ok(housekeeping) => housekeeping.is_due(log_bytes, &shared.options, 1),
+        Err(TryLockError::Poisoned(held)) => held.get_ref().is_due(log_bytes, &shared.options, 1),
+        // Somebody writes a snapshot or a backup. It is not waited for: the one who does may be waiting for others.
+        Err(TryLockError::WouldBlock) => return Next::After(LOOK_AGAIN),
+    };
+    if !due {
+        return Next::Woken;
+    }
+    let taken = snapshot::take(shared);
+    // A snapshot that fails leaves the old one and the log, from which nothing is removed. It is
+    // tried again when the log has grown by another segment.
+    let next = if taken.is_ok() { Next::Now } else { Next::Woken };
+    *lock(&shared.snapshot_trouble) = taken.err().map(|error| error.to_string());
+    next
 }
 
 /// Removes the segments that neither recovery nor the feed needs. Only one may do so at a time.

@@ -1,16 +1,18 @@
 //! Which store a file belongs to.
 
 use std::fmt;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::str::FromStr;
+
+use store::Surroundings;
 
 /// Chosen at random when a store is made or restored: its files are told from those of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity(u128);
 
 impl Identity {
-    pub fn random() -> Self {
-        Identity(u128::from(random()) << 64 | u128::from(random()))
+    pub fn by_chance(surroundings: &dyn Surroundings) -> Self {
+        let (high, low) = (surroundings.chance(), surroundings.chance());
+        Identity(u128::from(high) << 64 | u128::from(low))
     }
 
     pub fn to_bytes(self) -> [u8; 16] {
@@ -20,11 +22,6 @@ impl Identity {
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(u128::from_le_bytes).map(Identity)
     }
-}
-
-/// A number that nobody can guess: the standard library seeds its hashers from the system.
-pub fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
 }
 
 impl fmt::Display for Identity {

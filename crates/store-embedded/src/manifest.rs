@@ -214,7 +214,7 @@ mod tests {
     fn manifest() -> Manifest {
         let ended = Some(Ended { first: 1, next: 40, end: 9000, checksum: 0xabc });
         Manifest {
-            store: Identity::random(),
+            store: Identity::by_chance(&store::SimulatedSurroundings::new(1)),
             salt: 3,
             sequence: 7,
             snapshot: Some(ListedSnapshot { position: 30, bytes: 123, checksum: 5 }),

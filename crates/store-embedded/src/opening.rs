@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Mutex};
 
-use store::Progress;
+use store::{Progress, Signal};
 
 use crate::blobs::EmbeddedBlobs;
 use crate::committer::LastFrame;
@@ -13,13 +13,14 @@ use crate::disk::{Disk, read_up_to};
 use crate::error::{Error, Result};
 use crate::frame::Layout;
 use crate::housekeeping::Housekeeping;
-use crate::identity::{self, Identity};
+use crate::identity::Identity;
 use crate::manifest::Manifest;
+use crate::map::KeyHasher;
 use crate::options::Options;
 use crate::recovery::{Recovered, recover};
 use crate::seal::{Seal, SealFile};
 use crate::segment::{Belongs, START_BYTES, Segment, UNFINISHED};
-use crate::shared::Shared;
+use crate::shared::{Shared, Tasks};
 
 /// What opening found besides the state.
 pub struct Found {
@@ -30,7 +31,8 @@ pub struct Found {
 
 pub fn open(disk: Arc<dyn Disk>, directory: PathBuf, options: Options) -> Result<(Shared, Found)> {
     let notes = tighten(&*disk, &directory)?;
-    let recovered = recover(&*disk, &directory)?;
+    let hasher = KeyHasher::by_chance(&*options.surroundings);
+    let recovered = recover(&*disk, &directory, hasher)?;
     remove_left_over(&*disk, &directory, &recovered)?;
     let blobs = EmbeddedBlobs::open(Arc::clone(&disk), &directory)?;
     let cut_bytes = recovered.cut_bytes;
@@ -95,11 +97,12 @@ fn share(
     options: Options,
     mut recovered: Recovered,
 ) -> Result<Shared> {
+    let surroundings = &*options.surroundings;
     let manifest = match recovered.manifest.take() {
         Some(manifest) => manifest,
         None => Manifest {
             snapshot: recovered.listed_snapshot,
-            ..Manifest::new(Identity::random(), identity::random())
+            ..Manifest::new(Identity::by_chance(surroundings), surroundings.chance())
         },
     };
     let (segment, offset) = go_on(&*disk, &directory, &options, &manifest, &mut recovered)?;
@@ -112,15 +115,15 @@ fn share(
     let snapshot_bytes = recovered.snapshot_bytes;
     let carried_bytes = recovered.log_bytes;
     let housekeeping = Housekeeping { snapshot_bytes, snapshot_at_log_bytes: 0, carried_bytes };
+    let progress = Progress::within(Arc::clone(&options.surroundings), recovered.position);
     let shared = Shared {
         disk,
         directory,
         options,
-        progress: Arc::new(Progress::new(recovered.position)),
+        progress: Arc::new(progress),
         core: Mutex::new(core),
-        work: Condvar::new(),
-        room: Condvar::new(),
-        chores: Condvar::new(),
+        room: Signal::default(),
+        tasks: Tasks::default(),
         feed: Mutex::new(recovered.feed),
         housekeeping: Mutex::new(housekeeping),
         manifest: Mutex::new(manifest),

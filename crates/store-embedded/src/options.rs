@@ -1,6 +1,9 @@
 //! What can be set, and what it is when nothing is set.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use store::{Surroundings, real_surroundings};
 
 use crate::frame::SECTOR_BYTES;
 use crate::segment::START_BYTES;
@@ -25,6 +28,8 @@ pub struct Options {
     pub seal_after: Duration,
     /// Everything on disk is read this often, slowly; never, if this is zero.
     pub scrub_every: Duration,
+    /// Time, threads and chance; the machine's own, if nothing else is given.
+    pub surroundings: Arc<dyn Surroundings>,
 }
 
 impl Default for Options {
@@ -38,6 +43,7 @@ impl Default for Options {
             feed_retention_bytes: 256 << 20,
             seal_after: Duration::from_millis(50),
             scrub_every: Duration::from_secs(24 * 60 * 60),
+            surroundings: real_surroundings(),
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Reading what is on disk before it is needed: damage is found while there is still a copy of the
 //! same truth in memory, and in the backups.
 
+use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::PoisonError;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::Duration;
+
+use store::{Moment, Next};
 
 use crate::blobs::{self, EmbeddedBlobs};
 use crate::core::Phase;
@@ -50,81 +53,137 @@ impl Scrubbed {
     }
 }
 
-/// Scrubs now and then, until the store is closed.
-pub fn run(shared: &Shared) {
-    let every = shared.options.scrub_every;
-    if every.is_zero() {
-        return;
+/// The task that scrubs now and then.
+#[derive(Debug)]
+pub struct Scrubber {
+    shared: Arc<Shared>,
+    due: Moment,
+    under_way: Option<Scrub>,
+}
+
+impl Scrubber {
+    pub fn new(shared: Arc<Shared>) -> Self {
+        let due = shared.surroundings().now() + shared.options.scrub_every;
+        Scrubber { shared, due, under_way: None }
     }
-    let mut due = Instant::now() + every;
-    let mut core = shared.core();
-    while core.phase == Phase::Open {
-        let left = due.saturating_duration_since(Instant::now());
-        if !left.is_zero() {
-            let woken = shared.chores.wait_timeout(core, left);
-            core = woken.unwrap_or_else(PoisonError::into_inner).0;
-            continue;
+
+    /// Reads one file, if it is time. Ends when the store is closed.
+    pub fn step(&mut self) -> Next {
+        let shared = &*self.shared;
+        let every = shared.options.scrub_every;
+        if every.is_zero() || shared.core().phase != Phase::Open {
+            return Next::Ended;
         }
-        drop(core);
-        let came_to = scrub(shared, true);
-        *lock(&shared.scrubbed) = Some(came_to);
-        due = Instant::now() + every;
-        core = shared.core();
+        let left = self.due.since(shared.surroundings().now());
+        if self.under_way.is_none() && !left.is_zero() {
+            return Next::After(left);
+        }
+        let scrub = self.under_way.get_or_insert_with(|| Scrub::new(true));
+        if !scrub.next_file(shared) {
+            *lock(&shared.scrubbed) = self.under_way.take().map(|scrub| scrub.end(shared));
+            self.due = shared.surroundings().now() + every;
+        }
+        Next::Now
     }
 }
 
-/// Reads everything. Slowly, if others are to be left in peace.
-pub fn scrub(shared: &Shared, slowly: bool) -> Scrubbed {
-    let mut came_to = Scrubbed::default();
-    let scrub = Scrub { shared, slowly };
-    came_to.add(scrub.lists());
-    came_to.add(scrub.snapshot());
-    let held = || -> Vec<(u64, Ended)> {
-        let feed = lock(&shared.feed);
-        feed.extents().map(|(segment, held, _)| (segment.number, held)).collect()
-    };
-    for (number, held) in held() {
-        let examined = scrub.segment(number, &held);
-        // One that was let go meanwhile is none of ours.
-        if examined.is_ok() || self::is_held(shared, number) {
-            came_to.add(examined);
-        }
+/// Reads everything, without rest.
+pub fn scrub(shared: &Shared) -> Scrubbed {
+    let mut scrub = Scrub::new(false);
+    while scrub.next_file(shared) {
         if shared.core().phase != Phase::Open {
-            return came_to;
+            // It has no end: it was cut short.
+            return scrub.came_to;
         }
     }
-    let folder = shared.directory.join("blobs");
-    match EmbeddedBlobs::hashes(&*shared.disk, &folder) {
-        Ok(hashes) => {
-            for hash in hashes {
-                if shared.core().phase != Phase::Open {
-                    return came_to;
-                }
-                if let Some(examined) = scrub.content(&folder, hash).transpose() {
-                    came_to.add(examined);
-                }
-            }
-        }
-        Err(error) => came_to.add(Err(error)),
-    }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    came_to.ended_ms = now.map_or(0, |since| since.as_millis() as u64);
-    came_to
+    scrub.end(shared)
 }
 
 fn is_held(shared: &Shared, number: u64) -> bool {
     lock(&shared.feed).extents().any(|(segment, ..)| segment.number == number)
 }
 
-struct Scrub<'a> {
+/// What there is to examine.
+#[derive(Debug)]
+enum What {
+    Lists,
+    Snapshot,
+    /// The segments that are held when it is their turn, and the content likewise.
+    Log,
+    Segment(u64, Ended),
+    Blobs,
+    Content(store::Hash),
+}
+
+/// One look at everything, a file at a time.
+#[derive(Debug)]
+struct Scrub {
+    /// Others are to be left in peace.
+    slowly: bool,
+    left: VecDeque<What>,
+    came_to: Scrubbed,
+}
+
+impl Scrub {
+    fn new(slowly: bool) -> Self {
+        let left = [What::Lists, What::Snapshot, What::Log, What::Blobs].into();
+        Scrub { slowly, left, came_to: Scrubbed::default() }
+    }
+
+    /// False: everything was examined.
+    fn next_file(&mut self, shared: &Shared) -> bool {
+        let Some(what) = self.left.pop_front() else { return false };
+        let examine = Examine { shared, slowly: self.slowly };
+        match what {
+            What::Lists => self.came_to.add(examine.lists()),
+            What::Snapshot => self.came_to.add(examine.snapshot()),
+            What::Log => {
+                let feed = lock(&shared.feed);
+                let held = feed.extents().map(|(segment, held, _)| (segment.number, held));
+                let held: Vec<What> =
+                    held.map(|(number, held)| What::Segment(number, held)).collect();
+                held.into_iter().rev().for_each(|segment| self.left.push_front(segment));
+            }
+            What::Segment(number, held) => {
+                let examined = examine.segment(number, &held);
+                // One that was let go meanwhile is none of ours.
+                if examined.is_ok() || is_held(shared, number) {
+                    self.came_to.add(examined);
+                }
+            }
+            What::Blobs => {
+                match EmbeddedBlobs::hashes(&*shared.disk, &shared.directory.join("blobs")) {
+                    Ok(hashes) => self.left.extend(hashes.into_iter().map(What::Content)),
+                    Err(error) => self.came_to.add(Err(error)),
+                }
+            }
+            What::Content(hash) => {
+                let folder = shared.directory.join("blobs");
+                if let Some(examined) = examine.content(&folder, hash).transpose() {
+                    self.came_to.add(examined);
+                }
+            }
+        }
+        true
+    }
+
+    fn end(self, shared: &Shared) -> Scrubbed {
+        Scrubbed { ended_ms: shared.surroundings().time_ms(), ..self.came_to }
+    }
+}
+
+struct Examine<'a> {
     shared: &'a Shared,
     slowly: bool,
 }
 
-impl Scrub<'_> {
-    fn rest(&self, begun: Instant) {
+impl Examine<'_> {
+    /// Rests for longer than what was read since then has taken.
+    fn rest(&self, begun: Moment) {
         if self.slowly {
-            std::thread::sleep((begun.elapsed() * REST).min(Duration::from_millis(200)));
+            let surroundings = self.shared.surroundings();
+            let took = surroundings.now().since(begun);
+            surroundings.rest((took * REST).min(Duration::from_millis(200)));
         }
     }
 
@@ -152,7 +211,12 @@ impl Scrub<'_> {
         loop {
             let Some(listed) = lock(&self.shared.manifest).snapshot else { return Ok(0) };
             let path = self.shared.directory.join(snapshot::name(listed.position));
-            let found = snapshot::examine(&*self.shared.disk, &path, &mut |begun| self.rest(begun));
+            let mut begun = self.shared.surroundings().now();
+            let mut rest = || {
+                self.rest(begun);
+                begun = self.shared.surroundings().now();
+            };
+            let found = snapshot::examine(&*self.shared.disk, &path, &mut rest);
             if lock(&self.shared.manifest).snapshot != Some(listed) {
                 // A newer one has taken its place meanwhile.
                 continue;
@@ -169,7 +233,7 @@ impl Scrub<'_> {
 
     /// Every frame that was written can be read where it was written.
     fn segment(&self, number: u64, held: &Ended) -> Result<u64> {
-        let begun = Instant::now();
+        let begun = self.shared.surroundings().now();
         let segment = Segment::open(&*self.shared.disk, &self.shared.directory, number)?;
         let bytes = read_up_to(&*segment.file, 0, held.end);
         let bytes = bytes.map_err(Error::io("read", &segment.path))?;
@@ -201,7 +265,7 @@ impl Scrub<'_> {
         let mut hasher = store::Hasher::default();
         let mut offset = 0;
         loop {
-            let begun = Instant::now();
+            let begun = self.shared.surroundings().now();
             let piece =
                 read_up_to(&*file, offset, PIECE_BYTES).map_err(Error::io("read", &path))?;
             if piece.is_empty() {

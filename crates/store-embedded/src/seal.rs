@@ -132,7 +132,13 @@ mod tests {
         let directory = Path::new("store");
         assert_eq!(read(&disk, directory).unwrap(), None);
         let seal = |next| Seal { segment: 1, end: 512 * next, next, checksum: 9 };
-        let mut seals = SealFile::create(&disk, directory, Identity::random(), seal(1)).unwrap();
+        let mut seals = SealFile::create(
+            &disk,
+            directory,
+            Identity::by_chance(&store::SimulatedSurroundings::new(1)),
+            seal(1),
+        )
+        .unwrap();
         let newest = || read(&disk, directory).map(|found| found.unwrap().seal);
         for next in 2..6 {
             seals.write(seal(next)).unwrap();

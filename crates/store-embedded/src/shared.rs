@@ -1,11 +1,14 @@
-//! What the store's threads share.
+//! What the store's tasks and those who call it share.
 
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::Waker;
 
-use store::{Cursor, Decision, Error, Partition, Progress, Result, Ticket, Transaction};
+use store::{
+    Cursor, Decision, Error, Partition, Progress, Result, Signal, Surroundings, Ticket, Transaction,
+};
 
 use crate::core::{Core, Phase};
 use crate::disk::Disk;
@@ -24,12 +27,9 @@ pub struct Shared {
     pub options: Options,
     pub progress: Arc<Progress>,
     pub core: Mutex<Core>,
-    /// There is something for the committer.
-    pub work: Condvar,
     /// There is room in the batch or in the log.
-    pub room: Condvar,
-    /// There is something for the threads that prepare segments and write snapshots.
-    pub chores: Condvar,
+    pub room: Signal,
+    pub tasks: Tasks,
     pub feed: Mutex<FeedIndex>,
     /// Held by whoever writes a snapshot, removes files or copies them, for as long as that takes.
     /// Nothing that a commit waits for may wait for it.
@@ -49,6 +49,41 @@ pub struct Shared {
     pub old: Mutex<Vec<Segment>>,
 }
 
+/// What wakes the tasks of a store, once they are there.
+#[derive(Debug, Default)]
+pub struct Tasks {
+    pub committer: OnceLock<Waker>,
+    pub segments: OnceLock<Waker>,
+    pub snapshots: OnceLock<Waker>,
+    pub scrub: OnceLock<Waker>,
+}
+
+impl Tasks {
+    /// There is something for the committer.
+    pub fn wake_committer(&self) {
+        wake(&self.committer);
+    }
+
+    /// The log has grown by a segment.
+    pub fn wake_housekeeping(&self) {
+        wake(&self.segments);
+        wake(&self.snapshots);
+    }
+
+    /// The store is no longer open.
+    pub fn wake_all(&self) {
+        self.wake_committer();
+        self.wake_housekeeping();
+        wake(&self.scrub);
+    }
+}
+
+fn wake(task: &OnceLock<Waker>) {
+    if let Some(waker) = task.get() {
+        waker.wake_by_ref();
+    }
+}
+
 /// A panic in a transaction leaves the state as it was before, so the lock stays good.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -59,6 +94,10 @@ pub fn at(position: u64) -> Cursor {
 }
 
 impl Shared {
+    pub fn surroundings(&self) -> &dyn Surroundings {
+        &*self.options.surroundings
+    }
+
     pub fn core(&self) -> MutexGuard<'_, Core> {
         lock(&self.core)
     }
@@ -72,7 +111,7 @@ impl Shared {
         let position = core.transact(&self.options, room, run)?;
         if core.committer_waits && core.commits() >= core.commits_wanted {
             core.committer_waits = false;
-            self.work.notify_one();
+            self.tasks.wake_committer();
         }
         drop(core);
         Ok(Ticket::new(position, &self.progress))
@@ -90,12 +129,16 @@ impl Shared {
             if let Some(why) = core.full.clone().filter(|_| !has_room) {
                 return (core, Err(Error::Full(why)));
             }
-            let waited = since.get_or_insert_with(Instant::now).elapsed();
+            let now = self.surroundings().now();
+            let waited = now.since(*since.get_or_insert(now));
             let Some(left) = self.options.busy_after.checked_sub(waited) else {
                 return (core, Err(Error::Busy));
             };
-            let woken = self.room.wait_timeout(core, left);
-            core = woken.unwrap_or_else(PoisonError::into_inner).0;
+            // Asked for while nobody can make room.
+            let times = self.room.times();
+            drop(core);
+            self.surroundings().wait(pin!(self.room.after(times)), Some(left));
+            core = self.core();
         }
     }
 
@@ -106,8 +149,8 @@ impl Shared {
             core.phase = Phase::Poisoned(why.clone());
         }
         drop(core);
-        self.room.notify_all();
-        self.chores.notify_all();
+        self.room.ring();
+        self.tasks.wake_all();
         self.progress.fail(Error::Poisoned(why));
     }
 }

@@ -1,7 +1,7 @@
 //! A transaction: it writes straight into the batch that will go to the log.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use store::{Error, KeyRange, Transaction, Version, Visit, merge_scan};
@@ -10,7 +10,7 @@ use crate::encoding::{encode_delete, encode_feed, encode_put};
 use crate::map::{Map, Place};
 use crate::options::KEY_BYTES_MAX;
 
-/// With more writes than this, finding an own write goes by hash.
+/// With more writes than this, finding an own write goes by an index.
 const FEW: usize = 16;
 
 /// A put or delete, by where its key and value stand in the batch.
@@ -50,7 +50,7 @@ pub struct EmbeddedTransaction<'a> {
     pub batch: &'a mut Vec<u8>,
     /// Lent for its room.
     pub writes: &'a mut Vec<Written>,
-    pub index: HashMap<Box<[u8]>, usize>,
+    pub index: BTreeMap<Box<[u8]>, usize>,
     pub read: Read,
     pub position: u64,
     pub fed: bool,

@@ -11,5 +11,7 @@ mod modes;
 mod place;
 mod restarts;
 mod scrub;
+#[path = "seeds/main.rs"]
+mod seeds;
 #[path = "torture/main.rs"]
 mod torture;

@@ -1,7 +1,7 @@
 //! A store in memory that speaks only the contract which stores across a network can keep, with
 //! what a network does: delays, others who are faster, answers that are lost. For tests.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::blob::Blobs;
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::key::Key;
 use crate::memory::Memory;
 use crate::seeded::Seeded;
-use crate::timer::sleep;
+use crate::surroundings::{Surroundings, real_surroundings};
 
 /// What goes wrong, and how often.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +26,7 @@ pub struct Faults {
 }
 
 pub struct Distant {
+    surroundings: Arc<dyn Surroundings>,
     memory: Memory,
     faults: Mutex<Faults>,
     seeded: Mutex<Seeded>,
@@ -33,7 +34,13 @@ pub struct Distant {
 
 impl Distant {
     pub fn new(seed: u64, faults: Faults) -> Self {
+        Distant::within(real_surroundings(), seed, faults)
+    }
+
+    /// The same, in surroundings of one's own.
+    pub fn within(surroundings: Arc<dyn Surroundings>, seed: u64, faults: Faults) -> Self {
         Distant {
+            surroundings,
             memory: Memory::new(),
             faults: Mutex::new(faults),
             seeded: Mutex::new(Seeded::new(seed)),
@@ -60,7 +67,7 @@ impl Distant {
             if long { seeded.below(self.faults().delay_us_max + 1) } else { 0 }
         };
         if us > 0 {
-            sleep(Duration::from_micros(us)).await;
+            self.surroundings.sleep(Duration::from_micros(us)).await;
         }
     }
 

@@ -3,6 +3,8 @@
 //! A store holds opaque keys and bytes. It knows nothing of designs: what a record means, when it
 //! is due and who may see it is laid out by whoever uses the store.
 //!
+//! Time, threads and chance come from [`Surroundings`], here and in everything that stands on a store.
+//!
 //! ```
 //! use store::{Commit, Memory, Store, block_on};
 //!
@@ -20,6 +22,7 @@ mod contract;
 mod cursor;
 mod distant;
 mod error;
+mod hash;
 mod key;
 pub mod linearizability;
 mod local;
@@ -28,10 +31,10 @@ mod merge;
 mod optimistic;
 mod progress;
 mod seeded;
-mod timer;
-mod wait;
+mod surroundings;
+mod uploads;
 
-pub use blob::{Blob, BlobReader, BlobWriter, Blobs, Hash, Hasher};
+pub use blob::{Blob, BlobReader, BlobWriter, Blobs};
 pub use commit::{Check, Commit, Expected, Write};
 pub use contract::{
     Description, FeedCommit, FeedPage, Limits, Page, Pending, Record, Scan, Store, Version,
@@ -39,6 +42,7 @@ pub use contract::{
 pub use cursor::{Cursor, Partition};
 pub use distant::{Distant, Faults};
 pub use error::{Error, Result};
+pub use hash::{Hash, Hasher};
 pub use key::{Key, KeyRange};
 pub use local::{Decision, LocalStore, Ticket, Transaction, Visit};
 pub use memory::Memory;
@@ -46,5 +50,8 @@ pub use merge::merge_scan;
 pub use optimistic::{Retry, Settled, transact};
 pub use progress::{Callback, Durable, Progress};
 pub use seeded::Seeded;
-pub use timer::{Sleep, sleep};
-pub use wait::block_on;
+pub use surroundings::{
+    Moment, Next, RealSurroundings, Signal, SimulatedSurroundings, Sleep, Step, Surroundings, Task,
+    block_on, real_surroundings,
+};
+pub use uploads::{Upload, Uploads};

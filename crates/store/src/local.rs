@@ -8,7 +8,6 @@ use crate::cursor::{Cursor, Partition};
 use crate::error::Result;
 use crate::key::KeyRange;
 use crate::progress::{Callback, Durable, Progress};
-use crate::wait::block_on;
 
 /// Whether what a transaction did shall happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +99,7 @@ impl Ticket {
 
     /// Sleeps until it is durable.
     pub fn wait(&self) -> Result<()> {
-        block_on(self.durable())
+        self.progress.block_until(self.position)
     }
 
     pub fn durable(&self) -> Durable {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use crate::error::{Error, Result};
+use crate::surroundings::{Surroundings, block_on};
 
 /// Called once, on the thread that made the position durable: it must not block.
 pub type Callback = Box<dyn FnOnce(Result<()>) + Send>;
@@ -17,6 +18,8 @@ pub type Callback = Box<dyn FnOnce(Result<()>) + Send>;
 pub struct Progress {
     durable: AtomicU64,
     waiting: Mutex<Waiting>,
+    /// Nothing: the machine's own.
+    surroundings: Option<Arc<dyn Surroundings>>,
 }
 
 #[derive(Default)]
@@ -41,7 +44,12 @@ impl Waiter {
 
 impl Progress {
     pub fn new(durable: u64) -> Self {
-        Progress { durable: AtomicU64::new(durable), waiting: Mutex::default() }
+        Progress { durable: AtomicU64::new(durable), ..Progress::default() }
+    }
+
+    /// In these surroundings threads wait.
+    pub fn within(surroundings: Arc<dyn Surroundings>, durable: u64) -> Self {
+        Progress { surroundings: Some(surroundings), ..Progress::new(durable) }
     }
 
     /// Everything up to here is durable.
@@ -95,6 +103,17 @@ impl Progress {
 
     pub fn wait_for(self: &Arc<Self>, position: u64) -> Durable {
         Durable { progress: Arc::clone(self), position, enlisted: None }
+    }
+
+    /// Holds up whoever calls it until this position is durable.
+    pub fn block_until(self: &Arc<Self>, position: u64) -> Result<()> {
+        if position <= self.durable() {
+            return Ok(());
+        }
+        match &self.surroundings {
+            Some(surroundings) => surroundings.run(self.wait_for(position)),
+            None => block_on(self.wait_for(position)),
+        }
     }
 
     /// Enlists a waiter unless the outcome is known; then it is handed back.
@@ -165,7 +184,6 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::wait::block_on;
 
     #[test]
     fn those_who_wait_are_told_in_order_and_only_when_their_time_has_come() {

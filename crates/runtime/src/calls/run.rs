@@ -43,7 +43,7 @@ impl Runtime {
         &self,
         request: &Request,
     ) -> Result<(Ticket, Result<Reply, CallError>), CallError> {
-        store::block_on(self.begin_async(request))
+        self.block_on(self.begin_async(request))
     }
 
     async fn begin_async(

@@ -53,7 +53,7 @@ impl Runtime {
             let (viewer, trace) = (call.viewer.cloned(), call.trace.cloned());
             let request = Request { viewer, trace, legal: true, ..Request::default() };
             let run = self.run(call.operation, &request, &arguments, &mut desk, Some(out));
-            store::block_on(run).map(|(ticket, answer)| (ticket, answer.map(drop)))
+            self.block_on(run).map(|(ticket, answer)| (ticket, answer.map(drop)))
         });
         self.give_back(desk);
         outcome

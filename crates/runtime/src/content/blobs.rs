@@ -1,9 +1,6 @@
 //! Content addressed by its hash. The bytes lie beside the records; a mark among the records says
 //! that they are there, so that a guard can ask, and in the same transaction.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use layout::{ContentKey, DesignNumber, put_signed};
 use store::{Decision, Hash, Key, Transaction};
 
@@ -15,43 +12,13 @@ pub fn mark(number: DesignNumber, digest: &[u8]) -> Vec<u8> {
     ContentKey { design: number, digest }.to_bytes()
 }
 
-/// What is being uploaded in this process, and how often at once: digests whose bytes may be there
-/// before their mark is. One list for all designs, since they share the bytes of a store.
-static UPLOADS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
-
-pub fn uploads() -> MutexGuard<'static, BTreeMap<String, usize>> {
-    UPLOADS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// On the list until it is dropped.
-struct Upload(String);
-
-impl Upload {
-    fn begin(digest: &str) -> Upload {
-        *uploads().entry(digest.to_string()).or_default() += 1;
-        Upload(digest.to_string())
-    }
-}
-
-impl Drop for Upload {
-    fn drop(&mut self) {
-        let mut uploads = uploads();
-        match uploads.get_mut(&self.0) {
-            Some(more) if *more > 1 => *more -= 1,
-            _ => {
-                uploads.remove(&self.0);
-            }
-        }
-    }
-}
-
 impl Runtime {
     /// Stores content and gives its digest, which is what truth refers to. What is not referred
     /// to is collected after a while.
     pub async fn put_blob(&self, content: &[u8]) -> Result<String, CallError> {
         let hash = Hash::of(content);
         // until it is marked: a collector that found it unused before does not take its bytes away
-        let _upload = Upload::begin(&hash.to_string());
+        let _upload = self.store.blobs().uploads().begin(hash);
         let mut writer = self.store.blobs().begin().await?;
         for piece in content.chunks(1 << 18) {
             writer.write(bytes::Bytes::copy_from_slice(piece)).await?;

@@ -10,7 +10,7 @@ use layout::{ContentKey, Reader, Space};
 use rustc_hash::FxHashSet;
 use store::{Decision, Hash, Key, KeyRange, Transaction};
 
-use super::blobs::{mark, uploads};
+use super::blobs::mark;
 use crate::calls::CallError;
 use crate::core::{ReadError, Runtime};
 use crate::registry;
@@ -169,10 +169,12 @@ impl Runtime {
     fn delete_unmarked(&self, digest: &[u8]) -> Result<bool, CallError> {
         let Ok(text) = str::from_utf8(digest) else { return Ok(false) };
         let Ok(hash) = text.parse::<Hash>() else { return Ok(false) };
-        let uploads = uploads();
-        if uploads.contains_key(text) {
-            return Ok(false);
-        }
+        let uploads = self.store.blobs().uploads();
+        let deleted = uploads.unless_under_way(hash, || self.delete_if_unmarked(digest, hash));
+        deleted.unwrap_or(Ok(false))
+    }
+
+    fn delete_if_unmarked(&self, digest: &[u8], hash: Hash) -> Result<bool, CallError> {
         // the bytes are shared by all designs of the store, and each has its own marks
         let mut marked = Ok(false);
         self.transact(&mut |transaction| {
@@ -184,7 +186,7 @@ impl Runtime {
         if marked? {
             return Ok(false);
         }
-        Ok(store::block_on(self.store.blobs().delete(hash))?)
+        Ok(self.block_on(self.store.blobs().delete(hash))?)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Wakes the workers when something is due earlier than they thought.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 use std::time::Duration;
 
-use super::clock::Clock;
+use store::Next;
 
 /// A clock that jumps is noticed after at most so long.
 const SLEEP_MAX_MS: i64 = 1_000;
@@ -11,18 +12,47 @@ const SLEEP_MAX_MS: i64 = 1_000;
 #[derive(Default)]
 pub struct Alarm {
     state: Mutex<State>,
-    rung: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     /// how often it rang
     rings: u64,
-    /// until when each sleeper sleeps
-    sleepers: Vec<i64>,
+    workers: Vec<Sleeper>,
     stopped: bool,
     /// whoever is awake leaves everything as it is
     held: bool,
+}
+
+#[derive(Default)]
+struct Sleeper {
+    waker: Option<Waker>,
+    /// until when it sleeps; none: it is awake
+    until: Option<i64>,
+}
+
+/// One of those who are woken.
+#[derive(Clone, Copy)]
+pub struct WorkerNumber(usize);
+
+/// What a worker finds when it is called.
+pub enum Called {
+    /// Look for work. If there is none, `rings` is to be given to `rest`.
+    Look { rings: u64 },
+    /// Leave everything as it is.
+    Rest(Next),
+}
+
+impl State {
+    /// Wakes those who sleep past a time.
+    fn wake(&self, at: i64) {
+        let asleep = |worker: &&Sleeper| worker.until.is_some_and(|until| at < until);
+        for worker in self.workers.iter().filter(asleep) {
+            if let Some(waker) = &worker.waker {
+                waker.wake_by_ref();
+            }
+        }
+    }
 }
 
 impl Alarm {
@@ -30,60 +60,67 @@ impl Alarm {
     pub fn ring(&self, at: i64) {
         let mut state = self.lock();
         state.rings += 1;
-        if state.sleepers.iter().any(|until| at < *until) {
-            self.rung.notify_all();
-        }
+        state.wake(at);
     }
 
-    /// Everybody looks again: the clock was moved by hand.
-    pub fn wake(&self) {
-        self.lock().rings += 1;
-        self.rung.notify_all();
-    }
-
-    /// From now on nothing due is made to happen, or it is again.
+    /// From now on nothing due is made to happen, or it is again. Everybody looks: the clock was moved by hand.
     pub fn hold(&self, held: bool) {
-        self.lock().held = held;
-        self.wake();
-    }
-
-    pub fn is_held(&self) -> bool {
-        self.lock().held
+        let mut state = self.lock();
+        state.held = held;
+        state.rings += 1;
+        state.wake(i64::MIN);
     }
 
     pub fn stop(&self) {
-        self.lock().stopped = true;
-        self.rung.notify_all();
-    }
-
-    pub fn is_stopped(&self) -> bool {
-        self.lock().stopped
-    }
-
-    /// To be asked before looking for work, and given to `sleep` if there was none.
-    pub fn rings(&self) -> u64 {
-        self.lock().rings
-    }
-
-    /// Sleeps until `until` by this clock, or until it has rung since `rings`. False: stopped.
-    pub fn sleep(&self, rings: u64, until: Option<i64>, clock: &dyn Clock) -> bool {
         let mut state = self.lock();
-        let now = clock.now_ms();
-        let until = until.unwrap_or(i64::MAX).min(now.saturating_add(SLEEP_MAX_MS));
-        if state.stopped || state.rings != rings || until <= now {
-            return !state.stopped;
+        state.stopped = true;
+        state.wake(i64::MIN);
+    }
+
+    pub fn enlist(&self) -> WorkerNumber {
+        let mut state = self.lock();
+        state.workers.push(Sleeper::default());
+        WorkerNumber(state.workers.len() - 1)
+    }
+
+    /// How a worker is woken. It may sleep already, and is woken now.
+    pub fn woken_by(&self, worker: WorkerNumber, waker: &Waker) {
+        self.lock().workers[worker.0].waker = Some(waker.clone());
+        waker.wake_by_ref();
+    }
+
+    /// A worker is called, at this time.
+    pub fn called(&self, worker: WorkerNumber, now: i64) -> Called {
+        let mut state = self.lock();
+        state.workers[worker.0].until = None;
+        let rings = state.rings;
+        match state.stopped {
+            true => Called::Rest(Next::Ended),
+            false if state.held => Called::Rest(state.rest(worker, rings, None, now)),
+            false => Called::Look { rings },
         }
-        state.sleepers.push(until);
-        let wait = Duration::from_millis((until - now).unsigned_abs());
-        let (mut state, _) =
-            self.rung.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = state.sleepers.iter().position(|known| *known == until) {
-            state.sleepers.swap_remove(at);
-        }
-        !state.stopped
+    }
+
+    /// A worker has found nothing to do before `until`: when it is to be called next, if it has not rung since.
+    pub fn rest(&self, worker: WorkerNumber, rings: u64, until: Option<i64>, now: i64) -> Next {
+        self.lock().rest(worker, rings, until, now)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn rest(&mut self, worker: WorkerNumber, rings: u64, until: Option<i64>, now: i64) -> Next {
+        let until = until.unwrap_or(i64::MAX).min(now.saturating_add(SLEEP_MAX_MS));
+        if self.stopped {
+            return Next::Ended;
+        }
+        if self.rings != rings || until <= now {
+            return Next::Now;
+        }
+        self.workers[worker.0].until = Some(until);
+        Next::After(Duration::from_millis((until - now).unsigned_abs()))
     }
 }

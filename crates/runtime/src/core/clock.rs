@@ -1,24 +1,37 @@
 //! The server's clock. The engine never reads one: `now` is part of the command.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+
+use store::{Surroundings, real_surroundings};
 
 pub trait Clock: Send + Sync {
     /// milliseconds since 1970
     fn now_ms(&self) -> i64;
 }
 
-/// The machine's clock, which here never runs backwards while the process lives.
-#[derive(Debug, Default)]
+/// The clock of the surroundings, the machine's own by default, which here never runs backwards.
+#[derive(Debug)]
 pub struct SystemClock {
+    surroundings: Arc<dyn Surroundings>,
     latest: AtomicI64,
+}
+
+impl SystemClock {
+    pub fn of(surroundings: Arc<dyn Surroundings>) -> SystemClock {
+        SystemClock { surroundings, latest: AtomicI64::new(0) }
+    }
+}
+
+impl Default for SystemClock {
+    fn default() -> SystemClock {
+        SystemClock::of(real_surroundings())
+    }
 }
 
 impl Clock for SystemClock {
     fn now_ms(&self) -> i64 {
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+        let now = i64::try_from(self.surroundings.time_ms()).unwrap_or(i64::MAX);
         self.latest.fetch_max(now, Ordering::Relaxed).max(now)
     }
 }

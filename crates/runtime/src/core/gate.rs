@@ -72,7 +72,7 @@ impl Runtime {
             |transaction: &mut dyn Transaction| self.pass(transaction, &mut current, run);
         let ticket = match self.store.local() {
             Some(local) => local.transact(&mut gated)?,
-            None => store::block_on(self.on_ground(&mut gated))?,
+            None => self.block_on(self.on_ground(&mut gated))?,
         };
         current.map(|()| ticket)
     }

@@ -3,13 +3,14 @@
 use store::{Decision, Settled, Store, Ticket, Transaction};
 
 use super::runtime::Runtime;
+use super::settings::Settings;
 
 /// On a store in this process it runs once, and may not be durable yet. On any other it is run on
 /// what was fetched, again and again if others are faster, and is durable. Only the last run counts:
 /// what it tells goes through what it captures.
 pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
     store: &dyn Store,
-    retry: &store::Retry,
+    settings: &Settings,
     run: &mut R,
 ) -> store::Result<Settled> {
     match store.local() {
@@ -17,7 +18,9 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
             let ticket = local.transact(&mut |transaction| run(transaction))?;
             Ok(Settled { ticket, conflicts: 0 })
         }
-        None => store::transact(store, retry, run).await,
+        None => {
+            store::transact(settings.surroundings.as_ref(), store, &settings.conflicts, run).await
+        }
     }
 }
 
@@ -26,7 +29,7 @@ impl Runtime {
         &self,
         run: &mut R,
     ) -> store::Result<Ticket> {
-        let settled = transact(self.store.as_ref(), &self.settings.conflicts, run).await;
+        let settled = transact(self.store.as_ref(), &self.settings, run).await;
         match &settled {
             Ok(settled) => self.counters.met(settled.conflicts),
             Err(store::Error::Contended { attempts }) => self.counters.met(*attempts),
@@ -40,7 +43,12 @@ impl Runtime {
         &self,
         run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
     ) -> store::Result<Ticket> {
-        store::block_on(self.on_ground(run))
+        self.block_on(self.on_ground(run))
+    }
+
+    /// Runs a future to its end, on a thread that may wait.
+    pub(crate) fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.settings.surroundings.block_on(future)
     }
 
     /// Others may change the store as well, from other processes.

@@ -15,6 +15,7 @@ mod schema;
 mod seen;
 mod settings;
 
+pub(crate) use alarm::{Called, WorkerNumber};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use counters::Counters;
 pub(crate) use counters::Worker;

@@ -1,7 +1,7 @@
 //! A design on a store.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use design::model::Design;
@@ -42,7 +42,7 @@ pub struct Runtime {
     pub(crate) older: Vec<Arc<Schema>>,
     pub(crate) gate: Gate,
     /// outbox entries that are on their way, by operation and key
-    in_flight: Mutex<HashSet<Vec<u8>>>,
+    in_flight: Mutex<BTreeSet<Vec<u8>>>,
 }
 
 /// What one call works with; used again by the next.
@@ -150,7 +150,7 @@ impl Runtime {
         self.desks.lock().unwrap_or_else(PoisonError::into_inner).push(desk);
     }
 
-    pub(crate) fn in_flight(&self) -> MutexGuard<'_, HashSet<Vec<u8>>> {
+    pub(crate) fn in_flight(&self) -> MutexGuard<'_, BTreeSet<Vec<u8>>> {
         self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,5 +1,9 @@
 //! What can be set, and what it is when nothing is set.
 
+use std::sync::Arc;
+
+use store::{Surroundings, real_surroundings};
+
 /// Limits and habits, each with a default.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -16,6 +20,8 @@ pub struct Settings {
     /// on such a store whoever picks an entry of the outbox has it for so long; a delivery that takes
     /// longer may be made twice, under the same key
     pub claim_ms: i64,
+    /// time, threads and chance; the machine's own, if nothing else is given
+    pub surroundings: Arc<dyn Surroundings>,
 }
 
 impl Default for Settings {
@@ -31,6 +37,7 @@ impl Default for Settings {
             reexamine_ms: crate::repairs::REEXAMINE_MS,
             conflicts: store::Retry::default(),
             claim_ms: 60_000,
+            surroundings: real_surroundings(),
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Those who read the feed to its end, and keep in the store how far they are.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use layout::{FollowerKey, Space, Wrong};
-use store::{Cursor, Decision, Error as StoreError, KeyRange, Partition, block_on};
+use store::{Cursor, Decision, Error as StoreError, KeyRange, Partition};
 
 use super::transition::Transition;
 use crate::calls::CallError;
@@ -30,7 +32,6 @@ pub struct Follower {
 #[derive(Default)]
 pub struct Bell {
     state: Mutex<Rung>,
-    changed: Condvar,
 }
 
 #[derive(Default)]
@@ -38,12 +39,36 @@ struct Rung {
     /// a call for the next durable position is outstanding
     enlisted: bool,
     rung: bool,
+    waiting: Vec<Waker>,
 }
 
 impl Bell {
     pub fn ring(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).rung = true;
-        self.changed.notify_all();
+        let mut state = self.lock();
+        state.rung = true;
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// Ready when it has rung.
+    async fn rung(&self) {
+        std::future::poll_fn(|context| {
+            let mut state = self.lock();
+            if state.rung {
+                return Poll::Ready(());
+            }
+            // Who waited before and gave up may still be there.
+            if !state.waiting.iter().any(|waker| waker.will_wake(context.waker())) {
+                state.waiting.push(context.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Rung> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -101,7 +126,7 @@ impl Runtime {
     pub fn followers(&self) -> Result<Vec<Followed>, CallError> {
         let mut list = Vec::new();
         let mut trouble = Ok(());
-        let head = store::block_on(self.store.head(Partition::default()))?.position();
+        let head = self.block_on(self.store.head(Partition::default()))?.position();
         let start = Space::Follower.prefix(self.schema.number).to_vec();
         self.transact(&mut |transaction| {
             transaction.scan(&KeyRange::prefix(start.clone()), false, &mut |key, _, value| {
@@ -135,7 +160,7 @@ impl Runtime {
 impl Follower {
     /// The next part of the feed; asked again, it gives what comes after.
     pub fn ahead(&mut self, limit: usize) -> Result<Ahead, CallError> {
-        match block_on(self.runtime.feed(Some(&self.next.to_string()), limit)) {
+        match self.runtime.block_on(self.runtime.feed(Some(&self.next.to_string()), limit)) {
             Ok((transitions, next)) => {
                 self.next = next.parse().expect("the feed gives cursors");
                 if transitions.is_empty() {
@@ -154,7 +179,7 @@ impl Follower {
             Err(CallError::Damaged(damaged)) => {
                 let after = self.next;
                 // commits are given whole, so this is the one that cannot be read
-                self.next = block_on(self.runtime.store.feed(after, 1))?.next;
+                self.next = self.runtime.block_on(self.runtime.store.feed(after, 1))?.next;
                 let (after, from) = (after.to_string(), self.next.to_string());
                 tracing::error!(
                     design = %self.runtime.schema.design.name,
@@ -205,13 +230,13 @@ impl Follower {
             return self.rest(at_most.min(LOOK_AGAIN));
         };
         let enlist = {
-            let mut state = self.bell.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.bell.lock();
             !std::mem::replace(&mut state.enlisted, true)
         };
         if enlist {
             let bell = Arc::clone(&self.bell);
             let callback = Box::new(move |_: store::Result<()>| {
-                bell.state.lock().unwrap_or_else(PoisonError::into_inner).enlisted = false;
+                bell.lock().enlisted = false;
                 bell.ring();
             });
             local.on_durable(self.next.position() + 1, callback);
@@ -221,13 +246,9 @@ impl Follower {
 
     /// Sleeps until the time is over or the bell rings, whatever is new.
     pub fn rest(&self, at_most: Duration) {
-        let state = self.bell.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut state, _) = self
-            .bell
-            .changed
-            .wait_timeout_while(state, at_most, |state| !state.rung)
-            .unwrap_or_else(PoisonError::into_inner);
-        state.rung = false;
+        let surroundings = &self.runtime.settings.surroundings;
+        surroundings.wait(pin!(self.bell.rung()), Some(at_most));
+        self.bell.lock().rung = false;
     }
 
     pub fn runtime(&self) -> &Arc<Runtime> {

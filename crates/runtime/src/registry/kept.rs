@@ -8,7 +8,7 @@ use store::{Decision, Store, Transaction};
 use super::numbers as registry;
 use super::open_error::OpenError;
 use crate::calls::CallError;
-use crate::core::{self, Runtime};
+use crate::core::{self, Runtime, Settings};
 use crate::replacement::without_places;
 
 /// One design as a store holds it.
@@ -23,11 +23,7 @@ pub struct Kept {
 }
 
 /// The design of this name that a store holds; none: it holds no such design.
-pub fn kept(
-    store: &dyn Store,
-    name: &str,
-    retry: &store::Retry,
-) -> Result<Option<Kept>, OpenError> {
+pub fn kept(store: &dyn Store, name: &str, settings: &Settings) -> Result<Option<Kept>, OpenError> {
     let mut found = Ok(None);
     let mut look = |transaction: &mut dyn Transaction| {
         found = match registry::current(transaction, name) {
@@ -45,18 +41,18 @@ pub fn kept(
         };
         Decision::Abandon
     };
-    store::block_on(core::transact(store, retry, &mut look))?;
+    settings.surroundings.block_on(core::transact(store, settings, &mut look))?;
     found
 }
 
 /// The names of the designs that a store holds.
-pub fn designs_of(store: &dyn Store, retry: &store::Retry) -> Result<Vec<String>, OpenError> {
+pub fn designs_of(store: &dyn Store, settings: &Settings) -> Result<Vec<String>, OpenError> {
     let mut found = Ok(Vec::new());
     let mut look = |transaction: &mut dyn Transaction| {
         found = registry::names(transaction).map_err(OpenError::from);
         Decision::Abandon
     };
-    store::block_on(core::transact(store, retry, &mut look))?;
+    settings.surroundings.block_on(core::transact(store, settings, &mut look))?;
     found
 }
 

@@ -15,7 +15,7 @@ use store::{Decision, KeyRange, LocalStore, Store, Transaction};
 
 use super::open_error::OpenError;
 use crate::calls::CallError;
-use crate::core::{self, Schema};
+use crate::core::{self, Schema, Settings};
 use crate::replacement::stored_alike;
 
 /// Keys that are removed in one commit.
@@ -39,7 +39,7 @@ pub fn register(
     design: Design,
     text: Option<&str>,
     store: &dyn Store,
-    retry: &store::Retry,
+    settings: &Settings,
 ) -> Result<Found, OpenError> {
     let described = describe(&design);
     let mut outcome: Option<Result<Known, OpenError>> = None;
@@ -91,7 +91,8 @@ pub fn register(
         write_entries(transaction, &entries);
         Decision::Commit
     };
-    store::block_on(core::transact(store, retry, &mut run))?.ticket.wait()?;
+    let registered = core::transact(store, settings, &mut run);
+    settings.surroundings.block_on(registered)?.ticket.wait()?;
     let known = outcome.expect("a transaction that is over has looked")?;
     if let Some(local) = store.local().filter(|_| left_over) {
         remove_left_over(local, &design.name).map_err(OpenError::LeftOver)?;

@@ -16,7 +16,8 @@ impl Runtime {
         store: Arc<dyn Store>,
         settings: Settings,
     ) -> Result<Runtime, OpenError> {
-        Runtime::open_with_clock(design, store, settings, Arc::new(SystemClock::default()))
+        let clock = Arc::new(SystemClock::of(Arc::clone(&settings.surroundings)));
+        Runtime::open_with_clock(design, store, settings, clock)
     }
 
     /// The same, and the text of the design is kept beside it.
@@ -46,7 +47,7 @@ impl Runtime {
         settings: Settings,
         clock: Arc<dyn Clock>,
     ) -> Result<Runtime, OpenError> {
-        match registry::register(design, text, store.as_ref(), &settings.conflicts)? {
+        match registry::register(design, text, store.as_ref(), &settings)? {
             Found::Ready(found) => {
                 let Registered { schema, older } = *found;
                 Ok(Runtime::of(schema, older, store, clock, settings))

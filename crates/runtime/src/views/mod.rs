@@ -87,7 +87,7 @@ impl Runtime {
         }
         'pages: loop {
             let from = state.applied.unwrap_or(Cursor::start(Partition::default()));
-            let page = match store::block_on(self.store.feed(from, CHUNK)) {
+            let page = match self.block_on(self.store.feed(from, CHUNK)) {
                 Err(store::Error::BelowFloor(_)) => {
                     // the feed was trimmed past where we stood
                     *state = State::default();
@@ -127,7 +127,7 @@ impl Runtime {
     /// apply one twice is to apply it once.
     fn build(&self, state: &mut State) -> Result<(), CallError> {
         let schema = &*self.schema;
-        let head = store::block_on(self.store.head(Partition::default()))?;
+        let head = self.block_on(self.store.head(Partition::default()))?;
         state.views = schema.design.views.iter().map(|_| ViewState::default()).collect();
         let mut room = Room::default();
         for (at, _) in schema.design.subjects.iter().enumerate() {
@@ -137,7 +137,7 @@ impl Runtime {
             }
             let mut range = KeyRange::prefix(RecordKey::prefix(schema.number, subject));
             loop {
-                let page = store::block_on(self.store.scan(Scan::new(range.clone(), CHUNK)))?;
+                let page = self.block_on(self.store.scan(Scan::new(range.clone(), CHUNK)))?;
                 for (key, stored) in &page.records {
                     match set_stored(schema, state, key, &stored.value, &mut room) {
                         Err(ReadError::Damaged(damaged)) => {

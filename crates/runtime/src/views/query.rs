@@ -62,7 +62,7 @@ impl Runtime {
         }
         let looks = Looks { eye: eye.as_ref(), at, whole };
         if let Some(cursor) = &query.at_least {
-            store::block_on(self.reached(cursor))?;
+            self.block_on(self.reached(cursor))?;
         }
         let group = self.group_of(view, query)?;
         let mut state = self.views.lock();

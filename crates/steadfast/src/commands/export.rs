@@ -119,10 +119,9 @@ impl Described {
         let store: Arc<dyn Store> = Arc::new(store);
         let settings = Settings::default();
         let cannot = |error: OpenError| Problem::new(format!("cannot read the designs: {error}"));
-        let retry = &settings.conflicts;
         let mut runtimes = Vec::new();
-        for name in runtime::designs_of(store.as_ref(), retry).map_err(cannot)? {
-            let kept = runtime::kept(store.as_ref(), &name, retry).map_err(cannot)?;
+        for name in runtime::designs_of(store.as_ref(), &settings).map_err(cannot)? {
+            let kept = runtime::kept(store.as_ref(), &name, &settings).map_err(cannot)?;
             if let Some(design) = kept.and_then(|kept| kept.design) {
                 let opened = Runtime::open(design, Arc::clone(&store), settings.clone());
                 runtimes.push(opened.map_err(cannot)?);

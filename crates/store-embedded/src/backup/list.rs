@@ -202,7 +202,7 @@ mod tests {
         let digest = Hash::of(b"something");
         let held = Ended { first: 1, next: 9, end: 4096, checksum: 7 };
         let list = List {
-            store: Identity::random(),
+            store: Identity::by_chance(&store::SimulatedSurroundings::new(1)),
             salt: 3,
             snapshots: vec![SavedSnapshot { position: 4, end: 5, bytes: 6, checksum: 8, digest }],
             segments: vec![SavedSegment { number: 2, held, digest }],

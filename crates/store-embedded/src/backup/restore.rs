@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use store::RealSurroundings;
+
 use super::copying::{copy, copy_under, expect};
 use super::cut::{cut, last_until};
 use super::list::{List, NAME, SavedSegment, SavedSnapshot};
@@ -13,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::frame::Layout;
 use crate::identity::Identity;
 use crate::manifest::{self, Listed, ListedSnapshot, Manifest};
+use crate::map::KeyHasher;
 use crate::recovery::recover;
 use crate::seal::{Seal, SealFile};
 use crate::segment::{Belongs, Segment};
@@ -108,7 +111,7 @@ pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>, options: Restore) -
     };
     let plan = Plan::of(&list, from, position)?;
     make_empty(disk, to)?;
-    let store = Identity::random();
+    let store = Identity::by_chance(&RealSurroundings::default());
     let mut manifest = Manifest::new(store, list.salt);
     if let Some(saved) = plan.snapshot {
         copy_snapshot(disk, from, to, saved, store)?;
@@ -260,7 +263,7 @@ fn restore_unlisted(disk: &dyn Disk, from: &Path, to: &Path, options: Restore) -
         }
     }
     disk.sync_directory(to).map_err(Error::io("sync", to))?;
-    recover(disk, to)?;
+    recover(disk, to, KeyHasher::for_reading())?;
     Ok(original)
 }
 

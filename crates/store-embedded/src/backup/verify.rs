@@ -11,6 +11,7 @@ use crate::blobs::{self, EmbeddedBlobs};
 use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
 use crate::manifest;
+use crate::map::KeyHasher;
 use crate::recovery::{Recovered, recover, recover_from};
 use crate::segment::Segment;
 use crate::snapshot::{self, Loaded};
@@ -35,7 +36,7 @@ pub fn export_from(disk: &dyn Disk, directory: &Path) -> Result<Recovered> {
         Some(list) => read(disk, directory, &list),
         None => {
             is_store(disk, directory)?;
-            recover(disk, directory)
+            recover(disk, directory, KeyHasher::for_reading())
         }
     }
 }
@@ -63,8 +64,11 @@ pub fn verify_backup(disk: &dyn Disk, directory: &Path, list: &List) -> Result<V
 fn read(disk: &dyn Disk, directory: &Path, list: &List) -> Result<Recovered> {
     let plan = Plan::of(list, directory, list.position())?;
     let loaded = match plan.snapshot {
-        Some(saved) => snapshot::load(disk, &directory.join(snapshot::name(saved.position)))?,
-        None => Loaded::nothing(),
+        Some(saved) => {
+            let path = directory.join(snapshot::name(saved.position));
+            snapshot::load(disk, &path, KeyHasher::for_reading())?
+        }
+        None => Loaded::nothing(KeyHasher::for_reading()),
     };
     let open = |saved: &&SavedSegment| {
         let segment = Segment::open_at(disk, directory.join(saved.name()), saved.number)?;
@@ -76,7 +80,7 @@ fn read(disk: &dyn Disk, directory: &Path, list: &List) -> Result<Recovered> {
 
 fn verify_store(disk: &dyn Disk, directory: &Path) -> Result<Verified> {
     is_store(disk, directory)?;
-    let found = recover(disk, directory)?;
+    let found = recover(disk, directory, KeyHasher::for_reading())?;
     let folder = directory.join("blobs");
     let mut blobs = 0;
     if disk.list(&folder).is_ok() {

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use store::Seeded;
+use store::{Hash, Hasher, Seeded};
 
 use super::{Disk, DiskFile};
 
@@ -68,6 +68,33 @@ impl SimulatedDisk {
         self.state().crashed
     }
 
+    /// How many operations have changed anything since the faults were set.
+    pub fn operations(&self) -> u64 {
+        self.state().operations
+    }
+
+    /// Of everything that decides what happens next: names and contents, synced and not, and what was counted.
+    pub fn digest(&self) -> Hash {
+        let state = self.state();
+        let mut digest = Digest::default();
+        digest.numbers(&[state.operations, state.writes, state.syncs, state.crashed.into()]);
+        for (path, file) in state.names.iter().chain(&state.durable_names) {
+            digest.bytes(path.as_os_str().as_encoded_bytes());
+            digest.numbers(&[*file]);
+        }
+        for (path, file) in &state.renames {
+            digest.bytes(path.as_os_str().as_encoded_bytes());
+            digest.numbers(&[file.unwrap_or(u64::MAX)]);
+        }
+        for (number, file) in &state.files {
+            digest.numbers(&[*number]);
+            digest.bytes(&file.current);
+            digest.bytes(&file.durable);
+            file.dirty.iter().for_each(|sector| digest.numbers(&[*sector as u64]));
+        }
+        digest.0.finish()
+    }
+
     /// What the disk holds when the power comes back: everything that was synced, and of the rest
     /// whatever chance decides.
     pub fn after_power_cut(&self, seeded: &mut Seeded) -> SimulatedDisk {
@@ -111,6 +138,21 @@ impl SimulatedDisk {
 
     fn file(&self, number: u64) -> Box<dyn DiskFile> {
         Box::new(SimulatedFile { disk: self.clone(), number })
+    }
+}
+
+/// A hasher that tells where one thing ends and the next begins.
+#[derive(Default)]
+struct Digest(Hasher);
+
+impl Digest {
+    fn numbers(&mut self, numbers: &[u64]) {
+        numbers.iter().for_each(|number| self.0.update(&number.to_le_bytes()));
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.numbers(&[bytes.len() as u64]);
+        self.0.update(bytes);
     }
 }
 

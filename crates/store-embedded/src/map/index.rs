@@ -3,7 +3,9 @@
 //! Buckets are lists through the slots. There is about one bucket for each record, and with each
 //! record that comes one bucket is divided in two: the index never stops to grow all at once.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{DefaultHasher, Hasher};
+
+use store::{RealSurroundings, Surroundings};
 
 use super::slots::{NONE, Slots};
 
@@ -12,19 +14,34 @@ pub struct Index {
     heads: Vec<u32>,
     /// So many low bits of a hash choose a bucket, or one more.
     mask: u32,
-    /// Keys come from clients, who must not be able to choose ones that meet.
-    hasher: RandomState,
+    hasher: KeyHasher,
 }
 
-impl Default for Index {
-    fn default() -> Self {
-        Index { heads: vec![NONE], mask: 0, hasher: RandomState::new() }
+/// Begun with a secret: keys come from clients, who must not be able to choose ones that meet.
+#[derive(Clone, Debug)]
+pub struct KeyHasher(DefaultHasher);
+
+impl KeyHasher {
+    pub fn by_chance(surroundings: &dyn Surroundings) -> Self {
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u64(surroundings.chance());
+        hasher.write_u64(surroundings.chance());
+        KeyHasher(hasher)
+    }
+
+    /// For whoever reads a store or a backup that nobody serves.
+    pub fn for_reading() -> Self {
+        KeyHasher::by_chance(&RealSurroundings::default())
     }
 }
 
 impl Index {
+    pub fn new(hasher: KeyHasher) -> Self {
+        Index { heads: vec![NONE], mask: 0, hasher }
+    }
+
     pub fn hash(&self, key: &[u8]) -> u32 {
-        let mut hasher = self.hasher.build_hasher();
+        let mut hasher = self.hasher.0.clone();
         hasher.write(key);
         hasher.finish() as u32
     }

@@ -13,10 +13,11 @@ use std::ops::Bound;
 use store::{KeyRange, Version};
 
 use self::index::Index;
+pub use self::index::KeyHasher;
 use self::order::{Numbers, Order};
 use self::slots::Slots;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Map {
     slots: Slots,
     index: Index,
@@ -29,6 +30,11 @@ pub struct Map {
 pub struct Place(u32);
 
 impl Map {
+    pub fn new(hasher: KeyHasher) -> Self {
+        let (slots, order) = (Slots::default(), Order::default());
+        Map { slots, index: Index::new(hasher), order, bytes: 0 }
+    }
+
     pub fn len(&self) -> usize {
         self.slots.len()
     }

@@ -11,6 +11,10 @@ fn owned(found: Found<'_>) -> (Vec<u8>, (u64, Vec<u8>)) {
     (found.0.to_vec(), (found.1.0, found.2.to_vec()))
 }
 
+fn empty() -> Map {
+    Map::new(KeyHasher::by_chance(&store::SimulatedSurroundings::new(1)))
+}
+
 fn random_key(seeded: &mut Seeded, keys: u64) -> Vec<u8> {
     let number = seeded.below(keys);
     let mut key = format!("{:x}", number.wrapping_mul(0x9e37_79b9)).into_bytes();
@@ -22,7 +26,7 @@ fn random_key(seeded: &mut Seeded, keys: u64) -> Vec<u8> {
 fn agrees_with_the_map_of_the_standard_library() {
     for (seed, keys, length) in [(1, 40, 30), (2, 3000, 60), (3, 3000, 2000), (4, 200, 9000)] {
         let mut seeded = Seeded::new(seed);
-        let (mut map, mut model) = (Map::default(), Model::new());
+        let (mut map, mut model) = (empty(), Model::new());
         for version in 1..20_000 {
             let key = random_key(&mut seeded, keys);
             if seeded.percent(65) {
@@ -67,7 +71,7 @@ fn compare(map: &Map, model: &Model, seeded: &mut Seeded, keys: u64) {
 
 #[test]
 fn the_log_never_takes_a_record_back() {
-    let mut map = Map::default();
+    let mut map = empty();
     map.put(b"key", 5, b"five");
     map.replay_put(b"key", 4, b"four");
     map.replay_delete(b"key", 4);
@@ -80,7 +84,7 @@ fn the_log_never_takes_a_record_back() {
 
 #[test]
 fn a_map_made_at_once_is_the_same() {
-    let (mut made, mut map) = (Map::default(), Map::default());
+    let (mut made, mut map) = (empty(), empty());
     for n in 0..1000_u64 {
         made.put_last(&n.to_be_bytes(), n, b"value");
         map.put((n * 389 % 1000).to_be_bytes().as_slice(), n * 389 % 1000, b"value");
@@ -95,7 +99,7 @@ fn a_map_made_at_once_is_the_same() {
 
 #[test]
 fn nothing_is_left_of_what_was_deleted() {
-    let mut map = Map::default();
+    let mut map = empty();
     let key = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
     for round in 1..4 {
         (0..5000).for_each(|n| map.put(&key(n), round, b"value"));
@@ -108,7 +112,7 @@ fn nothing_is_left_of_what_was_deleted() {
 
 #[test]
 fn a_place_is_of_its_key_only() {
-    let mut map = Map::default();
+    let mut map = empty();
     map.put(b"key", 1, b"value");
     let place = map.find(b"key").unwrap();
     assert!(map.holds(place, b"key") && !map.holds(place, b"ke"));

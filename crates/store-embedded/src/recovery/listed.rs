@@ -8,6 +8,7 @@ use crate::disk::{Disk, read_up_to};
 use crate::error::{Error, Result};
 use crate::frame;
 use crate::manifest::{ListedSnapshot, Manifest};
+use crate::map::KeyHasher;
 use crate::segment::Segment;
 use crate::snapshot::{self, Loaded};
 
@@ -16,10 +17,11 @@ pub fn find(
     directory: &Path,
     names: &[String],
     manifest: &Manifest,
+    hasher: KeyHasher,
 ) -> Result<Counted> {
     let loaded = match &manifest.snapshot {
-        Some(listed) => load(disk, directory, manifest, listed)?,
-        None => Loaded::nothing(),
+        Some(listed) => load(disk, directory, manifest, listed, hasher)?,
+        None => Loaded::nothing(hasher),
     };
     let mut segments = Vec::new();
     for listed in &manifest.segments {
@@ -57,9 +59,10 @@ fn load(
     directory: &Path,
     manifest: &Manifest,
     listed: &ListedSnapshot,
+    hasher: KeyHasher,
 ) -> Result<Loaded> {
     let path = directory.join(snapshot::name(listed.position));
-    let loaded = snapshot::load(disk, &path)?;
+    let loaded = snapshot::load(disk, &path, hasher)?;
     if loaded.store.is_some_and(|store| store != manifest.store) {
         return Err(Error::Foreign { path, why: "it belongs to another store".into() });
     }

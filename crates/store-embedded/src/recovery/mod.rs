@@ -12,7 +12,7 @@ use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::feed::FeedIndex;
 use crate::manifest::{self, Ended, Manifest};
-use crate::map::Map;
+use crate::map::{KeyHasher, Map};
 use crate::seal;
 use crate::segment::Segment;
 use crate::snapshot::Loaded;
@@ -63,11 +63,11 @@ pub fn recover_from(
 }
 
 /// Reads everything and changes nothing.
-pub fn recover(disk: &dyn Disk, directory: &Path) -> Result<Recovered> {
+pub fn recover(disk: &dyn Disk, directory: &Path, hasher: KeyHasher) -> Result<Recovered> {
     let names = disk.list(directory).map_err(Error::io("list", directory))?;
     let seal = seal::read(disk, directory)?;
     let Some(manifest) = Manifest::read(disk, directory)? else {
-        return unlisted::recover(disk, directory, &names, seal);
+        return unlisted::recover(disk, directory, &names, seal, hasher);
     };
     let Some(seal) = seal else {
         let (path, why) = (seal::path(directory), "it says how far the log must reach".into());
@@ -77,7 +77,7 @@ pub fn recover(disk: &dyn Disk, directory: &Path) -> Result<Recovered> {
         let (path, why) = (seal::path(directory), "it and `manifest` are of two stores".into());
         return Err(Error::Foreign { path, why });
     }
-    let counted = listed::find(disk, directory, &names, &manifest)?;
+    let counted = listed::find(disk, directory, &names, &manifest, hasher)?;
     let replay = Replay::new(counted, Some(seal));
     let found = replay.run(directory)?;
     let listed_snapshot = manifest.snapshot;

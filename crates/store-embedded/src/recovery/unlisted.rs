@@ -11,6 +11,7 @@ use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::frame::Layout;
 use crate::manifest::{self, ListedSnapshot};
+use crate::map::KeyHasher;
 use crate::seal;
 use crate::segment::Segment;
 use crate::snapshot::{self, Loaded};
@@ -20,6 +21,7 @@ pub fn recover(
     directory: &Path,
     names: &[String],
     seal: Option<seal::Found>,
+    hasher: KeyHasher,
 ) -> Result<Recovered> {
     let list_missing = |what: &str| {
         let path = manifest::path(directory);
@@ -50,7 +52,7 @@ pub fn recover(
     let mut loaded = None;
     for position in snapshots.iter().rev() {
         let name = snapshot::name(*position);
-        match snapshot::load(disk, &directory.join(&name)) {
+        match snapshot::load(disk, &directory.join(&name), hasher.clone()) {
             Ok(found) if found.store.is_some() => return Err(list_missing(&name)),
             Ok(found) => {
                 loaded = Some(found);
@@ -66,7 +68,7 @@ pub fn recover(
     if seal.is_some_and(|found| found.seal.next > 1) && segments.is_empty() && without {
         return Err(list_missing(seal::NAME));
     }
-    let loaded = loaded.unwrap_or_else(Loaded::nothing);
+    let loaded = loaded.unwrap_or_else(|| Loaded::nothing(hasher));
     let older = snapshots.iter().filter(|position| **position < loaded.position);
     left_over.extend(older.map(|position| snapshot::name(*position)));
     let listed_snapshot = (!without).then_some(ListedSnapshot {

@@ -2,7 +2,6 @@
 
 use std::io::ErrorKind;
 use std::path::Path;
-use std::time::Instant;
 
 use super::{
     BLOCK, BLOCK_HEADER_BYTES, END, HEADER_BYTES, HEADER_BYTES_WITHOUT_ID, MAGIC, add_checksum,
@@ -12,7 +11,7 @@ use crate::encoding::Reader;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
 use crate::manifest::ListedSnapshot;
-use crate::map::Map;
+use crate::map::{KeyHasher, Map};
 use crate::segment::{FORMAT, FORMAT_WITHOUT_LIST};
 
 /// A scrub rests after so many bytes.
@@ -33,8 +32,9 @@ pub struct Loaded {
 
 impl Loaded {
     /// Before the first commit.
-    pub fn nothing() -> Self {
-        Loaded { map: Map::default(), position: 0, end: 0, bytes: 0, checksum: 0, store: None }
+    pub fn nothing(hasher: KeyHasher) -> Self {
+        let map = Map::new(hasher);
+        Loaded { map, position: 0, end: 0, bytes: 0, checksum: 0, store: None }
     }
 }
 
@@ -67,11 +67,11 @@ fn head(file: &dyn DiskFile, path: &Path) -> Result<Head> {
 }
 
 /// Reads a snapshot and verifies all of it.
-pub fn load(disk: &dyn Disk, path: &Path) -> Result<Loaded> {
+pub fn load(disk: &dyn Disk, path: &Path, hasher: KeyHasher) -> Result<Loaded> {
     let file = open(disk, path)?;
     let damaged = |why: &str| Error::DamagedSnapshot { path: path.into(), why: why.into() };
     let Head { position, store, bytes: head_bytes, .. } = head(&*file, path)?;
-    let mut map = Map::default();
+    let mut map = Map::new(hasher);
     let mut records = 0;
     let mut bytes = head_bytes as u64;
     let mut checksum = 0;
@@ -101,17 +101,12 @@ pub fn load(disk: &dyn Disk, path: &Path) -> Result<Loaded> {
     }
 }
 
-/// Reads a snapshot and verifies its blocks, without keeping what they hold. `rest` is called with
-/// when the reading of each piece began.
-pub fn examine(
-    disk: &dyn Disk,
-    path: &Path,
-    rest: &mut dyn FnMut(Instant),
-) -> Result<ListedSnapshot> {
+/// Reads a snapshot and verifies its blocks, without keeping what they hold. `rest` is called after
+/// each piece.
+pub fn examine(disk: &dyn Disk, path: &Path, rest: &mut dyn FnMut()) -> Result<ListedSnapshot> {
     let file = open(disk, path)?;
     let Head { position, bytes: head_bytes, .. } = head(&*file, path)?;
     let (mut bytes, mut checksum, mut rested) = (head_bytes as u64, 0, head_bytes as u64);
-    let mut begun = Instant::now();
     loop {
         let block = read_block(&*file, bytes).map_err(Error::io("read", path))?;
         let Some((kind, content)) = block else {
@@ -124,8 +119,8 @@ pub fn examine(
             return Ok(ListedSnapshot { position, bytes, checksum });
         }
         if bytes - rested >= REST_BYTES {
-            rest(begun);
-            (rested, begun) = (bytes, Instant::now());
+            rest();
+            rested = bytes;
         }
     }
 }

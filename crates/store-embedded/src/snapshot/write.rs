@@ -1,9 +1,9 @@
 //! Writing a snapshot.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use store::block_on;
+use store::Surroundings;
 
 use super::{BLOCK, BLOCK_HEADER_BYTES, END, MAGIC, add_checksum, name, unfinished};
 use crate::core::Phase;
@@ -51,16 +51,18 @@ pub fn write(shared: &Shared, directory: &Path) -> Result<Written> {
     let position = shared.core().position;
     let path = directory.join(unfinished(&name(position)));
     let file = shared.disk.create(&path).map_err(Error::io("create", &path))?;
-    let mut output = Output { file: &*file, path: &path, offset: 0, synced: 0, checksum: 0 };
+    let surroundings = shared.surroundings();
+    let (file, path) = (&*file, &*path);
+    let mut output = Output { surroundings, file, path, offset: 0, synced: 0, checksum: 0 };
     let written = write_all(shared, &mut output, position);
     if written.is_err() {
         // What was written is of no use, whether it can be removed or not.
-        let _ = shared.disk.remove(&path);
+        let _ = shared.disk.remove(path);
     }
     let end = written?;
     let (bytes, checksum) = (output.offset, output.checksum);
     let finished = directory.join(name(position));
-    shared.disk.rename(&path, &finished).map_err(Error::io("rename", &path))?;
+    shared.disk.rename(path, &finished).map_err(Error::io("rename", path))?;
     shared.disk.sync_directory(directory).map_err(Error::io("sync", directory))?;
     Ok(Written { position, end, bytes, checksum })
 }
@@ -95,7 +97,7 @@ fn write_all(shared: &Shared, output: &mut Output<'_>, position: u64) -> Result<
         }
     }
     let end = shared.core().position;
-    let durable = block_on(shared.progress.wait_for(end));
+    let durable = shared.progress.block_until(end);
     durable.map_err(|e| Error::io("finish", output.path)(std::io::Error::other(e)))?;
     block.extend_from_slice(&end.to_le_bytes());
     block.extend_from_slice(&records.to_le_bytes());
@@ -136,6 +138,7 @@ fn copy_records(
 }
 
 struct Output<'a> {
+    surroundings: &'a dyn Surroundings,
     file: &'a dyn DiskFile,
     path: &'a Path,
     offset: u64,
@@ -158,10 +161,11 @@ impl Output<'_> {
         self.file.write_at(self.offset, bytes).map_err(Error::io("write", self.path))?;
         self.offset += bytes.len() as u64;
         if self.offset - self.synced >= SYNC_BYTES {
-            let begun = Instant::now();
+            let begun = self.surroundings.now();
             self.file.sync().map_err(Error::io("sync", self.path))?;
             self.synced = self.offset;
-            std::thread::sleep((begun.elapsed() * REST).min(REST_MAX));
+            let took = self.surroundings.now().since(begun);
+            self.surroundings.rest((took * REST).min(REST_MAX));
         }
         Ok(())
     }

@@ -4,10 +4,11 @@ use bytes::Bytes;
 
 use super::expect::{equal, holds};
 use super::{Broken, Check, Outcome};
-use crate::blob::{Blob, Hash};
+use crate::blob::Blob;
 use crate::contract::Store;
 use crate::error::{Error, Result};
-use crate::wait::block_on;
+use crate::hash::Hash;
+use crate::surroundings::block_on;
 
 pub const CHECKS: &[Check] = &[
     Check { name: "a blob is read as it was written", run: written },

@@ -3,7 +3,7 @@
 use super::expect::{all_fed, commit, conflict, equal, holds, value, version};
 use super::{Check, Outcome};
 use crate::contract::{Store, Version};
-use crate::wait::block_on;
+use crate::surroundings::block_on;
 use crate::{Commit, Error};
 
 pub const CHECKS: &[Check] = &[

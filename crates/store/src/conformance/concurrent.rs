@@ -1,6 +1,6 @@
 //! Many clients at once.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -9,7 +9,7 @@ use super::{Broken, Check, Outcome};
 use crate::contract::Store;
 use crate::key::{Key, KeyRange};
 use crate::linearizability::{self, Recording, Registers};
-use crate::wait::block_on;
+use crate::surroundings::block_on;
 use crate::{Commit, Error, Scan};
 
 pub const CHECKS: &[Check] = &[
@@ -55,7 +55,7 @@ fn increments(store: &dyn Store) -> Outcome {
     })?;
     let total = CLIENTS * ROUNDS;
     equal("the counter", value(store, "counter")?, Some(total.to_string()))?;
-    let mut times: HashMap<String, usize> = HashMap::new();
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
     for text in all_fed(store, 9)? {
         *times.entry(text).or_default() += 1;
     }

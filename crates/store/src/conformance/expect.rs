@@ -7,7 +7,7 @@ use crate::contract::{Record, Store};
 use crate::cursor::{Cursor, Partition};
 use crate::error::{Error, Result};
 use crate::key::Key;
-use crate::wait::block_on;
+use crate::surroundings::block_on;
 use crate::{Commit, FeedPage, Page, Scan, Version};
 
 pub fn equal<T: PartialEq + Debug>(what: &str, found: T, expected: T) -> Outcome {

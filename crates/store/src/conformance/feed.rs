@@ -5,7 +5,7 @@ use std::thread;
 use super::expect::{all_fed, commit, equal, feed, follow, holds, partitions};
 use super::{Check, Outcome};
 use crate::contract::Store;
-use crate::wait::block_on;
+use crate::surroundings::block_on;
 use crate::{Commit, Cursor, Error};
 
 pub const CHECKS: &[Check] = &[

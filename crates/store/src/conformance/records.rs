@@ -4,7 +4,7 @@ use super::expect::{commit, equal, holds, read, value, version};
 use super::{Check, Outcome};
 use crate::contract::Store;
 use crate::key::Key;
-use crate::wait::block_on;
+use crate::surroundings::block_on;
 use crate::{Commit, Cursor, Error};
 
 pub const CHECKS: &[Check] = &[

@@ -2,9 +2,9 @@
 
 use super::expect::{all_fed, commit, equal, follow, holds, value, version};
 use super::{Broken, Failure, Open, Outcome};
-use crate::blob::Hash;
 use crate::contract::Store;
-use crate::wait::block_on;
+use crate::hash::Hash;
+use crate::surroundings::block_on;
 use crate::{Commit, Cursor, Error};
 
 const NAME: &str = "a store that is opened again holds what it held";

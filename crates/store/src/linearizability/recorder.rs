@@ -10,7 +10,7 @@ use crate::contract::{Record, Store, Version};
 use crate::error::Error;
 use crate::key::Key;
 use crate::seeded::Seeded;
-use crate::wait::block_on;
+use crate::surroundings::block_on;
 
 /// How to record. The seed decides what each client asks, though not how they meet.
 #[derive(Clone, Copy, Debug)]

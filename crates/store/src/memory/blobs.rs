@@ -7,14 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-use crate::blob::{Blob, BlobReader, BlobWriter, Blobs, Hash, Hasher};
+use crate::blob::{Blob, BlobReader, BlobWriter, Blobs};
 use crate::contract::Pending;
 use crate::error::Error;
+use crate::hash::{Hash, Hasher};
+use crate::uploads::Uploads;
 
 type Held = Arc<Mutex<BTreeMap<Hash, Arc<[Bytes]>>>>;
 
 #[derive(Debug, Default)]
-pub struct MemoryBlobs(Held);
+pub struct MemoryBlobs {
+    held: Held,
+    uploads: Uploads,
+}
 
 fn lock(held: &Held) -> MutexGuard<'_, BTreeMap<Hash, Arc<[Bytes]>>> {
     held.lock().unwrap_or_else(PoisonError::into_inner)
@@ -27,7 +32,7 @@ fn length(pieces: &[Bytes]) -> u64 {
 impl Blobs for MemoryBlobs {
     fn begin(&self) -> Pending<'_, Box<dyn BlobWriter>> {
         let writer = MemoryWriter {
-            held: Arc::clone(&self.0),
+            held: Arc::clone(&self.held),
             pieces: Vec::new(),
             hasher: Hasher::default(),
         };
@@ -35,7 +40,7 @@ impl Blobs for MemoryBlobs {
     }
 
     fn get(&self, hash: Hash) -> Pending<'_, Option<Box<dyn BlobReader>>> {
-        let reader = lock(&self.0).get(&hash).map(|pieces| {
+        let reader = lock(&self.held).get(&hash).map(|pieces| {
             let blob = Blob { hash, bytes: length(pieces) };
             Box::new(MemoryReader { blob, pieces: Arc::clone(pieces), given: 0 }) as Box<_>
         });
@@ -43,7 +48,7 @@ impl Blobs for MemoryBlobs {
     }
 
     fn list(&self, after: Option<Hash>, limit: usize) -> Pending<'_, Vec<Blob>> {
-        let held = lock(&self.0);
+        let held = lock(&self.held);
         let after = after.map_or(Bound::Unbounded, Bound::Excluded);
         let listed = held
             .range((after, Bound::Unbounded))
@@ -53,8 +58,12 @@ impl Blobs for MemoryBlobs {
         Box::pin(ready(Ok(listed)))
     }
 
+    fn uploads(&self) -> &Uploads {
+        &self.uploads
+    }
+
     fn delete(&self, hash: Hash) -> Pending<'_, bool> {
-        Box::pin(ready(Ok(lock(&self.0).remove(&hash).is_some())))
+        Box::pin(ready(Ok(lock(&self.held).remove(&hash).is_some())))
     }
 }
 

@@ -8,7 +8,6 @@
 mod attempt;
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use self::attempt::{Attempt, Wanted};
@@ -18,7 +17,7 @@ use crate::cursor::Partition;
 use crate::error::{Error, Result};
 use crate::key::{Key, KeyRange};
 use crate::local::{Decision, Ticket, Transaction};
-use crate::timer::sleep;
+use crate::surroundings::Surroundings;
 
 /// How often a transaction that meets another one is tried again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,9 +68,10 @@ struct Scanned {
 /// So many records of a scan are fetched at first, then four times as many each time.
 const SCAN_FIRST: usize = 32;
 
-/// Runs a transaction to its end. Only its last run counts. An [`Error::Contended`] means that it met others too often,
+/// Runs a transaction to its end; the surroundings decide how long it waits for others. Only its last run counts. An [`Error::Contended`] means that it met others too often,
 /// and that nothing was written.
 pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
+    surroundings: &dyn Surroundings,
     store: &dyn Store,
     retry: &Retry,
     run: &mut R,
@@ -79,7 +79,7 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
     let mut fetched = Fetched::default();
     let mut conflicts = 0;
     loop {
-        let mut attempt = Attempt::new(&fetched, chance() | 1 << 63);
+        let mut attempt = Attempt::new(&fetched, surroundings.chance() | 1 << 63);
         let decision = run(&mut attempt);
         let (wanted, found) = attempt.end();
         if !wanted.is_empty() {
@@ -104,7 +104,7 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
                 if conflicts >= retry.attempts_max {
                     return Err(Error::Contended { attempts: conflicts });
                 }
-                sleep(retry.wait(conflicts)).await;
+                surroundings.sleep(retry.wait(surroundings.chance(), conflicts)).await;
                 fetched = Fetched::default();
                 // It will most likely read the same again.
                 fetched.fetch(store, vec![Wanted::Records(read)]).await?;
@@ -122,10 +122,10 @@ fn write((key, value): (Key, Option<bytes::Bytes>)) -> Write {
 }
 
 impl Retry {
-    fn wait(&self, conflicts: u32) -> Duration {
+    fn wait(&self, chance: u64, conflicts: u32) -> Duration {
         let doubled = self.backoff_first.saturating_mul(1 << (conflicts - 1).min(16));
         let longest = doubled.min(self.backoff_max);
-        let part = chance() >> 32;
+        let part = chance >> 32;
         Duration::from_nanos((longest.as_nanos() as u64 >> 8).saturating_mul(part >> 24))
     }
 }
@@ -178,11 +178,6 @@ impl Fetched {
 /// What a read found, as a commit expects it.
 fn expected(record: Option<&Record>) -> Expected {
     record.map_or(Expected::Absent, |record| Expected::Version(record.version))
-}
-
-/// A number that differs from one call to the next, and from one process to another.
-fn chance() -> u64 {
-    RandomState::new().hash_one(0)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::*;
 use crate::conformance;
 use crate::distant::{Distant, Faults};
-use crate::wait::block_on;
+use crate::surroundings::{RealSurroundings, block_on};
 
 fn number(transaction: &dyn Transaction, key: &str) -> u64 {
     let found = transaction.get(key.as_bytes());
@@ -41,7 +41,9 @@ fn nothing_is_lost_and_nothing_is_torn() {
                         transaction.feed(b"raised");
                         Decision::Commit
                     };
-                    let settled = block_on(transact(&store, &retry, &mut run)).unwrap();
+                    let settled =
+                        block_on(transact(&RealSurroundings::default(), &store, &retry, &mut run))
+                            .unwrap();
                     met.fetch_add(settled.conflicts.into(), Ordering::Relaxed);
                     let mut seen = (0, 0);
                     let mut look = |transaction: &mut dyn Transaction| {
@@ -51,7 +53,8 @@ fn nothing_is_lost_and_nothing_is_torn() {
                         seen = (a, b);
                         Decision::Abandon
                     };
-                    block_on(transact(&store, &retry, &mut look)).unwrap();
+                    block_on(transact(&RealSurroundings::default(), &store, &retry, &mut look))
+                        .unwrap();
                     torn.fetch_add(u64::from(seen.0 != seen.1), Ordering::Relaxed);
                 }
             });
@@ -73,7 +76,7 @@ fn who_meets_others_too_often_is_told_and_has_written_nothing() {
         transaction.put(b"n", &(n + 1).to_le_bytes());
         Decision::Commit
     };
-    let outcome = block_on(transact(&store, &retry, &mut run));
+    let outcome = block_on(transact(&RealSurroundings::default(), &store, &retry, &mut run));
     assert_eq!(outcome.unwrap_err(), Error::Contended { attempts: 5 });
     assert_eq!(stored(&store, "n"), 0);
     // once to find out what it reads, then once for each attempt
@@ -104,7 +107,8 @@ fn a_scan_goes_as_far_as_it_is_followed_and_sees_own_writes() {
             });
             Decision::Abandon
         };
-        block_on(transact(&store, &Retry::default(), &mut run)).unwrap();
+        block_on(transact(&RealSurroundings::default(), &store, &Retry::default(), &mut run))
+            .unwrap();
         assert_eq!(format!("{} {}", seen[0], seen[seen.len() - 1]), expected);
         assert_eq!(seen.len(), stop.min(500));
         assert!(!seen.iter().any(|key| key == "k100"));
@@ -133,7 +137,9 @@ fn a_record_that_was_scanned_may_not_change_before_the_commit() {
         transaction.put(b"fired", b"");
         Decision::Commit
     };
-    let settled = block_on(transact(&store, &Retry::default(), &mut run)).unwrap();
+    let settled =
+        block_on(transact(&RealSurroundings::default(), &store, &Retry::default(), &mut run))
+            .unwrap();
     assert_eq!(settled.conflicts, 1);
     assert_eq!(block_on(store.read(&["fired".into()], None)).unwrap(), [None]);
 }

@@ -13,6 +13,7 @@ mod links;
 mod machine_paths;
 mod problem;
 mod purity;
+mod surroundings;
 mod test_programs;
 mod unfinished;
 mod whitespace;
@@ -33,6 +34,10 @@ const CHECKS: &[Check] = &[
     Check { name: "circles", find: |files, _| circles::check(files, circles::KNOWN) },
     Check { name: "purity", find: |files, _| purity::check(files) },
     Check { name: "test programs", find: |files, _| test_programs::check(files) },
+    Check {
+        name: "surroundings",
+        find: |files, _| surroundings::check(files, surroundings::ALLOWED),
+    },
     Check { name: "whitespace", find: |files, _| whitespace::check(files) },
     Check { name: "length", find: |files, _| length::check(files, length::EXCUSES) },
     Check { name: "unfinished", find: |files, _| unfinished::check(files) },

@@ -48,8 +48,7 @@ impl Wanted {
         replace: bool,
         output: &mut Output,
     ) -> Result<(), Problem> {
-        let retry = Settings::default().conflicts;
-        self.kept = kept(store, &self.design.name, &retry)
+        self.kept = kept(store, &self.design.name, &Settings::default())
             .map_err(|error| Problem::new(format!("`{}` on `{address}`: {error}", self.name)))?;
         let Some(kept) = self.kept.as_ref().filter(|_| !replace) else { return Ok(()) };
         if kept.text.as_ref() == Some(&self.text) {
@@ -142,7 +141,7 @@ fn compiled(text: &str) -> Option<Design> {
 /// Designs in the store that nobody asked for.
 pub fn left_out(store: &dyn Store, wanted: &[Wanted]) -> Vec<String> {
     // a store that cannot be read says so when a design is opened on it
-    let names = designs_of(store, &Settings::default().conflicts).unwrap_or_default();
+    let names = designs_of(store, &Settings::default()).unwrap_or_default();
     let served = |name: &String| wanted.iter().any(|wanted| wanted.design.name == *name);
     names.into_iter().filter(|name| !served(name)).collect()
 }

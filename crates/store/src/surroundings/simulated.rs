@@ -1,0 +1,332 @@
+//! Surroundings in which a seed decides everything: for tests.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use super::{Moment, Next, Sleep, Step, Surroundings, Task};
+use crate::seeded::Seeded;
+
+/// A step takes up to so long, and what happens between two looks at the time as well.
+const STEP_US: u64 = 100;
+/// The clock on the wall when the world begins.
+const BEGUN_MS: u64 = 1_700_000_000_000;
+
+/// One thread, and time that passes when somebody waits or looks at it, as much as the seed decides. Steps of tasks are called while somebody waits, in an
+/// order that the seed decides. A step that waits itself lets the others go on meanwhile, and goes on when they have
+/// returned: so nobody may wait for what only a task that waits already could do. Clones are the same world.
+#[derive(Clone)]
+pub struct SimulatedSurroundings(Arc<World>);
+
+struct World(Mutex<State>);
+
+struct State {
+    seeded: Seeded,
+    now: Duration,
+    numbers: u64,
+    steps: u64,
+    tasks: BTreeMap<u64, Stepped>,
+    sleeping: Vec<(Duration, Waker)>,
+}
+
+/// A task that has not ended.
+struct Stepped {
+    name: String,
+    /// Nothing while it is called.
+    step: Option<Step>,
+    next: Option<Duration>,
+    woken: bool,
+}
+
+impl SimulatedSurroundings {
+    pub fn new(seed: u64) -> Self {
+        let state = State {
+            seeded: Seeded::new(seed),
+            now: Duration::ZERO,
+            numbers: 0,
+            steps: 0,
+            tasks: BTreeMap::new(),
+            sleeping: Vec::new(),
+        };
+        SimulatedSurroundings(Arc::new(World(Mutex::new(state))))
+    }
+
+    /// How many steps of tasks were called.
+    pub fn steps(&self) -> u64 {
+        self.0.lock().steps
+    }
+}
+
+impl fmt::Debug for SimulatedSurroundings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.0.lock();
+        write!(f, "simulated: {} steps in {:?}", state.steps, state.now)
+    }
+}
+
+impl World {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls the step of one task that may be called. False: there is none.
+    fn step(&self) -> bool {
+        let (number, mut step) = {
+            let mut state = self.lock();
+            let ready = state.ready();
+            if ready.is_empty() {
+                return false;
+            }
+            let number = ready[state.seeded.below(ready.len() as u64) as usize];
+            let task = state.tasks.get_mut(&number).expect("a task that is ready is there");
+            task.woken = false;
+            let step = task.step.take().expect("a task that is ready is not under way");
+            state.steps += 1;
+            (number, step)
+        };
+        let next = step();
+        self.pass_a_little();
+        let mut state = self.lock();
+        let now = state.now;
+        if next == Next::Ended {
+            state.tasks.remove(&number);
+            return true;
+        }
+        let task = state.tasks.get_mut(&number).expect("only its end removes a task");
+        task.step = Some(step);
+        task.next = match next {
+            Next::Now => Some(now),
+            Next::After(duration) => now.checked_add(duration),
+            Next::Woken | Next::Ended => None,
+        };
+        true
+    }
+
+    fn pass_a_little(&self) {
+        let took = Duration::from_micros(1 + self.lock().seeded.below(STEP_US));
+        self.pass(took);
+    }
+
+    /// So much time passes, and wakes who has slept for long enough.
+    fn pass(&self, duration: Duration) {
+        let over: Vec<(Duration, Waker)> = {
+            let mut state = self.lock();
+            state.now += duration;
+            let now = state.now;
+            state.sleeping.extract_if(.., |(until, _)| *until <= now).collect()
+        };
+        over.into_iter().for_each(|(_, waker)| waker.wake());
+    }
+
+    /// Lets a task go on, or time pass until one may, but not beyond the end. False: nothing will ever happen.
+    fn go_on(&self, end: Option<Duration>) -> bool {
+        if self.step() {
+            return true;
+        }
+        let left = {
+            let state = self.lock();
+            let tasks = state.tasks.values().filter(|task| task.step.is_some());
+            let next = tasks.filter_map(|task| task.next);
+            let sleeping = state.sleeping.iter().map(|(until, _)| *until);
+            next.chain(sleeping).chain(end).min().map(|at| at.saturating_sub(state.now))
+        };
+        left.is_some_and(|left| {
+            self.pass(left);
+            true
+        })
+    }
+
+    /// Nobody who is left can do what is waited for.
+    fn stuck(&self) -> ! {
+        let names: Vec<String> = self.lock().tasks.values().map(|task| task.name.clone()).collect();
+        panic!("everyone waits and nothing will happen; tasks: {}", names.join(", "));
+    }
+}
+
+impl State {
+    /// The tasks that may be called.
+    fn ready(&self) -> Vec<u64> {
+        let ready = |task: &Stepped| {
+            task.step.is_some() && (task.woken || task.next.is_some_and(|at| at <= self.now))
+        };
+        self.tasks.iter().filter(|(_, task)| ready(task)).map(|(number, _)| *number).collect()
+    }
+}
+
+impl Surroundings for SimulatedSurroundings {
+    fn now(&self) -> Moment {
+        self.0.pass_a_little();
+        Moment(self.0.lock().now)
+    }
+
+    fn time_ms(&self) -> u64 {
+        BEGUN_MS + self.0.lock().now.as_millis() as u64
+    }
+
+    fn chance(&self) -> u64 {
+        self.0.lock().seeded.number()
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        let world = Arc::clone(&self.0);
+        let until = world.lock().now.saturating_add(duration);
+        Box::pin(std::future::poll_fn(move |context: &mut Context<'_>| {
+            let mut state = world.lock();
+            if state.now >= until {
+                return Poll::Ready(());
+            }
+            // It is asked after every step.
+            let known =
+                |(at, waker): &(Duration, Waker)| *at == until && waker.will_wake(context.waker());
+            if !state.sleeping.iter().any(known) {
+                state.sleeping.push((until, context.waker().clone()));
+            }
+            Poll::Pending
+        }))
+    }
+
+    fn wait(
+        &self,
+        mut future: Pin<&mut dyn Future<Output = ()>>,
+        at_most: Option<Duration>,
+    ) -> bool {
+        let end = at_most.and_then(|at_most| self.0.lock().now.checked_add(at_most));
+        // It is asked again after each step, so nobody needs to wake it.
+        let mut context = Context::from_waker(Waker::noop());
+        loop {
+            if future.as_mut().poll(&mut context).is_ready() {
+                return true;
+            }
+            if end.is_some_and(|end| self.0.lock().now >= end) {
+                return false;
+            }
+            if !self.0.go_on(end) {
+                self.0.stuck();
+            }
+        }
+    }
+
+    fn spawn(&self, name: &str, step: Step) -> io::Result<Task> {
+        let mut state = self.0.lock();
+        let (number, now) = (state.numbers, state.now);
+        state.numbers += 1;
+        let task = Stepped { name: name.into(), step: Some(step), next: Some(now), woken: false };
+        state.tasks.insert(number, task);
+        drop(state);
+        // A step may hold what holds the task: the world must not be held by them in turn.
+        let waker = Waker::from(Arc::new(Wakes { world: Arc::downgrade(&self.0), number }));
+        let world = Arc::downgrade(&self.0);
+        let join = move || {
+            let Some(world) = world.upgrade() else { return };
+            while world.lock().tasks.contains_key(&number) {
+                if !world.go_on(None) {
+                    world.stuck();
+                }
+            }
+        };
+        Ok(Task { waker, join: Box::new(join) })
+    }
+}
+
+/// Wakes one task.
+struct Wakes {
+    world: Weak<World>,
+    number: u64,
+}
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        let Some(world) = self.world.upgrade() else { return };
+        if let Some(task) = world.lock().tasks.get_mut(&self.number) {
+            task.woken = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::surroundings::Signal;
+
+    /// The order in which three tasks were called, each until it had been called four times.
+    fn order(seed: u64) -> Vec<usize> {
+        let simulated = SimulatedSurroundings::new(seed);
+        let surroundings: &dyn Surroundings = &simulated;
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        let tasks: Vec<Task> = (0..3)
+            .map(|task| {
+                let (calls, mut left) = (Arc::clone(&calls), 4);
+                let step = move || {
+                    calls.lock().unwrap().push(task);
+                    left -= 1;
+                    if left == 0 { Next::Ended } else { Next::After(Duration::from_micros(20)) }
+                };
+                surroundings.spawn("counts", Box::new(step)).unwrap()
+            })
+            .collect();
+        tasks.into_iter().for_each(Task::join);
+        let calls = calls.lock().unwrap().clone();
+        assert_eq!(calls.len(), 12);
+        calls
+    }
+
+    #[test]
+    fn one_seed_gives_one_order_and_another_seed_another() {
+        let orders: Vec<_> = (0..20).map(order).collect();
+        assert_eq!(orders, (0..20).map(order).collect::<Vec<_>>());
+        assert!(orders.iter().any(|other| *other != orders[0]));
+    }
+
+    #[test]
+    fn an_hour_passes_at_once() {
+        let simulated = SimulatedSurroundings::new(1);
+        let surroundings: &dyn Surroundings = &simulated;
+        let (begun, time_ms) = (surroundings.now(), surroundings.time_ms());
+        assert_eq!(surroundings.time_ms(), time_ms);
+        surroundings.rest(Duration::from_secs(3_600));
+        assert_eq!(surroundings.time_ms(), time_ms + 3_600_000);
+        surroundings.block_on(surroundings.sleep(Duration::from_secs(5)));
+        assert_eq!(surroundings.time_ms(), time_ms + 3_605_000);
+        let passed = surroundings.now().since(begun);
+        let looks = Duration::from_millis(1);
+        assert!(passed >= Duration::from_secs(3_605), "{passed:?}");
+        assert!(passed <= Duration::from_secs(3_605) + looks, "{passed:?}");
+    }
+
+    #[test]
+    fn a_task_is_called_when_it_is_woken_and_not_before() {
+        let simulated = SimulatedSurroundings::new(1);
+        let surroundings: &dyn Surroundings = &simulated;
+        let (calls, signal) = (Arc::new(AtomicU64::new(0)), Arc::new(Signal::default()));
+        let step = {
+            let (calls, signal) = (Arc::clone(&calls), Arc::clone(&signal));
+            move || {
+                calls.fetch_add(1, Ordering::SeqCst);
+                signal.ring();
+                Next::Woken
+            }
+        };
+        let task = surroundings.spawn("woken", Box::new(step)).unwrap();
+        surroundings.rest(Duration::from_secs(1));
+        assert_eq!(calls.load(Ordering::SeqCst), 1);
+        let times = signal.times();
+        task.waker().wake_by_ref();
+        surroundings.block_on(signal.after(times));
+        assert_eq!(calls.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "everyone waits and nothing will happen; tasks: idle")]
+    fn a_wait_that_nobody_can_end_is_said() {
+        let simulated = SimulatedSurroundings::new(1);
+        let surroundings: &dyn Surroundings = &simulated;
+        let _task = surroundings.spawn("idle", Box::new(|| Next::Woken)).unwrap();
+        surroundings.block_on(std::future::pending::<()>());
+    }
+}
