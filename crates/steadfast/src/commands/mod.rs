@@ -8,6 +8,7 @@ mod call;
 mod check;
 mod clock;
 mod completions;
+mod dev;
 mod error;
 mod explain;
 mod export;
@@ -25,6 +26,7 @@ mod show;
 mod store_watch;
 mod tla;
 mod token;
+mod tries;
 mod view;
 mod watch;
 
@@ -39,6 +41,7 @@ pub enum Command {
     Check(check::Check),
     Explain(explain::Explain),
     Serve(serve::Serve),
+    Dev(dev::Dev),
     New(new::New),
     List(list::List),
     Show(show::Show),
@@ -69,6 +72,7 @@ impl Command {
             Command::Check(command) => command.run(output),
             Command::Explain(command) => command.run(output),
             Command::Serve(command) => command.run(output),
+            Command::Dev(command) => command.run(output),
             Command::New(command) => command.run(output),
             Command::List(command) => command.run(output),
             Command::Show(command) => command.run(output),

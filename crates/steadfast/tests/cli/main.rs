@@ -4,6 +4,7 @@ mod aside;
 mod check;
 mod clock;
 mod designs;
+mod dev;
 mod diagnostics;
 mod disk_trouble;
 mod errors;
