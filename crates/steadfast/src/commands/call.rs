@@ -24,7 +24,7 @@ use crate::output::{GOOD, Output};
 Examples:
   steadfast call tickets organizer add_seat seat=A1 section=stalls
   steadfast call tickets buyer hold seat=A1 booking=b1 --as ann
-  steadfast call i02 worker claim resource=r1 --as ann
+  steadfast call i02 claimant claim resource=r1 ttl=1m --as ann
   steadfast call tickets buyer hold seat=A1 booking=b1 --key 7f1c --json
 
 `name=value` is a text, which the server reads by the type it expects;
