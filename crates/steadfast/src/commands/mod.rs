@@ -17,6 +17,7 @@ mod get;
 mod host;
 mod import;
 mod list;
+mod man;
 mod new;
 mod outgoing_options;
 mod replace;
@@ -61,6 +62,7 @@ pub enum Command {
     Token(token::Token),
     Audit(audit::Audit),
     Completions(completions::Completions),
+    Man(man::Man),
 }
 
 /// What a command answers, or why it could not be carried out.
@@ -92,6 +94,7 @@ impl Command {
             Command::Token(command) => command.run(output),
             Command::Audit(command) => command.run(output),
             Command::Completions(command) => command.run(output),
+            Command::Man(command) => command.run(output),
         }
     }
 }
