@@ -13,6 +13,7 @@ mod fmt;
 mod list_and_show;
 mod memory;
 mod new;
+mod readme;
 mod replacing;
 mod serving;
 mod streams;
