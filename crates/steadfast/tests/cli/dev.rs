@@ -152,7 +152,7 @@ fn what_is_saved_is_served_and_checked() {
     let broken = SOUND.replace("DoorState.opened := 1", "DoorState.opend := 1");
     dev.save(&broken);
     let told = dev.err.until("door.design: 1 error");
-    assert!(told.contains("`opened`"), "{told}");
+    assert!(told.contains("has no attribute `opend`"), "{told}");
     dev.until("not replaced: `door.design` does not compile; the version before it is served on");
     dev.run(&["call", "door", "keeper", "close", "door=d1"]).exits(0);
     // a new step is served as soon as that is said

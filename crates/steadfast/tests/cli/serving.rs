@@ -154,6 +154,24 @@ fn a_step_is_taken_refused_and_read_back() {
 }
 
 #[test]
+fn a_key_of_several_parts_is_given_as_it_is_printed() {
+    let folder = folder("serving-parts");
+    let text = "design Lockers\nactor clerk\n\
+                subject Locker(row: text, nr: int) { truth Taken { by: text? } }\n\
+                step clerk[take(locker: Locker)] { Taken.by := \"x\" }\n";
+    fs::write(folder.join("lockers.design"), text).unwrap();
+    let server = Server::start(&folder, &["lockers.design"]);
+    let wrong = server.run(&["call", "lockers", "clerk", "take", "locker=L1/2"]).exits(2);
+    // what it says to type works
+    let typed = wrong.err.split("is a list: `").nth(1).unwrap().split('`').next().unwrap();
+    let typed = typed.replace('\'', "");
+    server.run(&["call", "lockers", "clerk", "take", &typed]).exits(0).says("Locker L1/2");
+    server.run(&["get", "lockers", "Locker", "L1/2"]).exits(0).says("by x");
+    server.run(&["get", "lockers", "Locker", "L1", "2"]).exits(0).says("by x");
+    server.run(&["get", "lockers", "Locker", "L1"]).exits(2).says("also needs `nr`");
+}
+
+#[test]
 fn what_a_step_hands_out_is_remembered_between_calls() {
     let server = Server::start(&folder("serving-memory"), &["I02"]);
     let claim = ["call", "I02", "claimant", "claim", "resource=r1", "ttl=1m", "--as", "ann"];
