@@ -1,4 +1,4 @@
-//! The console: pages for people, under `/console`, over the gateway, what `explain` derives and the
+//! The console: pages for people, under `/console` and at `/` for a browser, over the gateway, what `explain` derives and the
 //! verdicts that are kept. Each is written whole by the server; scripts only make them livelier.
 
 mod answer;
@@ -9,6 +9,7 @@ mod check;
 mod design_page;
 mod feed;
 mod fields;
+mod front;
 mod hot;
 mod html;
 mod live;
@@ -43,7 +44,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::request::Parts;
 use axum::http::{Method, Request, Response, StatusCode};
-use axum::routing::any;
+use axum::routing::{any, get as get_route};
 
 use fields::Sent;
 use gateway::Gateway;
@@ -56,8 +57,11 @@ use visit::Visit;
 
 /// The pages, for a server that is told of them when it starts.
 pub fn pages(gateway: &Arc<Gateway>) -> Pages {
-    let router =
-        Router::new().route("/console", any(answer)).route("/console/{*rest}", any(answer));
+    let router = Router::new()
+        .route("/", get_route(front::get).fallback(front::only_get))
+        .route("/console", any(answer))
+        .route("/console/", any(answer))
+        .route("/console/{*rest}", any(answer));
     let router = router.with_state(Arc::clone(gateway));
     Pages { router, beside: Box::pin(watch(Arc::clone(gateway))) }
 }

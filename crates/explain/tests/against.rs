@@ -54,6 +54,21 @@ fn an_added_attribute_needs_a_default() {
 }
 
 #[test]
+fn a_removed_attribute_must_hold_nothing() {
+    let text = design("tickets").text;
+    let more = changed(
+        &text,
+        "section: text }\n    truth SeatHold",
+        "section: text, row: int = 1 }\n    truth SeatHold",
+    );
+    let less = against(&compiled(&more), &compiled(&text));
+    let (on, told, follows) = only_truth(&less);
+    // as `replace` has it
+    assert_eq!((on, follows), ("Seat.SeatInventoryState.row", Follows::IfUnused));
+    assert!(told.contains("replace --drop"), "{told}");
+}
+
+#[test]
 fn a_removed_state_must_be_unused_and_an_added_one_comes_last() {
     let more =
         tickets("IN_PROGRESS | CONFIRMED | EXPIRED,", "IN_PROGRESS | CONFIRMED | EXPIRED | LOST,");

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use design::model::{Operation, OperationKind};
 use runtime::{CallError, IfMatch, Reply, Request, TextCall};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -289,12 +290,35 @@ pub fn unknown(service: &Service, actor: &str, operation: &str) -> Problem {
         let message = format!("`{}` has no actor or subject `{actor}`; {instead}", service.name);
         return Problem::unknown(message);
     };
+    let mut of_actor =
+        design.operations.iter().filter(|operation| operation.actor.index() == known);
+    if let Some(internal) = of_actor.clone().find(|known| known.name == operation) {
+        return Problem::unknown(format!("nobody calls `{operation}`: {}", run_by(internal)));
+    }
+    if !of_actor.any(|operation| service.is_callable(operation)) {
+        return Problem::unknown(format!("`{actor}` has no step or read that can be called"));
+    }
     let callable = design
         .operations
         .iter()
         .filter(|operation| operation.actor.index() == known && service.is_callable(operation));
     let instead = design::instead(operation, callable.map(|operation| &*operation.name));
     Problem::unknown(format!("`{actor}` has no step or read `{operation}`; {instead}"))
+}
+
+/// Who runs an operation that callers do not.
+fn run_by(operation: &Operation) -> &'static str {
+    match operation.kind {
+        OperationKind::Repair { .. } => {
+            "it is a repair, which the server runs by itself once its guard holds"
+        }
+        OperationKind::Effect(_) => {
+            "it is an effect, which the server carries out for the step that asked for it"
+        }
+        OperationKind::Step { .. } | OperationKind::Read { .. } => {
+            "another operation sends it as a message, or it belongs to the world outside"
+        }
+    }
 }
 
 /// Room for the answer of most steps.

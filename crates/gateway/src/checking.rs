@@ -1,6 +1,7 @@
 //! Designs are checked beside the serving threads: at the start those whose verdict is not known,
 //! later those that somebody asks for. One at a time, on one thread, at half speed and within a
-//! budget, so that callers do not feel it.
+//! budget, so that callers do not feel it. A check is given up when its version is replaced or the
+//! server stops: the next version would wait for a verdict that nobody needs.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, PoisonError};
@@ -78,11 +79,16 @@ fn claim(service: &Service) -> bool {
 
 fn run(gateway: &Gateway, service: &Service) {
     let _one_at_a_time = gateway.checking.lock().unwrap_or_else(PoisonError::into_inner);
-    let budget = gateway.settings.checking.unwrap_or_default();
     // a defect of the checker must not leave the design as being checked for ever
-    let checked = std::panic::catch_unwind(AssertUnwindSafe(|| check(service, budget)));
-    let checked =
-        checked.unwrap_or_else(|_| Err("the checker broke off, which is a defect".into()));
+    let checked = std::panic::catch_unwind(AssertUnwindSafe(|| check(gateway, service)));
+    let checked = match checked {
+        Ok(checked) => checked,
+        Err(thrown) if thrown.is::<GivenUp>() => {
+            *service.checking() = Checking::NotAsked;
+            return;
+        }
+        Err(_) => Err("the checker broke off, which is a defect".into()),
+    };
     let (word, outcome) = match checked {
         Ok(report) => (report.word(), Checking::Done(Arc::new(report))),
         Err(why) => (Word::NotKnown { why: why.clone() }, Checking::Failed(why)),
@@ -94,10 +100,28 @@ fn run(gateway: &Gateway, service: &Service) {
     }
 }
 
-fn check(service: &Service, budget: Budget) -> Result<Report, String> {
+/// What a check is unwound with when nobody needs its verdict any more. The search has no way to be
+/// stopped from outside; unwinding from its progress callback leaves nothing behind.
+struct GivenUp;
+
+/// Whether the verdict on this version still matters.
+fn is_wanted(gateway: &Gateway, service: &Service) -> bool {
+    let current = gateway.service(&service.name);
+    !gateway.is_stopping() && current.is_ok_and(|current| std::ptr::eq(&**current, service))
+}
+
+fn check(gateway: &Gateway, service: &Service) -> Result<Report, String> {
     if !service.design().world.written {
         return Err(NO_WORLD.into());
     }
+    let budget = gateway.settings.checking.unwrap_or_default();
+    let give_up_unless_wanted = || {
+        if !is_wanted(gateway, service) {
+            // not `panic!`: nothing is wrong, so the panic hook has nothing to print
+            std::panic::resume_unwind(Box::new(GivenUp));
+        }
+    };
+    give_up_unless_wanted();
     let options = Options {
         max_states: budget.states_max,
         max_memory: budget.memory_bytes_max,
@@ -108,6 +132,7 @@ fn check(service: &Service, budget: Budget) -> Result<Report, String> {
     let report = model_checker::check(service.design(), &options, &mut |progress| {
         *service.checking() =
             Checking::Running { arm: progress.arm.clone(), states: progress.states };
+        give_up_unless_wanted();
         std::thread::sleep(worked_since.elapsed().min(REST_MAX));
         worked_since = Instant::now();
     });

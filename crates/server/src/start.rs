@@ -157,6 +157,11 @@ impl Running {
         self.address
     }
 
+    /// What its callers share: whoever started the server may replace a design through it.
+    pub fn gateway(&self) -> &Arc<Gateway> {
+        &self.app.gateway
+    }
+
     /// Where it is, for a client.
     pub fn url(&self) -> String {
         let scheme = if self.encrypted { "https" } else { "http" };

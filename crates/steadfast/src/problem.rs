@@ -40,6 +40,10 @@ impl Problem {
         self
     }
 
+    pub fn exits_with(&self) -> Exit {
+        self.exit
+    }
+
     /// Tells the user.
     pub fn show(&self, output: &mut Output) -> Exit {
         let mut text = format!("{ERROR}error{ERROR:#}: {}\n", self.message);

@@ -25,6 +25,17 @@ impl Meter {
     }
 
     pub fn show(&mut self, progress: &Progress) {
+        let line = line(&self.name, progress);
+        self.show_line(&line);
+    }
+
+    /// The same for somebody who knows less of it: which arm, and how many states.
+    pub fn show_states(&mut self, arm: &str, states: u64) {
+        let line = fitted(&format!("{}, {arm}: {states} states so far", self.name));
+        self.show_line(&line);
+    }
+
+    fn show_line(&mut self, line: &str) {
         let now = Instant::now();
         let (patience, between) = match self.terminal {
             true => (PATIENCE, BETWEEN),
@@ -35,7 +46,6 @@ impl Meter {
             return;
         }
         self.last = Some(now);
-        let line = line(&self.name, progress);
         let mut err = std::io::stderr();
         let _ = match self.terminal {
             true => write!(err, "\r\u{1b}[2K{line}"),
@@ -63,7 +73,11 @@ fn line(name: &str, progress: &Progress) -> String {
         progress.states_per_second().round(),
         progress.bytes / 1_000_000
     );
-    // a line that wraps could not be cleared
+    fitted(&text)
+}
+
+/// A line that wraps could not be cleared.
+fn fitted(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(79).collect()
 }
 

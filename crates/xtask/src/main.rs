@@ -3,6 +3,7 @@
 mod bench;
 mod cargo;
 mod designs;
+mod dist;
 mod fuzz;
 mod repo;
 mod table;
@@ -24,6 +25,7 @@ commands:
   designs --pages  the list and the ledger alone, from the verdicts that are there
   designs --larger [NAME]…
                    each number of each world one larger, in turn: takes a quarter of an hour
+  dist             an archive with checksums, statically linked; `--dynamic`, `--to DIR`, `--binary FILE`
   bench [NAME]     one benchmark; without a name, the list of them
   tlc [NAME]…      hold the checker against TLC on every design of the list, or on these
   torture          kill -9 under load, 300 times or as often as `--kills N` says
@@ -52,6 +54,7 @@ fn dispatch(words: &[&str]) -> Answer {
         ["test", "--quick"] => test::run(test::Extent::Quick),
         ["tidy"] => tidy::run(),
         ["designs", names @ ..] => designs::run(names),
+        ["dist", rest @ ..] => dist::run(rest),
         ["bench"] => bench::list(),
         ["bench", name, rest @ ..] => bench::run(name, rest),
         ["tlc", names @ ..] => tlc::run(names),

@@ -70,6 +70,34 @@ fn with_seats() -> Running {
 }
 
 #[test]
+fn the_root_leads_a_browser_to_the_console_and_tells_a_program_what_there_is() {
+    let running = tickets();
+    let mut client = Client::new(running.address());
+    let browser = [("accept", "text/html,application/xhtml+xml,*/*;q=0.8")];
+    let led = client.request("GET", "/", &browser, "");
+    assert_eq!((led.status, led.header("location")), (303, Some("/console")));
+    assert_eq!(led.header("vary"), Some("accept"));
+    for accept in ["*/*", "application/json"] {
+        let told = client.request("GET", "/", &[("accept", accept)], "");
+        assert_eq!(told.header("content-type"), Some("application/json"), "{accept}");
+        let told: serde_json::Value = serde_json::from_str(&told.text()).unwrap();
+        assert_eq!(told["designs"][0]["path"], "/v1/tickets");
+        assert_eq!(
+            (&told["console"], &told["openapi"]),
+            (&json!("/console"), &json!("/openapi.json"))
+        );
+        // what it names is there
+        for path in ["console", "openapi", "health", "metrics"] {
+            let path = told[path].as_str().unwrap();
+            assert_eq!(client.get(path).status, 200, "{path}");
+        }
+        assert_eq!(client.get(told["designs"][0]["path"].as_str().unwrap()).status, 200);
+    }
+    assert_eq!(client.request("POST", "/", &[], "").status, 405);
+    assert!(page(running.address(), "/console/").contains("<h1>Designs</h1>"));
+}
+
+#[test]
 fn every_page_is_there_without_scripts_and_needs_nothing_from_elsewhere() {
     let running = with_seats();
     let front = page(running.address(), "/console");

@@ -68,12 +68,16 @@ fn subject(old: &Design, new: &Design, before: &Subject, after: &Subject, found:
     let was: Vec<Named<'_>> = before.attributes.iter().map(|a| (name(before, a), a)).collect();
     let is: Vec<Named<'_>> = after.attributes.iter().map(|a| (name(after, a), a)).collect();
     let gone = was.iter().filter(|(path, _)| find(&is, path).is_none());
-    for (path, _) in gone {
-        found.add(
-            format!("{}.{path}", before.name),
-            Follows::ByRewriting,
-            "is gone: its values are dropped and cannot be had back",
-        );
+    for (path, attribute) in gone {
+        let on = format!("{}.{path}", before.name);
+        match before.states[attribute.state.index()].kind {
+            StateKind::Truth | StateKind::Log { .. } => found.add(
+                on,
+                Follows::IfUnused,
+                "is gone: no record may hold anything there, unless `replace --drop` names it",
+            ),
+            _ => found.add(on, Follows::AsItIs, "is gone, and was not stored"),
+        }
     }
     for (path, attribute) in is.iter().filter(|(path, _)| find(&was, path).is_none()) {
         let on = format!("{}.{path}", before.name);

@@ -103,6 +103,13 @@ mod tests {
     }
 
     #[test]
+    fn paths_call_a_design_by_its_file() {
+        for (name, path) in [("I02.design", "i02"), ("a/b/Shop.design", "shop"), ("x", "x")] {
+            assert_eq!(design_name(name), path);
+        }
+    }
+
+    #[test]
     fn parts_of_paths_and_texts_of_others_are_made_harmless() {
         assert_eq!(segment("a/b c?ü"), "a%2Fb%20c%3F%C3%BC");
         assert_eq!((segment(".."), segment("a.b")), ("%2E%2E".into(), "a.b".into()));

@@ -24,7 +24,7 @@ use crate::output::{GOOD, Output};
 Examples:
   steadfast call tickets organizer add_seat seat=A1 section=stalls
   steadfast call tickets buyer hold seat=A1 booking=b1 --as ann
-  steadfast call i02 worker claim resource=r1 --as ann
+  steadfast call i02 claimant claim resource=r1 ttl=1m --as ann
   steadfast call tickets buyer hold seat=A1 booking=b1 --key 7f1c --json
 
 `name=value` is a text, which the server reads by the type it expects;
@@ -80,7 +80,7 @@ impl Call {
         let said = answered.json();
         if !answered.is_ok() {
             if !answered.is_refusal() {
-                return Err(answered.problem());
+                return Err(answered.problem().help_if(several_parts(&said, &params)));
             }
             let text = if self.server.json { format!("{said}\n") } else { refusal(&said) };
             output.print(&text);
@@ -107,6 +107,14 @@ impl Call {
         })?;
         Some((design, operation))
     }
+}
+
+/// Where a key that was typed as it is printed, `L1/2`, does not fit: how it is typed.
+fn several_parts(said: &Value, params: &Map<String, Value>) -> Option<String> {
+    let name = said["pointer"].as_str()?.strip_prefix('/')?;
+    let typed = params.get(name)?.as_str().filter(|typed| typed.contains('/'))?;
+    let parts = Value::from(typed.split('/').collect::<Vec<_>>());
+    Some(format!("a key of several parts is a list: `{name}:='{parts}'`"))
 }
 
 /// The design as the server has it; it says which record a memory belongs to.

@@ -12,7 +12,7 @@ use crate::load::{Loaded, load};
 use crate::output::Output;
 use crate::problem::{Problem, reason};
 
-/// Lay designs out in the one layout
+/// Format designs
 ///
 /// Files are rewritten in place. A part with an error inside is left as it was written, and the
 /// rest is laid out all the same.
@@ -53,9 +53,9 @@ impl Fmt {
         if self.check {
             if let Some(line) = first_difference(&loaded.text, &formatted.text) {
                 let name = &loaded.name;
-                output.print(&format!("{name}:{line}: not in the one layout\n"));
+                output.print(&format!("{name}:{line}: not formatted\n"));
                 if loaded.path.is_some() && word != "-" {
-                    output.tell(&format!("help: `steadfast fmt {word}` lays it out\n"));
+                    output.tell(&format!("help: `steadfast fmt {word}` formats it\n"));
                 }
                 exit = Exit::No;
             }

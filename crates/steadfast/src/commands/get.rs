@@ -14,6 +14,7 @@ use crate::output::{ODD, Output, STRONG};
 #[command(after_help = "\
 Examples:
   steadfast get tickets Seat A1
+  steadfast get lockers Locker L1 2               a key of two parts, or as it is printed: L1/2
   steadfast get tickets Booking b1 --json")]
 pub struct Get {
     /// The design, as the server calls it
@@ -31,13 +32,13 @@ pub struct Get {
 impl Get {
     pub fn run(self, output: &mut Output) -> Answer {
         let client = self.server.client()?;
-        let mut path =
-            format!("/v1/{}/{}", segment(&design_name(&self.design)), segment(&self.subject));
-        for part in &self.key {
-            path.push('/');
-            path.push_str(&segment(part));
+        let mut answered = client.get(&self.path(self.key.iter().map(String::as_str)), &[])?;
+        // a key is printed with slashes between its parts, and may be given as it is printed
+        if let ([key], 422) = (&self.key[..], answered.status)
+            && key.contains('/')
+        {
+            answered = client.get(&self.path(key.split('/')), &[])?;
         }
-        let answered = client.get(&path, &[])?;
         let said = answered.json();
         if answered.status == 404 && is_absence(&said) {
             let text = if self.server.json {
@@ -75,6 +76,15 @@ impl Get {
         }
         output.print(&text);
         Ok(Exit::Yes)
+    }
+}
+
+impl Get {
+    fn path<'k>(&self, key: impl Iterator<Item = &'k str>) -> String {
+        let (design, subject) = (segment(&design_name(&self.design)), segment(&self.subject));
+        key.fold(format!("/v1/{design}/{subject}"), |path, part| {
+            format!("{path}/{}", segment(part))
+        })
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Host {
     verdicts: Arc<Verdicts>,
     /// what the verdict on every text that is served must say
     require: Option<Require>,
+    /// somebody else tells of verdicts
+    silent: bool,
 }
 
 /// Stopped when it is dropped, the webhooks first.
@@ -54,7 +56,13 @@ impl Host {
         let effects = Effects::new(leaving.targets.clone(), leaving.timeouts);
         let effects = Arc::new(effects.recorded(spans.clone()));
         let running = Mutex::default();
-        Host { leaving, effects, embedded, running, spans, verdicts, require }
+        Host { leaving, effects, embedded, running, spans, verdicts, require, silent: false }
+    }
+
+    /// Verdicts are kept and not told.
+    #[must_use]
+    pub fn silent(self, silent: bool) -> Host {
+        Host { silent, ..self }
     }
 
     /// Starts what runs beside a design; what ran for it before is stopped first.
@@ -168,7 +176,9 @@ impl Admin for Host {
     }
 
     fn checked(&self, service: &Service, word: &Word) {
-        anstream::eprintln!("checked `{}`: {word}", service.name);
+        if !self.silent {
+            anstream::eprintln!("checked `{}`: {word}", service.name);
+        }
         self.verdicts.keep_with(&service.runtime, &service.text, word);
     }
 }

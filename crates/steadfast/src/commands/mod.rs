@@ -8,6 +8,7 @@ mod call;
 mod check;
 mod clock;
 mod completions;
+mod dev;
 mod error;
 mod explain;
 mod export;
@@ -16,6 +17,7 @@ mod get;
 mod host;
 mod import;
 mod list;
+mod man;
 mod new;
 mod outgoing_options;
 mod replace;
@@ -25,6 +27,7 @@ mod show;
 mod store_watch;
 mod tla;
 mod token;
+mod tries;
 mod view;
 mod watch;
 
@@ -39,6 +42,7 @@ pub enum Command {
     Check(check::Check),
     Explain(explain::Explain),
     Serve(serve::Serve),
+    Dev(dev::Dev),
     New(new::New),
     List(list::List),
     Show(show::Show),
@@ -58,6 +62,7 @@ pub enum Command {
     Token(token::Token),
     Audit(audit::Audit),
     Completions(completions::Completions),
+    Man(man::Man),
 }
 
 /// What a command answers, or why it could not be carried out.
@@ -69,6 +74,7 @@ impl Command {
             Command::Check(command) => command.run(output),
             Command::Explain(command) => command.run(output),
             Command::Serve(command) => command.run(output),
+            Command::Dev(command) => command.run(output),
             Command::New(command) => command.run(output),
             Command::List(command) => command.run(output),
             Command::Show(command) => command.run(output),
@@ -88,6 +94,7 @@ impl Command {
             Command::Token(command) => command.run(output),
             Command::Audit(command) => command.run(output),
             Command::Completions(command) => command.run(output),
+            Command::Man(command) => command.run(output),
         }
     }
 }

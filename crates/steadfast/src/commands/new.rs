@@ -30,34 +30,35 @@ pub struct New {
     /// An archetype of the catalog; `steadfast list` prints them
     #[arg(long, value_name = "ARCHETYPE")]
     from: String,
-    /// What takes the place of `X`, with a capital letter: Ticket
+    /// What takes the place of `X`, with a capital letter: Ticket. Archetypes without `X` need none
     #[arg(long = "as", value_name = "NOUN")]
-    noun: String,
+    noun: Option<String>,
 }
 
 impl New {
     pub fn run(self, output: &mut Output) -> Answer {
         let name = declared_name(&self.name)?;
-        check_noun(&self.noun)?;
         let entry = archetype(&self.from)?;
+        let noun = noun(self.noun, entry)?;
         let file = format!("{}.design", self.name);
-        let text = write_design(&name, &self.noun, entry);
+        let text = write_design(&name, &noun, entry);
         let compiled = design::compile(&file, &text, &Embedded);
         if compiled.has_errors() {
             // a noun may collide with a name of the archetype
             diagnostics::tell(output, &file, &compiled.diagnostics, &compiled.sources);
             return Err(Problem::new(format!(
                 "`{}` as `{}` does not compile, so nothing is written",
-                self.from, self.noun
+                self.from, noun
             ))
             .help("choose another noun"));
         }
         create(&file, &text)?;
         output.print(&format!("wrote {STRONG}{file}{STRONG:#}\n"));
-        if !text.contains(&self.noun) {
+        if !has_placeholder(entry) {
             output.print(&format!("`{}` has no placeholder `X`: its names stay\n", self.from));
         }
         output.print(&format!("next: {STRONG}steadfast check {file}{STRONG:#}\n"));
+        output.print(&format!("      {STRONG}steadfast dev {file}{STRONG:#}\n"));
         Ok(Exit::Yes)
     }
 }
@@ -77,6 +78,20 @@ fn declared_name(name: &str) -> Result<String, Problem> {
 fn capitalised(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
+/// What takes the place of `X`; of an archetype without it, anything would do.
+fn noun(given: Option<String>, entry: Entry) -> Result<String, Problem> {
+    match given {
+        Some(noun) => check_noun(&noun).map(|()| noun),
+        None if !has_placeholder(entry) => Ok("X".into()),
+        None => Err(Problem::new(format!("`{}` is written for any noun `X`", entry.name()))
+            .help("say what takes its place, such as `--as Ticket`")),
+    }
+}
+
+fn has_placeholder(entry: Entry) -> bool {
+    design::instantiate(entry.text, "Zebra").contains("Zebra")
 }
 
 fn check_noun(noun: &str) -> Result<(), Problem> {

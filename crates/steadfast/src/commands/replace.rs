@@ -1,6 +1,7 @@
 //! `steadfast replace DESIGN FILE`
 
 use clap::Args;
+use serde_json::Value;
 
 use super::Answer;
 use crate::catalog::Embedded;
@@ -86,26 +87,33 @@ impl Replace {
         let mut text =
             format!("{ODD}not replaced{ODD:#}: {}\n", told(said["title"].as_str().unwrap_or("")));
         let obstacles = said["obstacles"].as_array().cloned().unwrap_or_default();
-        for obstacle in &obstacles {
-            let part = |name: &str| told(obstacle[name].as_str().unwrap_or_default());
-            text.push_str(&format!("  {} {}\n", part("on"), part("why")));
-            for record in obstacle["records"].as_array().into_iter().flatten() {
-                text.push_str(&format!("    {}\n", told(record.as_str().unwrap_or_default())));
-            }
-            let count = obstacle["count"].as_u64().unwrap_or(0);
-            let named = obstacle["records"].as_array().map_or(0, Vec::len) as u64;
-            if count > named {
-                text.push_str(&format!("    and {} more\n", count - named));
-            }
-        }
+        text.push_str(&in_the_way(&obstacles));
         if obstacles.is_empty() {
             text.push_str(&format!("  {}\n", told(said["detail"].as_str().unwrap_or_default())));
         } else {
-            text.push_str("what may be lost can be named with `--drop`\n");
+            text.push_str("`--drop NAME` replaces it all the same, and loses what NAME holds\n");
         }
         output.print(&text);
         Ok(Exit::No)
     }
+}
+
+/// What of the stored truth cannot follow a change, with some of the records that hold it.
+pub fn in_the_way(obstacles: &[Value]) -> String {
+    let mut text = String::new();
+    for obstacle in obstacles {
+        let part = |name: &str| told(obstacle[name].as_str().unwrap_or_default());
+        text.push_str(&format!("  {} {}\n", part("on"), part("why")));
+        for record in obstacle["records"].as_array().into_iter().flatten() {
+            text.push_str(&format!("    {}\n", told(record.as_str().unwrap_or_default())));
+        }
+        let count = obstacle["count"].as_u64().unwrap_or(0);
+        let named = obstacle["records"].as_array().map_or(0, Vec::len) as u64;
+        if count > named {
+            text.push_str(&format!("    and {} more\n", count - named));
+        }
+    }
+    text
 }
 
 impl Replace {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::cli::support::{folder, folder_with, run, run_in};
+use crate::cli::support::{SOUND, folder, folder_with, root, run, run_in};
 
 #[test]
 fn a_name_that_is_nearly_right_is_suggested() {
@@ -58,4 +58,60 @@ fn an_unknown_code_leads_to_the_list() {
         .exits(2)
         .says("error: no error code `E9999`")
         .says("help: `steadfast error` lists all codes");
+}
+
+#[test]
+fn a_command_without_a_design_says_what_a_design_is() {
+    for word in ["serve", "dev", "check"] {
+        run(&[word]).exits(2).says("<DESIGN>").says("`tickets`").says("`steadfast list`");
+    }
+    // a mistyped command is not about designs
+    let ran = run(&["sevre", "tickets"]).exits(2).says("serve");
+    assert!(!ran.err.contains("steadfast list"), "{}", ran.err);
+}
+
+#[test]
+fn two_designs_of_one_name_are_told_apart_by_their_files() {
+    let folder = folder_with("one-name", "tickets.design", SOUND);
+    let words =
+        ["serve", "tickets", "tickets.design", "--store", "memory:", "--listen", "127.0.0.1:0"];
+    run_in(&folder, &words)
+        .exits(2)
+        .says("error: two designs are called `tickets`")
+        .says("help: a design is called by its file");
+}
+
+#[test]
+fn a_port_that_is_taken_leads_to_one_that_is_free() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = taken.local_addr().unwrap().to_string();
+    run(&["serve", "tickets", "--store", "memory:", "--listen", &listen])
+        .exits(2)
+        .says("cannot listen on")
+        .says("`--listen 127.0.0.1:0` takes any port that is free");
+}
+
+/// Whatever `steadfast call … --help` shows can be called.
+#[test]
+fn the_calls_in_the_help_and_in_the_documents_are_those_of_the_catalog() {
+    let help = run(&["call", "--help"]).exits(0).out;
+    let page = fs::read_to_string(root().join("docs/commands.md")).unwrap();
+    let mut seen = 0;
+    for line in help.lines().chain(page.lines()).map(str::trim) {
+        let Some(rest) = line.strip_prefix("steadfast call ") else { continue };
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let [design, actor, operation, ref given @ ..] = words[..] else { panic!("{line}") };
+        let text = run(&["show", design]).exits(0).out;
+        let compiled = steadfast::load(design, &text).unwrap();
+        let found = compiled.operations.iter().find(|known| {
+            known.name == operation && compiled.actors[known.actor.index()].name == actor
+        });
+        let found = found.unwrap_or_else(|| panic!("{line}"));
+        for param in found.params.iter().filter(|param| param.default.is_none()) {
+            let named = given.iter().any(|word| word.starts_with(&format!("{}=", param.name)));
+            assert!(named, "`{line}` gives no `{}`", param.name);
+        }
+        seen += 1;
+    }
+    assert!(seen >= 5, "{seen} calls");
 }

@@ -17,8 +17,8 @@ fn a_file_is_laid_out_in_place_and_then_stays() {
     let folder = folder_with("fmt", "door.design", &ugly());
     run_in(&folder, &["fmt", "--check", "door.design"])
         .exits(1)
-        .says("door.design:3: not in the one layout")
-        .says("help: `steadfast fmt door.design` lays it out");
+        .says("door.design:3: not formatted")
+        .says("help: `steadfast fmt door.design` formats it");
     assert_eq!(fs::read_to_string(folder.join("door.design")).unwrap(), ugly());
     run_in(&folder, &["fmt", "door.design"]).exits(0);
     assert_eq!(fs::read_to_string(folder.join("door.design")).unwrap(), SOUND);

@@ -46,3 +46,17 @@ fn what_cannot_be_made_says_what_to_write_instead() {
     new("../shop", "A08", "Ticket").says("`../shop` is not a name for a design");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
 }
+
+#[test]
+fn a_noun_is_asked_for_only_where_there_is_a_placeholder() {
+    let folder = folder("new-noun");
+    run_in(&folder, &["new", "shop", "--from", "A08"])
+        .exits(2)
+        .says("error: `A08` is written for any noun `X`")
+        .says("help: say what takes its place, such as `--as Ticket`");
+    run_in(&folder, &["new", "lease", "--from", "I02"])
+        .exits(0)
+        .says("its names stay")
+        .says("steadfast dev lease.design");
+    run_in(&folder, &["check", "lease.design", "--compile-only"]).exits(0);
+}

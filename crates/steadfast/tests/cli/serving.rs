@@ -26,6 +26,8 @@ pub struct Server {
     pub folder: PathBuf,
     /// the first lines that it printed
     pub said: String,
+    /// the lines to try that follow them
+    pub tried: Vec<String>,
 }
 
 impl Server {
@@ -66,9 +68,16 @@ impl Server {
         };
         // a line for each design follows, then an empty one
         said.extend(lines.by_ref().map_while(Result::ok).take_while(|line| !line.is_empty()));
+        // `try`, and what to type down to the call
+        let mut tried = Vec::new();
+        while !tried.last().is_some_and(|line: &String| line.contains("curl"))
+            && let Some(Ok(line)) = lines.next()
+        {
+            tried.push(line);
+        }
         // what is printed later must have somebody who reads it
         std::thread::spawn(move || lines.for_each(drop));
-        Server { process, address, folder: folder.into(), said }
+        Server { process, address, folder: folder.into(), said, tried }
     }
 
     pub fn run(&self, words: &[&str]) -> Ran {
@@ -131,9 +140,35 @@ fn a_step_is_taken_refused_and_read_back() {
         server.run(&asked).exits(2).says(meant);
     }
     server.run(&["call", "tickets", "buyer", "fly"]).exits(2);
+    server
+        .run(&["call", "tickets", "sweeper", "release", "seat=A1"])
+        .exits(2)
+        .says("nobody calls `release`: it is a repair, which the server runs by itself");
+    server
+        .run(&["call", "tickets", "sweeper", "sweep"])
+        .exits(2)
+        .says("`sweeper` has no step or read that can be called");
     server.run(&["call", "tickets", "buyer", "hold", "seat=A1"]).exits(2).says("(at `/booking`)");
     let nowhere = ["get", "tickets", "Seat", "A1", "--server", "http://127.0.0.1:9"];
     server.run(&nowhere).exits(2).says("steadfast serve DESIGN");
+}
+
+#[test]
+fn a_key_of_several_parts_is_given_as_it_is_printed() {
+    let folder = folder("serving-parts");
+    let text = "design Lockers\nactor clerk\n\
+                subject Locker(row: text, nr: int) { truth Taken { by: text? } }\n\
+                step clerk[take(locker: Locker)] { Taken.by := \"x\" }\n";
+    fs::write(folder.join("lockers.design"), text).unwrap();
+    let server = Server::start(&folder, &["lockers.design"]);
+    let wrong = server.run(&["call", "lockers", "clerk", "take", "locker=L1/2"]).exits(2);
+    // what it says to type works
+    let typed = wrong.err.split("is a list: `").nth(1).unwrap().split('`').next().unwrap();
+    let typed = typed.replace('\'', "");
+    server.run(&["call", "lockers", "clerk", "take", &typed]).exits(0).says("Locker L1/2");
+    server.run(&["get", "lockers", "Locker", "L1/2"]).exits(0).says("by x");
+    server.run(&["get", "lockers", "Locker", "L1", "2"]).exits(0).says("by x");
+    server.run(&["get", "lockers", "Locker", "L1"]).exits(2).says("also needs `nr`");
 }
 
 #[test]

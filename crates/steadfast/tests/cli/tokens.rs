@@ -131,3 +131,27 @@ fn the_log_says_what_was_done_and_whether_anybody_changed_it() {
     run_in(&folder, &["audit", "show"]).exits(1).says("broken in line");
     run_in(&folder, &["audit", "verify", "--keys", "nowhere"]).exits(2).says("help:");
 }
+
+#[test]
+fn keys_that_are_made_on_the_way_are_told() {
+    let folder = folder("tokens-elsewhere");
+    let new = ["token", "new", "ann", "--role", "buyer", "--keys", "k2"];
+    let first = run_in(&folder, &new).exits(0);
+    assert!(first.err.contains("note: new keys were made in `k2`"), "{}", first.err);
+    assert_eq!(first.out.trim().split('.').count(), 3, "the token and nothing else");
+    let second = run_in(&folder, &new).exits(0);
+    assert!(!second.err.contains("note:"), "{}", second.err);
+}
+
+/// What a server with keys of its own prints to type is what gets a caller in.
+#[test]
+fn the_printed_token_command_names_the_keys_of_the_server() {
+    let folder = folder("tokens-printed");
+    let server = Server::start(&folder, &["tickets", "--tokens", "--keys", "k2"]);
+    let line = server.tried.iter().find(|line| line.contains("token new")).unwrap();
+    let words = line.trim().strip_prefix("TOKEN=$(steadfast ").unwrap().trim_end_matches(')');
+    let words: Vec<&str> = words.split(' ').collect();
+    let token = server.run(&words).exits(0).out.trim().to_string();
+    let add = ["call", "tickets", "organizer", "add_seat", "seat=A1", "section=s"];
+    with(&server, &token, &add).exits(0);
+}

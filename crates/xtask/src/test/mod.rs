@@ -7,7 +7,7 @@ mod report;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::{cargo, repo, tidy};
+use crate::{cargo, dist, repo, tidy};
 
 /// How much of it to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,7 @@ const STAGES: &[Stage] = &[
     Stage { name: "tidy", run: |_, _| tidy::run().map(Outcome::from) },
     Stage { name: "clippy", run: |root, _| run_cargo(root, CLIPPY) },
     Stage { name: "tests", run: cargo_test::run },
+    Stage { name: "archive", run: |root, _| dist::stage(root).map(Outcome::from) },
     Stage { name: "dependencies", run: deny::run },
 ];
 

@@ -1,66 +1,29 @@
 //! What is printed when a server has started.
 
-use design::model::Design;
+use std::path::Path;
+
+use clap::builder::styling::Style;
 use gateway::Standing;
 use model_checker::Word;
-use runtime::Settings;
-use serde_json::{Map, Value};
-use server::sample;
 
+use crate::commands::token::USUAL_KEYS;
+use crate::commands::tries::Try;
 use crate::output::{ERROR, GOOD, ODD, STRONG};
 
-/// A step that works on an empty store.
-pub struct FirstCall {
-    design: String,
-    actor: String,
-    operation: String,
-    params: Map<String, Value>,
-}
-
-/// A step that can be called before any other was.
-pub fn first_call(name: &str, design: &Design) -> Option<FirstCall> {
-    let steps = design
-        .operations
-        .iter()
-        .filter(|operation| matches!(operation.kind, design::model::OperationKind::Step { .. }));
-    let mut calls =
-        sample::first_step(design).into_iter().chain(steps).map(|operation| FirstCall {
-            design: name.to_string(),
-            actor: design.actors[operation.actor.index()].name.clone(),
-            operation: operation.name.clone(),
-            params: sample::params(design, operation),
-        });
-    calls.find(|call| works(design, call))
-}
-
-/// Tried on a store of its own.
-fn works(design: &Design, call: &FirstCall) -> bool {
-    let Ok(store) = steadfast::open_store("memory:") else { return false };
-    let Ok(runtime) = steadfast::start(design.clone(), store, Settings::default()) else {
-        return false;
-    };
-    let mut request = steadfast::Request::new(&call.actor, &call.operation, "me");
-    request.params = call.params.clone();
-    request.idempotency_key = Some("first".into());
-    runtime.call(&request).is_ok()
-}
-
 /// Where it is, what is known of each design, and what to type first.
+///
+/// `tokens`: callers present one, issued with the keys in this directory.
 pub fn greeting(
     address: &str,
     standings: &[(String, Standing)],
-    first: Option<&FirstCall>,
-    tokens: bool,
+    first: Option<&Try>,
+    tokens: Option<&Path>,
     checking: bool,
 ) -> String {
     let mut text = format!("{STRONG}serving{STRONG:#} {address}\n");
     text.push_str(&format!("console {address}/console\n"));
     for (name, standing) in standings {
-        let style = match standing {
-            Standing::Known(Word::Proved | Word::Holds { .. }) => GOOD,
-            Standing::Known(Word::Violated) => ERROR,
-            _ => ODD,
-        };
+        let style = style(standing);
         let now = match standing {
             Standing::Known(_) => "",
             _ if checking => ", and is being checked in the background",
@@ -69,38 +32,46 @@ pub fn greeting(
         text.push_str(&format!("{name}: {style}{standing}{style:#}{now}\n"));
     }
     if let Some(call) = first {
-        let FirstCall { design, actor, operation, params } = call;
-        let body = Value::Object(params.clone()).to_string().replace('\'', "'\\''");
-        let (get, header) = match tokens {
-            true => (
-                format!("  TOKEN=$(steadfast token new me --role {actor})\n"),
-                "-H \"Authorization: Bearer $TOKEN\" ",
-            ),
-            false => (String::new(), ""),
+        text.push_str("\ntry\n");
+        let header = match tokens {
+            Some(keys) => {
+                text.push_str(&format!("  {}\n", get_token(call.actor(), keys)));
+                "-H \"Authorization: Bearer $TOKEN\" "
+            }
+            None => "",
         };
-        text.push_str(&format!(
-            "\ntry\n{get}  curl {header}--json '{body}' {address}/v1/{design}/{actor}/{operation}\n"
-        ));
+        text.push_str(&format!("  {}\n", call.curl(address, header)));
     }
     text
+}
+
+/// How good what is known is.
+pub fn style(standing: &Standing) -> Style {
+    match standing {
+        Standing::Known(Word::Proved | Word::Holds { .. }) => GOOD,
+        Standing::Known(Word::Violated) => ERROR,
+        _ => ODD,
+    }
+}
+
+/// The command that issues a token with the very keys that the server reads.
+fn get_token(role: &str, keys: &Path) -> String {
+    let keys = match keys == Path::new(USUAL_KEYS) {
+        true => String::new(),
+        false => format!(" --keys {}", keys.display()),
+    };
+    format!("TOKEN=$(steadfast token new me --role {role}{keys})")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog;
 
     #[test]
-    fn the_first_command_works_on_an_empty_store() {
-        for entry in catalog::entries() {
-            let design = steadfast::load(entry.name(), entry.text).unwrap();
-            let Some(first) = first_call("x", &design) else { continue };
-            let store = steadfast::open_store("memory:").unwrap();
-            let runtime = steadfast::start(design, store, Settings::default()).unwrap();
-            let mut request = steadfast::Request::new(&first.actor, &first.operation, "me");
-            request.params = first.params;
-            request.idempotency_key = Some("k".into());
-            runtime.call(&request).unwrap_or_else(|error| panic!("{}: {error}", entry.path));
-        }
+    fn a_token_is_issued_with_the_keys_that_the_server_reads() {
+        let usual = get_token("buyer", Path::new(USUAL_KEYS));
+        assert_eq!(usual, "TOKEN=$(steadfast token new me --role buyer)");
+        let named = get_token("buyer", Path::new("./k2"));
+        assert_eq!(named, "TOKEN=$(steadfast token new me --role buyer --keys ./k2)");
     }
 }

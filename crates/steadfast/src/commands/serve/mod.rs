@@ -2,6 +2,7 @@
 
 mod differs;
 mod greeting;
+mod up;
 mod wanted;
 
 use std::net::SocketAddr;
@@ -15,7 +16,7 @@ use identity::Identity;
 use outgoing::Exporter;
 use runtime::Settings;
 use serde_json::Value;
-use server::Config;
+use server::{Config, StartError};
 use store_embedded::{Embedded, Statistics};
 use telemetry::{Resource, Spans};
 
@@ -29,7 +30,9 @@ use crate::log::Level;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::verdicts::{Require, Rule, VerdictOptions};
-use greeting::{first_call, greeting};
+use greeting::greeting;
+pub use greeting::style;
+pub use up::Up;
 use wanted::{Wanted, left_out};
 
 /// Run designs, and serve them over HTTP
@@ -73,7 +76,7 @@ pub struct Serve {
     limit: Vec<String>,
     #[command(flatten)]
     outgoing: OutgoingOptions,
-    /// Tell spans to this collector, as OTLP has them over HTTP, such as `http://localhost:4318`
+    /// Send spans to this OpenTelemetry collector, by OTLP over HTTP: `http://localhost:4318`
     #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     otlp: Option<String>,
     /// Record so many of a thousand traces that begin here; others are recorded as they say
@@ -111,10 +114,63 @@ pub struct Serve {
     no_background_check: bool,
     #[command(flatten)]
     verdicts: VerdictOptions,
+    /// Whoever started it tells of verdicts
+    #[arg(skip)]
+    silent: bool,
 }
+
+/// What `--collect-blobs-every` and `--collect-blobs-grace` are by default.
+const COLLECT_EVERY_MS: u64 = 600_000;
+const COLLECT_GRACE_MS: u64 = 3_600_000;
 
 impl Serve {
     pub fn run(self, output: &mut Output) -> Answer {
+        let Some(up) = self.start(output)? else { return Ok(Exit::Wrong) };
+        let tokens = up.tokens.then_some(up.keys.as_path());
+        output.print(&greeting(
+            &up.url(),
+            &up.standings(),
+            up.first().as_ref(),
+            tokens,
+            up.checking,
+        ));
+        output.flush();
+        up.until_signal(|_| {});
+        Ok(Exit::Yes)
+    }
+
+    /// As `steadfast dev` serves: whatever compiles, in the place of what the store holds, for this
+    /// machine alone.
+    pub fn for_development(of: Development) -> Serve {
+        let Development { designs, store, keys, listen, outgoing, verdicts } = of;
+        Serve {
+            designs,
+            store,
+            listen,
+            tls_cert: None,
+            tls_key: None,
+            limit: Vec::new(),
+            outgoing,
+            otlp: None,
+            otlp_share: 0,
+            collect_blobs_every: COLLECT_EVERY_MS,
+            collect_blobs_grace: COLLECT_GRACE_MS,
+            log: Level::Warn,
+            tokens: false,
+            clock: ClockKind::System,
+            keys,
+            require: None,
+            unproved: true,
+            replace: true,
+            no_background_check: false,
+            verdicts,
+            silent: true,
+        }
+    }
+
+    /// Reads the designs, opens the store and listens. None: a design does not compile, and why has
+    /// been told.
+    pub fn start(self, output: &mut Output) -> Result<Option<Up>, Problem> {
         self.log.begin();
         let mut limits = Limits::default();
         for setting in &self.limit {
@@ -122,9 +178,10 @@ impl Serve {
         }
         let mut designs = Vec::new();
         for word in &self.designs {
-            let Some(wanted) = Wanted::read(word, output)? else { return Ok(Exit::Wrong) };
+            let Some(wanted) = Wanted::read(word, output)? else { return Ok(None) };
             designs.push(wanted);
         }
+        told_apart(&designs)?;
         let all: Vec<&Design> = designs.iter().map(|wanted| &wanted.design).collect();
         let leaving = self.outgoing.read(&all)?;
         let clock =
@@ -160,7 +217,7 @@ impl Serve {
             }
         };
         let host = Host::new(leaving, embedded, spans.clone(), Arc::clone(&verdicts), self.require);
-        let host = Arc::new(host);
+        let host = Arc::new(host.silent(self.silent));
         let mut services = Vec::new();
         for wanted in designs {
             let runtime =
@@ -168,12 +225,9 @@ impl Serve {
             host.start_beside(&wanted.name, &runtime)?;
             services.push(Service::new(&wanted.name, &wanted.text, runtime).judged(wanted.word));
         }
-        let standings: Vec<_> =
-            services.iter().map(|service| (service.name.clone(), service.standing())).collect();
         let checking = !self.no_background_check;
-        let first = services.iter().find_map(|service| first_call(&service.name, service.design()));
         let access = self.access()?;
-        let tokens = access.tokens;
+        let (tokens, keys) = (access.tokens, self.keys_directory().to_path_buf());
         let config = Config {
             tls: self.tls_cert.zip(self.tls_key),
             listen: self.listen,
@@ -188,17 +242,8 @@ impl Serve {
             }),
             checking: checking.then(Budget::default),
         };
-        let running = server::start_with(config, services, console::pages)
-            .map_err(|error| Problem::new(error.to_string()).help("`--listen` takes another"))?;
-        output.print(&greeting(&running.url(), &standings, first.as_ref(), tokens, checking));
-        output.flush();
-        running.until_signal();
-        host.stop();
-        clock.close();
-        // what was recorded last is told first
-        drop((exporter, watch));
-        let _ = store::block_on(store.close());
-        Ok(Exit::Yes)
+        let running = server::start_with(config, services, console::pages).map_err(not_started)?;
+        Ok(Some(Up { running, host, clock, exporter, watch, store, tokens, keys, checking }))
     }
 }
 
@@ -211,8 +256,7 @@ impl Serve {
         if named.is_none() && self.store == "memory:" && !tokens {
             return Ok(Access::default());
         }
-        let directory = named.unwrap_or(Path::new("./steadfast-keys"));
-        let identity = Identity::open(directory, !elsewhere).map_err(|error| {
+        let identity = Identity::open(self.keys_directory(), !elsewhere).map_err(|error| {
             let problem = super::token::problem(error);
             match elsewhere {
                 true => problem.help(format!(
@@ -240,6 +284,44 @@ fn tell_opened(store: &str, embedded: Option<&Embedded>) {
     }
 }
 
+impl Serve {
+    fn keys_directory(&self) -> &Path {
+        self.keys.as_deref().unwrap_or(Path::new(super::token::USUAL_KEYS))
+    }
+}
+
+/// What `steadfast dev` decides.
+pub struct Development {
+    pub designs: Vec<String>,
+    pub store: String,
+    pub keys: Option<PathBuf>,
+    pub listen: SocketAddr,
+    pub outgoing: OutgoingOptions,
+    pub verdicts: VerdictOptions,
+}
+
+/// Two designs whose paths would be the same.
+fn told_apart(designs: &[Wanted]) -> Result<(), Problem> {
+    for (at, wanted) in designs.iter().enumerate() {
+        let name = &wanted.name;
+        if designs[..at].iter().any(|earlier| earlier.name == *name) {
+            return Err(Problem::new(format!("two designs are called `{name}`"))
+                .help("a design is called by its file: copy one of the two to another file name"));
+        }
+    }
+    Ok(())
+}
+
+fn not_started(error: StartError) -> Problem {
+    let problem = Problem::new(error.to_string());
+    match error {
+        StartError::Listen(address, _) => problem
+            .help(format!("`--listen {}:0` takes any port that is free", address.ip()))
+            .help("another server may be running here already"),
+        _ => problem,
+    }
+}
+
 /// `10m`, `90s`, `1500ms`.
 fn milliseconds(text: &str) -> Result<u64, String> {
     let read = runtime::time::read_duration(&Value::String(text.into()));
@@ -254,22 +336,4 @@ fn exporter(endpoint: &str, share: u32) -> Result<(Exporter, Spans), Problem> {
     let version = env!("CARGO_PKG_VERSION").to_string();
     Exporter::start(endpoint, Resource { service, version }, share)
         .map_err(|error| Problem::new(format!("cannot start threads: {error}")))
-}
-
-/// How paths call a design: the name of its file without the ending, in lower case.
-fn path_name(name: &str) -> String {
-    let stem = Path::new(name).file_stem().map(|stem| stem.to_string_lossy().to_lowercase());
-    stem.unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_call_a_design_by_its_file() {
-        for (name, path) in [("I02.design", "i02"), ("a/b/Shop.design", "shop"), ("x", "x")] {
-            assert_eq!(path_name(name), path);
-        }
-    }
 }

@@ -10,6 +10,7 @@ use store::Store;
 
 use super::differs;
 use crate::catalog::Embedded;
+use crate::client::design_name;
 use crate::diagnostics;
 use crate::exit::Exit;
 use crate::load::load;
@@ -35,7 +36,7 @@ impl Wanted {
         let loaded = load(word)?;
         let compiled = design::compile(&loaded.name, &loaded.text, &Embedded);
         diagnostics::tell(output, &loaded.name, &compiled.diagnostics, &compiled.sources);
-        let name = super::path_name(&loaded.name);
+        let name = design_name(&loaded.name);
         let text = loaded.text;
         Ok(compiled.design.map(|design| Wanted { name, text, design, kept: None, word: None }))
     }

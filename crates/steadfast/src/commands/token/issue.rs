@@ -43,7 +43,7 @@ pub struct New {
 
 impl New {
     pub fn run(self, output: &mut Output) -> Answer {
-        let identity = self.directory.make()?;
+        let identity = self.directory.make(output)?;
         let roles = if self.all_roles { Roles::ALL } else { Roles::Some(self.roles) };
         let new = NewToken {
             principal: self.principal,

@@ -58,18 +58,32 @@ impl Token {
     }
 }
 
+/// Where keys are kept, if nothing else is said.
+pub const USUAL_KEYS: &str = "./steadfast-keys";
+
 /// Where keys are kept.
 #[derive(Args)]
 pub struct Directory {
     /// The directory of keys
-    #[arg(long, value_name = "DIR", default_value = "./steadfast-keys")]
+    #[arg(long, value_name = "DIR", default_value = USUAL_KEYS)]
     keys: PathBuf,
 }
 
 impl Directory {
-    /// The keys, made if there are none yet.
-    pub fn make(&self) -> Result<Identity, Problem> {
-        Identity::open(&self.keys, true).map_err(problem)
+    /// The keys, made if there are none yet, which is told: a server that has other keys knows no
+    /// token that these sign.
+    pub fn make(&self, output: &mut Output) -> Result<Identity, Problem> {
+        match Identity::open(&self.keys, false) {
+            Err(Error::Missing { .. }) => {}
+            opened => return opened.map_err(problem),
+        }
+        let identity = Identity::open(&self.keys, true).map_err(problem)?;
+        let keys = self.keys.display();
+        output.tell(&format!(
+            "note: new keys were made in `{keys}`; only a server that is started with `--keys {keys}` \
+             knows their tokens\n"
+        ));
+        Ok(identity)
     }
 
     /// The keys that are there.

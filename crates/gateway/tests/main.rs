@@ -1,0 +1,4 @@
+//! All tests of the gateway, in one program.
+
+mod checking;
+mod life;
