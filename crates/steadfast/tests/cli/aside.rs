@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
 use crate::cli::serving::Server;
 use crate::cli::support::{Ran, command, folder};
 
@@ -28,9 +30,12 @@ fn a_damaged_entry_is_logged_listed_tried_again_and_discarded() {
     server.run(&["export", "all.jsonl"]).exits(0);
     drop(server);
     // a due repair whose key ends early
-    let mut records = fs::read_to_string(folder.join("all.jsonl")).unwrap();
-    records.push_str("{\"key\":\"\\u0000\\u0000t\\u0000\",\"value\":\"\"}\n");
-    fs::write(folder.join("damaged.jsonl"), records).unwrap();
+    let exported = fs::read_to_string(folder.join("all.jsonl")).unwrap();
+    let (head, records) = exported.split_once('\n').unwrap();
+    let mut head: Value = serde_json::from_str(head).unwrap();
+    head["records"] = json!(head["records"].as_u64().unwrap() + 1);
+    let damaged = json!({ "key": "\0\0t\0", "value": "" });
+    fs::write(folder.join("damaged.jsonl"), format!("{head}\n{records}{damaged}\n")).unwrap();
     let imported = command(&folder, &["import", "damaged.jsonl", "again"]).output().unwrap();
     assert!(imported.status.success(), "{imported:?}");
 
