@@ -102,11 +102,16 @@ fn text_of(design: &Design) -> String {
 }
 
 pub fn compare(design: &Design) -> Compared {
+    compare_within(design, STATES_MAX)
+}
+
+/// `max`: so many states are explored.
+pub fn compare_within(design: &Design, max: usize) -> Compared {
     let world = World::new(design, 1, None);
     if world.has_time {
         return Compared::TooLarge;
     }
-    let Some(found) = explore(&world, STATES_MAX) else { return Compared::TooLarge };
+    let Some(found) = explore(&world, max) else { return Compared::TooLarge };
     let text = text_of(design);
     let Some(lowered) = design::compile("random", &text, &design::NoCatalog).design else {
         return Compared::Differs(format!("not compiled:\n{text}"));
