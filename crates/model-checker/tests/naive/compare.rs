@@ -80,7 +80,7 @@ pub fn compare(design: &Design) -> Compared {
 pub fn compare_slices(design: &Design) -> Compared {
     let compared = compare_by(design, agree_in_slices);
     let set = network::with_a_set(design.clone()).filter(|made| !made.goals.is_empty());
-    match (compared, set.map(|made| network::compare_within(&made, STATES_MAX))) {
+    match (compared, set.map(|made| network::compare_within(&made, STATES_MAX, false))) {
         (Compared::Same(..), Some(network::Compared::Differs(why))) => {
             Compared::Differs(format!("messages as a set: {why}"))
         }
