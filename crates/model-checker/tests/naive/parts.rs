@@ -149,9 +149,12 @@ fn has_times(design: &Design) -> bool {
 
 /// The interpreter knows places, and copies, of one subject.
 fn fits(first: &Design, second: &Design) -> bool {
-    !(has_places(first) && has_places(second))
-        && !(has_copies(first) && has_copies(second))
-        && !(has_times(first) && has_times(second) && first.check.time != second.check.time)
+    let both = |has: fn(&Design) -> bool| has(first) && has(second);
+    if both(has_places) || both(has_copies) {
+        return false;
+    }
+    // One clock for both.
+    !both(has_times) || first.check.time == second.check.time
 }
 
 /// The numbers that things of the second part have in both.
