@@ -8,6 +8,7 @@ use crate::design_parts::{operations, protection_name};
 use crate::failures::Judge;
 use crate::network::may_be_set;
 use crate::run::{NOT_REPLAYED, Outcome};
+use crate::slice::is_always_told;
 use crate::{FreeClause, Progress, Verdict, WorldError};
 
 /// In larger worlds it takes too long.
@@ -30,7 +31,7 @@ pub(crate) fn clauses(
     }
     for protection in unnamed(design) {
         let clause = protection_name(design, &protection);
-        if !refuses(judge, &clause) {
+        if !refuses(judge, &clause) && is_told(design, &protection) {
             // What never refuses makes no difference.
             free.push(FreeClause { clause, within: judge.base.bounds(), known: true });
             continue;
@@ -108,6 +109,16 @@ pub(crate) fn is_named_anywhere(design: &Design, clause: &str) -> bool {
 /// Was the clause ever the first to refuse, as written?
 fn refuses(judge: &Judge<'_>, clause: &str) -> bool {
     judge.base.seen(&format!("{clause} refuses")).unwrap_or(true)
+}
+
+/// Is it known in every state whether the clause holds? One that follows a reference to nothing refuses without
+/// ever being false.
+fn is_told(design: &Design, protection: &Protection) -> bool {
+    let Protection::Clause { operation, clause: ClauseRef::Named(clause) } = protection else {
+        return false;
+    };
+    let operation = &design.operations[operation.index()];
+    is_always_told(design, operation, &operation.guard[*clause as usize].body)
 }
 
 /// Within which bounds all goals hold without it, and whether that is known; none: some goal breaks.

@@ -31,8 +31,8 @@ pub struct Options {
     pub free: bool,
     /// goals are explored in what they read, not in the whole design
     pub slices: bool,
-    /// Where a slice is large, clauses that read other records are left open. Off: the naive interpreter of
-    /// the tests has not been held against it.
+    /// Where a slice is large, clauses that read other records are left open, for invariants. Off unless one
+    /// asks for it.
     pub open: bool,
 }
 

@@ -6,6 +6,7 @@ mod dense_time;
 mod findings;
 mod leads;
 mod lease;
+mod left_out;
 mod limits;
 mod naive;
 mod network;

@@ -277,3 +277,41 @@ fn a_value_has_one_name_in_every_slice() {
     let words: Vec<&str> = report.goals.iter().map(|goal| word(&goal.verdict)).collect();
     assert_eq!(words, ["proved", "violated"]);
 }
+
+/// A clause that follows a reference to nothing refuses, although it is never false.
+#[test]
+fn a_clause_that_cannot_be_told_is_not_free() {
+    let design = compile(
+        "design Untold
+         actor user
+         subject Gamma(c: text) { truth G { on: bool = false } }
+         subject Delta(d: text) { truth D { on: bool = false, under: Gamma? } }
+         step user[up(d: Delta)] { d.on := true }
+         step user[down(d: Delta) { asked: not d.under.on }] { d.on := false }
+         invariant stays: all d in Delta: old(d.on) implies d.on
+         check { c: 1  d: 1 }",
+    );
+    let report = check(&design, &Options { threads: 1, ..Options::default() }, &mut |_| ());
+    let report = report.expect("a world");
+    assert_eq!(word(&report.goals[0].verdict), "proved");
+    assert_eq!(report.free, [], "without it `down` is accepted");
+}
+
+/// A crash takes what is volatile from a place. In the slice of another goal there is nothing of it to take.
+#[test]
+fn what_is_volatile_elsewhere_is_not_lost_in_a_slice() {
+    let design = compile(
+        "design Elsewhere
+         actor user
+         subject Node(node: text) at node { truth N { on: bool = false } volatile Soft { n: int 0..1 = 0 } }
+         subject Book(book: text) { truth B { open: bool = false } }
+         step user[count(node: Node)] { node.n := 1 }
+         step user[begin(book: Book)] { book.open := true }
+         invariant stays: all b in Book: old(b.open) implies b.open
+         check { node: 1  book: 1  faults: crash }",
+    );
+    let report = check(&design, &goals_alone(), &mut |_| ()).expect("a world");
+    let [stays] = &report.goals[..] else { panic!("{:?}", report.goals) };
+    assert_eq!(word(&stays.verdict), "proved", "{:?}", stays.verdict);
+    assert_eq!(stays.slice.as_deref(), Some("Book"));
+}

@@ -1,61 +1,88 @@
-//! `cargo xtask fuzz checker`: random designs, as many as one likes, held against the naive
-//! interpreter.
+//! `cargo xtask fuzz checker` and `cargo xtask fuzz slices`: random designs, as many as one likes, held against
+//! the naive interpreter.
 //!
-//! The test is the one that runs with 500 designs among all others. Here it runs with a night's worth,
-//! from any seed, and prints what it found.
+//! The tests are the ones that run with a few hundred designs among all others. Here one of them runs with a
+//! night's worth, from any seed, and prints what it found.
 
 use crate::{cargo, repo};
 
-pub const SEEDS: u64 = 10_000;
+/// A test with random designs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Hunt {
+    name: &'static str,
+    test: &'static str,
+    /// the variable that says how many
+    variable: &'static str,
+    seeds: u64,
+}
+
+const HUNTS: [Hunt; 2] = [
+    Hunt {
+        name: "checker",
+        test: "random_designs::the_checker_agrees_with_a_naive_interpreter",
+        variable: "STEADFAST_DESIGNS",
+        seeds: 10_000,
+    },
+    Hunt {
+        name: "slices",
+        test: "random_designs::slices_agree_with_a_naive_interpreter_of_the_whole_design",
+        variable: "STEADFAST_PARTS",
+        seeds: 5_000,
+    },
+];
 
 pub fn run(arguments: &[&str]) -> crate::Answer {
-    let (seeds, from) = extent(arguments)?;
+    let (hunt, seeds, from) = extent(arguments)?;
     let root = repo::root()?;
     let mut test = cargo::command(&root);
     test.args(["test", "--quiet", "--release", "--package", "model-checker", "--test", "it"]);
-    test.args(["--", "--nocapture", "--test-threads", "1", "random_designs::"]);
-    test.env("STEADFAST_DESIGNS", seeds.to_string()).env("STEADFAST_SEED", from.to_string());
-    eprintln!("checker: {seeds} random designs from seed {from}");
+    test.args(["--", "--nocapture", "--exact", hunt.test]);
+    test.env(hunt.variable, seeds.to_string()).env("STEADFAST_SEED", from.to_string());
+    eprintln!("{}: {seeds} random designs from seed {from}", hunt.name);
     cargo::succeeds(&mut test)
 }
 
-/// How many seeds, and from which one.
-fn extent(arguments: &[&str]) -> Result<(u64, u64), String> {
-    let ["checker", rest @ ..] = arguments else {
-        return Err("`fuzz` takes `checker`, and then `--seeds N` and `--from S` or nothing".into());
-    };
-    let (mut seeds, mut from) = (SEEDS, 1);
+/// Which hunt, how many seeds, and from which one.
+fn extent(arguments: &[&str]) -> Result<(Hunt, u64, u64), String> {
+    let usage =
+        "`fuzz` takes `checker` or `slices`, and then `--seeds N` and `--from S` or nothing";
+    let [name, rest @ ..] = arguments else { return Err(usage.into()) };
+    let hunt = HUNTS.iter().find(|hunt| hunt.name == *name).copied().ok_or(usage)?;
+    let (mut seeds, mut from) = (hunt.seeds, 1);
     let mut rest = rest;
     while let [name, value, more @ ..] = rest {
         let number = value.parse().map_err(|_| format!("`{value}` is no number"))?;
         match *name {
             "--seeds" => seeds = number,
             "--from" => from = number,
-            _ => return Err(format!("`fuzz checker` has no option `{name}`")),
+            _ => return Err(format!("`fuzz {}` has no option `{name}`", hunt.name)),
         }
         rest = more;
     }
     match rest {
-        [] => Ok((seeds, from)),
+        [] => Ok((hunt, seeds, from)),
         [name, ..] => Err(format!("`{name}` takes a number")),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::extent;
+    use super::{HUNTS, extent};
 
     #[test]
-    fn seeds_are_given_or_ten_thousand_from_the_first() {
-        assert_eq!(extent(&["checker"]), Ok((10_000, 1)));
-        assert_eq!(extent(&["checker", "--from", "7", "--seeds", "20"]), Ok((20, 7)));
+    fn seeds_are_given_or_a_night_s_worth_from_the_first() {
+        assert_eq!(extent(&["checker"]), Ok((HUNTS[0], 10_000, 1)));
+        assert_eq!(extent(&["slices"]), Ok((HUNTS[1], 5_000, 1)));
+        let given = extent(&["slices", "--from", "7", "--seeds", "20"]);
+        assert_eq!(given, Ok((HUNTS[1], 20, 7)));
     }
 
     #[test]
     fn what_cannot_be_meant_is_an_error() {
         assert!(extent(&[]).is_err());
+        assert!(extent(&["parser"]).is_err());
         assert!(extent(&["checker", "--seeds", "many"]).unwrap_err().contains("`many`"));
         assert!(extent(&["checker", "--seeds"]).unwrap_err().contains("`--seeds`"));
-        assert!(extent(&["checker", "--night", "1"]).unwrap_err().contains("`--night`"));
+        assert!(extent(&["slices", "--night", "1"]).unwrap_err().contains("`--night`"));
     }
 }

@@ -30,7 +30,8 @@ commands:
   tlc [NAME]…      hold the checker against TLC on every design of the list, or on these
   torture          kill -9 under load, 300 times or as often as `--kills N` says
   fuzz checker     10,000 random designs against the naive interpreter, or `--seeds N`, from seed 1
-                   or `--from S`";
+                   or `--from S`
+  fuzz slices      the same for the slices of 5,000 random designs of two parts";
 
 /// What a command answers: `Ok(true)` yes, `Ok(false)` no and already explained, `Err` could not run.
 type Answer = Result<bool, String>;

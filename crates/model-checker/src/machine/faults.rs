@@ -4,6 +4,7 @@ use design::model::{BlobId, Design, Fault, SubjectId};
 use engine::{NULL, Program, Word};
 
 use super::{Machine, Move, NOW, Sink, Worker};
+use crate::slice::LeftOut;
 use crate::world::plan::{Plan, SlotName};
 use crate::world::sorts::SortDomain;
 use crate::world::universe::Universe;
@@ -34,6 +35,7 @@ pub(super) fn volatile(
     program: &Program,
     universe: &Universe,
     plan: &Plan,
+    left: &LeftOut,
     places: &[Word],
 ) -> Vec<Vec<Lost>> {
     let mut all: Vec<Vec<Lost>> = places.iter().map(|_| Vec::new()).collect();
@@ -45,7 +47,8 @@ pub(super) fn volatile(
             .flat_map(|state| &state.attributes)
             .filter_map(|attr| layout.attribute(*attr))
             .collect();
-        if fields.is_empty() {
+        // Of what a slice leaves out there is nothing to lose.
+        if fields.is_empty() || left.subject(id) {
             continue;
         }
         let record = &plan.records[index];

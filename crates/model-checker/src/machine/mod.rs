@@ -266,7 +266,7 @@ impl Machine {
         let ranks = Ranks::of(design, &universe, &plan, &instances);
         let visible = Visible::of(design, &plan);
         let forgetful = forgetting::starts(design, &plan);
-        let volatile = faults::volatile(design, &program, &universe, &plan, &places);
+        let volatile = faults::volatile(design, &program, &universe, &plan, &scaled.left, &places);
         let memory_of = faults::memory_of(&universe, &plan);
         let callers =
             design.operations.iter().map(|held| instances::callers(design, &universe, held));

@@ -13,6 +13,7 @@ pub(crate) use closure::{Seeds, Slice, close};
 pub(crate) use groups::groups;
 pub(crate) use part::Part;
 pub(crate) use project::{LeftOut, project};
+pub(crate) use safe::is_always_told;
 
 pub(crate) fn goal(design: &Design, goal: Goal) -> &Invariant {
     design.goal(goal)

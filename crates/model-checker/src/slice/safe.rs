@@ -52,6 +52,12 @@ pub(crate) fn never_refuses(design: &Design, operation: &Operation, stmt: &Stmt)
     }
 }
 
+/// Is it always known whether this holds? A clause that follows a reference to nothing refuses without being
+/// false.
+pub(crate) fn is_always_told(design: &Design, operation: &Operation, clause: &Expr) -> bool {
+    is_plain(design, operation, clause)
+}
+
 /// Can the result of a read always be told?
 pub(crate) fn is_plain_result(design: &Design, operation: &Operation, result: &Expr) -> bool {
     match &result.kind {

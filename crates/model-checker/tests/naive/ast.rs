@@ -68,8 +68,8 @@ pub enum Expr {
     Now,
     /// an attribute of a record
     Attr(Box<Expr>, usize, usize),
-    /// the record that a child is of
-    Parent(Box<Expr>),
+    /// the record that a child is of, and its subject
+    Parent(Box<Expr>, usize),
     /// the end (or the start) of a log: record, subject
     LogEnd(Box<Expr>, usize),
     LogStart(Box<Expr>, usize),

@@ -5,8 +5,8 @@ use model_checker::{Options, Report};
 use super::ast::*;
 use super::explore::{Found, Word, explore};
 use super::run::Refused;
-use super::text;
 use super::world::World;
+use super::{network, text};
 
 /// More states than this are not explored.
 const STATES_MAX: usize = 3_000;
@@ -14,10 +14,11 @@ const STATES_MAX: usize = 3_000;
 /// What became of one design.
 #[derive(Clone, Debug)]
 pub enum Compared {
-    Same(Box<Found>),
+    /// what was found, and how many goals were told in less than the whole design
+    Same(Box<Found>, u64),
     TooLarge,
     /// the checker finds no finite world
-    NoWorld,
+    NoWorld(String),
     /// what the compiler says
     Rejected(String),
     Differs(String),
@@ -70,7 +71,27 @@ fn parts(design: &Design) -> Vec<Part> {
     }
 }
 
+/// The checker explores the whole design, and its slices, with and without symmetry and ranks.
 pub fn compare(design: &Design) -> Compared {
+    compare_by(design, agree)
+}
+
+/// The checker explores slices, in every way that it has.
+pub fn compare_slices(design: &Design) -> Compared {
+    let compared = compare_by(design, agree_in_slices);
+    let set = network::with_a_set(design.clone()).filter(|made| !made.goals.is_empty());
+    match (compared, set.map(|made| network::compare_within(&made, STATES_MAX, false))) {
+        (Compared::Same(..), Some(network::Compared::Differs(why))) => {
+            Compared::Differs(format!("messages as a set: {why}"))
+        }
+        (compared, _) => compared,
+    }
+}
+
+type Agree = fn(&Design, &design::model::Design, &[Expected]) -> Result<u64, String>;
+
+/// `agree`: what is compared. It says how many goals had a slice.
+fn compare_by(design: &Design, agree: Agree) -> Compared {
     let text = text::text(design);
     let compiled = design::compile("random", &text, &design::NoCatalog);
     let errors: Vec<String> = compiled
@@ -92,8 +113,10 @@ pub fn compare(design: &Design) -> Compared {
             return if last.is_empty() { Compared::TooLarge } else { Compared::Differs(last) };
         };
         match agree(design, &lowered, &all) {
-            Ok(()) => return Compared::Same(Box::new(joined(design, &all))),
-            Err(difference) if difference.starts_with("no world") => return Compared::NoWorld,
+            Ok(sliced) => return Compared::Same(Box::new(joined(design, &all)), sliced),
+            Err(difference) if difference.starts_with("no world") => {
+                return Compared::NoWorld(format!("{difference}\n{text}"));
+            }
             Err(difference) => last = difference,
         }
         let by_steps = |one: &Expected| one.part.design.check.time.is_some() || !one.has_time;
@@ -163,15 +186,30 @@ fn said(report: &Report) -> Vec<(String, String, usize)> {
     report.goals.iter().map(word).collect()
 }
 
-fn agree(design: &Design, lowered: &design::model::Design, all: &[Expected]) -> Result<(), String> {
-    let check = |options: &Options| {
-        let report = model_checker::check(lowered, options, &mut |_| ())
-            .map_err(|problem| format!("no world: {problem}"))?;
-        match report.goals.len() {
-            goals if goals == design.goals.len() => Ok(report),
-            goals => Err(format!("{goals} goals, not {}", design.goals.len())),
-        }
-    };
+fn checked(
+    design: &Design,
+    lowered: &design::model::Design,
+    options: &Options,
+) -> Result<Report, String> {
+    let report = model_checker::check(lowered, options, &mut |_| ())
+        .map_err(|problem| format!("no world: {problem}"))?;
+    match report.goals.len() {
+        goals if goals == design.goals.len() => Ok(report),
+        goals => Err(format!("{goals} goals, not {}", design.goals.len())),
+    }
+}
+
+/// How many goals were told in less than the whole design.
+fn sliced_goals(report: &Report) -> u64 {
+    report.goals.iter().filter(|goal| goal.slice.is_some()).count() as u64
+}
+
+fn agree(
+    design: &Design,
+    lowered: &design::model::Design,
+    all: &[Expected],
+) -> Result<u64, String> {
+    let check = |options: &Options| checked(design, lowered, options);
     let report = check(&plain())?;
     for (number, expected) in all.iter().enumerate() {
         if expected.exact && states(&report, number) != expected.found.states {
@@ -195,7 +233,100 @@ fn agree(design: &Design, lowered: &design::model::Design, all: &[Expected]) -> 
         words(&ranked, expected, false, true).map_err(|why| format!("by rank: {why}"))?;
         wider(&ranked, expected).map_err(|why| format!("by rank: {why}"))?;
     }
+    Ok(sliced_goals(&sliced))
+}
+
+fn agree_in_slices(
+    design: &Design,
+    lowered: &design::model::Design,
+    all: &[Expected],
+) -> Result<u64, String> {
+    let light = |options: Options| Options { failures: false, witnesses: false, ..options };
+    let whole = checked(design, lowered, &light(plain()))?;
+    let sliced = checked(design, lowered, &Options { slices: true, free: true, ..plain() })?;
+    let usual = light(Options { threads: 1, ..Options::default() });
+    let ranked = checked(design, lowered, &usual)?;
+    for (number, expected) in all.iter().enumerate() {
+        if expected.exact && states(&whole, number) != expected.found.states {
+            let states = states(&whole, number);
+            return Err(format!("{states} states, not {}", expected.found.states));
+        }
+        words(&whole, expected, true, false)?;
+        words(&ranked, expected, false, true).map_err(|why| format!("as users check: {why}"))?;
+        // So few states that some goals do with less than their slice, and some do not.
+        for share in [2, 8] {
+            let max_states = (expected.found.states / share).max(2) as usize;
+            let few = Options { open: true, max_states, slices: true, ..plain() };
+            let open = checked(design, lowered, &light(few))?;
+            not_wrong(&open, expected).map_err(|why| format!("clauses left open: {why}"))?;
+        }
+        free_clauses(&sliced, expected).map_err(|why| format!("free clauses: {why}"))?;
+    }
+    in_slices(design, &sliced, all).map_err(|why| format!("in slices: {why}"))?;
+    Ok(sliced_goals(&sliced))
+}
+
+/// Where a budget ends, nothing may be known; what is said is so.
+fn not_wrong(report: &Report, expected: &Expected) -> Result<(), String> {
+    for (goal, wanted) in expected.part.design.goals.iter().zip(&expected.found.words) {
+        let Some((_, shown, _)) = said(report).into_iter().find(|held| held.0 == goal.name) else {
+            return Err(format!("no goal `{}`", goal.name));
+        };
+        let same = match shown.split(['(', ' ']).next() {
+            // What is owed and cut may be no part of the slice.
+            Some("Violated") => matches!(wanted, Word::Violated(_) | Word::NotKnown),
+            Some("Unknown") => true,
+            _ => !matches!(wanted, Word::Violated(_)),
+        };
+        if !same {
+            let shown: String = shown.chars().take(100).collect();
+            return Err(format!("{} is {shown}, not {wanted:?}", goal.name));
+        }
+    }
     Ok(())
+}
+
+/// Without a clause that is listed as free every goal that held holds, and without one that is not some goal
+/// breaks.
+fn free_clauses(report: &Report, expected: &Expected) -> Result<(), String> {
+    let design = &expected.part.design;
+    let holds = |word: &Word| matches!(word, Word::Proved | Word::HoldsWithin);
+    if !expected.found.words.iter().any(holds) {
+        return Ok(());
+    }
+    for (number, op) in design.ops.iter().enumerate() {
+        for clause in 0..op.guard.len() {
+            let without = Without::Clause(number, clause);
+            let named = design.failures.iter().any(|failure| failure.without == without);
+            if op.kind == Kind::Repair || named {
+                continue;
+            }
+            let Some(arm) = without_clause(expected, without) else { continue };
+            let name = format!("{}.{}", op.name, op.guard[clause].0);
+            let listed = report.free.iter().find(|held| held.clause == name);
+            let words = || expected.found.words.iter().zip(&arm.words);
+            let breaks =
+                words().any(|(before, after)| holds(before) && matches!(after, Word::Violated(_)));
+            let proved = words().all(|(before, after)| !holds(before) || *after == Word::Proved);
+            let same = match listed {
+                Some(held) => !held.known || !breaks,
+                None => !proved || expected.has_time,
+            };
+            if !same {
+                return Err(format!("{name} is {listed:?}: without it {:?}", arm.words));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn without_clause(expected: &Expected, without: Without) -> Option<Found> {
+    let design = &expected.part.design;
+    let fine = design.check.time.unwrap_or(1);
+    if expected.has_time && design.check.time.is_none() {
+        return None;
+    }
+    explore(&World::new(design, fine, Some(without)), STATES_MAX)
 }
 
 /// How many states the checker saw in a world, the default one first.

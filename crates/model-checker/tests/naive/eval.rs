@@ -77,7 +77,7 @@ impl Scene<'_> {
                     None => return self.missing(),
                 }
             }
-            Expr::Parent(record) => {
+            Expr::Parent(record, _) => {
                 let Some(record) = self.record(record)? else { return self.missing() };
                 let parent = self.world.design.subjects[record.subject].parent;
                 Value::Ref(Rec {

@@ -275,7 +275,7 @@ pub fn inner(expr: &Expr) -> Vec<&Expr> {
         | Expr::View(..)
         | Expr::CopyThere(_) => Vec::new(),
         Expr::Attr(one, ..)
-        | Expr::Parent(one)
+        | Expr::Parent(one, _)
         | Expr::LogEnd(one, _)
         | Expr::LogStart(one, _)
         | Expr::Old(one)

@@ -102,16 +102,21 @@ fn text_of(design: &Design) -> String {
 }
 
 pub fn compare(design: &Design) -> Compared {
+    compare_within(design, STATES_MAX, true)
+}
+
+/// `max`: so many states are explored. `ranks`: the checker may keep numbers by rank, without a bound.
+pub fn compare_within(design: &Design, max: usize, ranks: bool) -> Compared {
     let world = World::new(design, 1, None);
     if world.has_time {
         return Compared::TooLarge;
     }
-    let Some(found) = explore(&world, STATES_MAX) else { return Compared::TooLarge };
+    let Some(found) = explore(&world, max) else { return Compared::TooLarge };
     let text = text_of(design);
     let Some(lowered) = design::compile("random", &text, &design::NoCatalog).design else {
         return Compared::Differs(format!("not compiled:\n{text}"));
     };
-    let plain = Options { free: false, threads: 1, ..Options::default() };
+    let plain = Options { free: false, threads: 1, normalise: ranks, ..Options::default() };
     let ways = [
         ("", plain.clone()),
         ("whole: ", Options { slices: false, ..plain.clone() }),

@@ -272,7 +272,7 @@ impl Phrases<'_> {
     }
 
     /// A condition on what a reference refers to, if it refers to something.
-    fn through(&mut self, place: Expr, to: usize) -> Expr {
+    pub fn through(&mut self, place: Expr, to: usize) -> Expr {
         let there = Expr::Not(boxed(Expr::IsNull(boxed(place.clone()))));
         let scope = Scope { records: vec![(place, to)], ..Scope::default() };
         let condition = self.simple(&scope);

@@ -129,7 +129,7 @@ impl World<'_> {
         let copied: BTreeMap<Rec, Value> =
             copied.map(|(slot, value)| (slot.1, value.clone())).collect();
         let place = who.args.iter().find_map(|arg| match arg {
-            Value::Ref(record) => Some(record.own),
+            Value::Ref(record) if self.design.subjects[record.subject].place => Some(record.own),
             _ => None,
         });
         let read = params.iter().zip(who.args).filter_map(|(_, value)| match value {

@@ -52,7 +52,7 @@ impl Maker {
             && records.len() == 1
             && self.dice.chance(40)
         {
-            records.push((Expr::Parent(boxed(Expr::Param(0))), 0));
+            records.push((Expr::Parent(boxed(Expr::Param(0)), 0), 0));
         }
         let mut wanted = [
             (self.dice.chance(25) && !self.ranked, "num", Ty::Int),

@@ -362,7 +362,7 @@ impl Names<'_> {
             Expr::Attr(record, subject, attr) => {
                 format!("{}.{}", one(record), design.subjects[*subject].attrs[*attr].name)
             }
-            Expr::Parent(record) => format!("{}.{}", one(record), design.subjects[0].low),
+            Expr::Parent(record, of) => format!("{}.{}", one(record), design.subjects[*of].low),
             Expr::LogEnd(record, subject) => {
                 format!("{}.{}Log.end", one(record), design.subjects[*subject].name)
             }
