@@ -355,7 +355,7 @@ impl World<'_> {
     }
 
     /// Does a guard or a step look at the children of this subject's records?
-    fn counts_children(&self, subject: usize) -> bool {
+    pub fn counts_children(&self, subject: usize) -> bool {
         let is = |expr: &Expr| match expr {
             Expr::Quant { over: Domain::Children(child, _), .. }
             | Expr::Total { over: Domain::Children(child, _), .. } => {
