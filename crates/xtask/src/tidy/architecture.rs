@@ -1,4 +1,4 @@
-//! `ARCHITECTURE.md` names every crate, and calls existing only what exists.
+//! `ARCHITECTURE.md` names every crate, and calls existing only what exists, files included.
 
 use super::layers::Package;
 use super::problem::Problem;
@@ -37,6 +37,24 @@ pub fn check(files: &[File], packages: &[Package]) -> Vec<Problem> {
             );
         }
     }
+    problems.extend(missing_files(page, files));
+    problems
+}
+
+/// Files of crates that the page names and that are gone.
+fn missing_files(page: &File, files: &[File]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (number, line) in page.lines() {
+        for path in line.split('`').skip(1).step_by(2).filter(|part| part.starts_with("crates/")) {
+            let folder = format!("{}/", path.trim_end_matches('/'));
+            let is = |file: &File| file.path == path || file.path.starts_with(&folder);
+            if !files.iter().any(is) {
+                let help = "say where the walk goes now";
+                let message = format!("`{path}` is gone");
+                problems.push(Problem::at(PAGE, number, message).help(help));
+            }
+        }
+    }
     problems
 }
 
@@ -60,6 +78,7 @@ fn names_in_table<'a>(page: &'a File, section: &str) -> Vec<(usize, &'a str)> {
 mod tests {
     use super::*;
     use crate::repo::file;
+    use crate::tidy::problem::places;
 
     fn found(page: &str, crates: &[&str]) -> Vec<String> {
         let package = |name: &&str| Package { name: (*name).into(), dependencies: vec![] };
@@ -95,5 +114,15 @@ mod tests {
     #[test]
     fn a_missing_page_is_caught() {
         assert_eq!(check(&[], &[]).len(), 1);
+    }
+
+    #[test]
+    fn a_file_that_a_walk_names_and_that_is_gone_is_found() {
+        let page = file(
+            "ARCHITECTURE.md",
+            "1. `crates/a/src/there.rs` and `crates/a/src/`\n2. `crates/a/src/gone.rs`\n",
+        );
+        let files = [file("crates/a/src/there.rs", "")];
+        assert_eq!(places(&missing_files(&page, &files)), ["ARCHITECTURE.md:2"]);
     }
 }
