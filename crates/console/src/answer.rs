@@ -3,9 +3,9 @@
 use runtime::{Refused, Reply};
 use serde_json::{Map, Value};
 
-use crate::design_page::prose;
 use crate::fields::prefill;
 use crate::html::{Html, encoded, html};
+use crate::prose::prose;
 use crate::seen::Seen;
 use crate::step::memory_name;
 use crate::trouble;

@@ -1,6 +1,7 @@
 //! The design itself: drawn, promised, written.
 
 use crate::html::{Html, html};
+use crate::prose::prose;
 use crate::seen::Seen;
 use crate::shell::{self, Tab};
 use crate::value::Place;
@@ -87,19 +88,6 @@ fn promises(page: &mut Html, service: &Service, place: &Place<'_>) {
         }
         html!(page, "</dl></div><p><a href=\"{}\">See it checked</a></p>", place.at("/check"));
     }
-}
-
-/// A sentence in which what stands in backticks is code.
-pub fn prose(text: &str) -> Html {
-    let mut page = Html::new();
-    for (at, part) in text.split('`').enumerate() {
-        if at % 2 == 1 {
-            html!(page, "<code>{}</code>", part);
-        } else {
-            page.add(part);
-        }
-    }
-    page
 }
 
 const WORDS: [&str; 24] = [

@@ -81,8 +81,8 @@ fn foreseen(page: &mut Html, service: &Service) {
              data-name=\"a way out\">{}</td></tr>",
             hot.key,
             hot.operation,
-            crate::design_page::prose(&hot.why),
-            crate::design_page::prose(&hot.way_out.text)
+            crate::prose::prose(&hot.why),
+            crate::prose::prose(&hot.way_out.text)
         );
     }
     html!(page, "</tbody></table></div>");

@@ -17,6 +17,7 @@ mod load;
 mod look;
 mod outbox;
 mod overview;
+mod prose;
 mod pulse;
 mod record;
 mod records;

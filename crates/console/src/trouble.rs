@@ -10,7 +10,7 @@ pub fn note(problem: &Problem) -> Html {
         page,
         "<div class=\"note bad\" role=\"alert\"><h2>{}</h2><p>{}</p>",
         capital(&problem.title),
-        crate::design_page::prose(&problem.detail)
+        crate::prose::prose(&problem.detail)
     );
     if problem.status().as_u16() == 429 {
         html!(page, "<p>Try again in a second.</p>");

@@ -2,8 +2,8 @@
 
 use model_checker::Word;
 
-use crate::design_page::prose;
 use crate::html::{Html, html};
+use crate::prose::prose;
 use crate::units::count;
 use crate::value::Place;
 use gateway::{Service, Standing};

@@ -5,10 +5,10 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use design::model::Design;
 use model_checker::Word;
 use serde_json::Value;
 
-use crate::life::Prepared;
 use crate::service::Service;
 use crate::standing::Standing;
 
@@ -48,6 +48,13 @@ pub trait Admin: Send + Sync {
     fn checked(&self, service: &Service, word: &Word) {
         let _ = (service, word);
     }
+}
+
+/// A version that may take the place of another. Nothing has changed yet.
+pub struct Prepared {
+    pub design: Design,
+    /// the verdict on its text, if there is one
+    pub word: Option<Word>,
 }
 
 /// What a person must know of the store.

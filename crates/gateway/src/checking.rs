@@ -9,38 +9,12 @@ use std::time::{Duration, Instant};
 
 use model_checker::{Options, Report, Word};
 
+use crate::check_state::Checking;
 use crate::gateway::Gateway;
 use crate::service::Service;
 
-/// How much one check may use up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Budget {
-    pub states_max: usize,
-    pub memory_bytes_max: usize,
-}
-
-impl Default for Budget {
-    fn default() -> Budget {
-        Budget { states_max: 2_000_000, memory_bytes_max: 256 << 20 }
-    }
-}
-
 /// A check rests at most so long at a time.
 const REST_MAX: Duration = Duration::from_millis(250);
-
-/// How far the check of a design has come.
-#[derive(Default)]
-pub enum Checking {
-    #[default]
-    NotAsked,
-    Running {
-        arm: String,
-        states: u64,
-    },
-    Done(Arc<Report>),
-    /// its world cannot be explored
-    Failed(String),
-}
 
 /// Checks every design whose verdict is not known, one after the other.
 pub fn unknown_ones(gateway: &Arc<Gateway>) {

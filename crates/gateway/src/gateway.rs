@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use identity::Identity;
 use tokio::sync::watch;
 
-use crate::access::Auditor;
+use crate::access::audit::Auditor;
 use crate::admin::{StoreState, Told};
-use crate::collecting::Collections;
+use crate::collections::Collections;
 use crate::idempotency::UnderWay;
 use crate::limits::Limits;
 use crate::problem::Problem;

@@ -9,21 +9,13 @@ use std::sync::Arc;
 
 use design::model::Design;
 use identity::Act;
-use model_checker::Word;
 use runtime::{ReplaceError, Runtime};
 use serde_json::{Value, json};
 
-use crate::admin::{Admin, AdminError, Replacement};
+use crate::admin::{Admin, AdminError, Prepared, Replacement};
 use crate::checking;
 use crate::gateway::Gateway;
 use crate::service::Service;
-
-/// A version that may take the place of another. Nothing has changed yet.
-pub struct Prepared {
-    pub design: Design,
-    /// the verdict on its text, if there is one
-    pub word: Option<Word>,
-}
 
 /// What came of a replacement.
 #[derive(Debug)]

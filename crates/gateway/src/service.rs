@@ -8,7 +8,7 @@ use model_checker::Word;
 use runtime::Runtime;
 use rustc_hash::FxHashMap;
 
-use crate::checking::Checking;
+use crate::check_state::Checking;
 use crate::latency::Histogram;
 use crate::standing::Standing;
 

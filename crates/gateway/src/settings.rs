@@ -5,10 +5,10 @@ use std::sync::Arc;
 use runtime::ManualClock;
 use telemetry::Spans;
 
-use crate::access::Access;
+use crate::access::known::Access;
 use crate::admin::AdminHandle;
-use crate::checking::Budget;
-use crate::collecting::Collecting;
+use crate::check_state::Budget;
+use crate::collections::Collecting;
 use crate::limits::Limits;
 
 #[derive(Clone, Debug, Default)]

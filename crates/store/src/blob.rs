@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use crate::contract::Pending;
 use crate::hash::Hash;
+use crate::pending::Pending;
 use crate::uploads::Uploads;
 
 /// One stored blob.

@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 
-use crate::contract::{Limits, Version};
 use crate::error::{Error, Result};
 use crate::key::Key;
+use crate::limits::Limits;
+use crate::record::Version;
 
 /// What a commit expects of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

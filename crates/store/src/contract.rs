@@ -1,29 +1,15 @@
 //! The contract that every store honours.
 
-use std::pin::Pin;
-
 use bytes::Bytes;
 
 use crate::blob::Blobs;
 use crate::commit::Commit;
 use crate::cursor::{Cursor, Partition};
-use crate::error::Result;
 use crate::key::{Key, KeyRange};
+use crate::limits::Limits;
 use crate::local::LocalStore;
-
-/// An answer that is on its way.
-pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
-
-/// Changes with every write of a record, and never returns to an earlier value, not even after the
-/// record was deleted and written anew. Never zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Version(pub u64);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
-    pub version: Version,
-    pub value: Bytes,
-}
+use crate::pending::Pending;
+use crate::record::Record;
 
 /// Which records to list.
 #[derive(Clone, Debug)]
@@ -70,17 +56,6 @@ pub struct FeedPage {
     pub commits: Vec<FeedCommit>,
     /// Where to go on. It may be past the last of `commits`, when later ones fed nothing.
     pub next: Cursor,
-}
-
-/// What a store takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
-    pub key_bytes_max: u64,
-    pub value_bytes_max: u64,
-    /// Keys, values and feed entries of one commit together.
-    pub commit_bytes_max: u64,
-    /// A larger scan is answered in part, with `more` set.
-    pub scan_records_max: usize,
 }
 
 /// What an operator should know, in sentences.

@@ -6,11 +6,14 @@ use std::time::Duration;
 
 use crate::blob::Blobs;
 use crate::commit::Commit;
-use crate::contract::{Description, FeedPage, Limits, Page, Pending, Record, Scan, Store};
+use crate::contract::{Description, FeedPage, Page, Scan, Store};
 use crate::cursor::{Cursor, Partition};
 use crate::error::Error;
 use crate::key::Key;
+use crate::limits::Limits;
 use crate::memory::Memory;
+use crate::pending::Pending;
+use crate::record::Record;
 use crate::seeded::Seeded;
 use crate::surroundings::{Surroundings, real_surroundings};
 

@@ -24,31 +24,35 @@ mod distant;
 mod error;
 mod hash;
 mod key;
+mod limits;
 pub mod linearizability;
 mod local;
 mod memory;
 mod merge;
 mod optimistic;
+mod pending;
 mod progress;
+mod record;
 mod seeded;
 mod surroundings;
 mod uploads;
 
 pub use blob::{Blob, BlobReader, BlobWriter, Blobs};
 pub use commit::{Check, Commit, Expected, Write};
-pub use contract::{
-    Description, FeedCommit, FeedPage, Limits, Page, Pending, Record, Scan, Store, Version,
-};
+pub use contract::{Description, FeedCommit, FeedPage, Page, Scan, Store};
 pub use cursor::{Cursor, Partition};
 pub use distant::{Distant, Faults};
 pub use error::{Error, Result};
 pub use hash::{Hash, Hasher};
 pub use key::{Key, KeyRange};
+pub use limits::Limits;
 pub use local::{Decision, LocalStore, Ticket, Transaction, Visit};
 pub use memory::Memory;
 pub use merge::merge_scan;
 pub use optimistic::{Retry, Settled, transact};
+pub use pending::Pending;
 pub use progress::{Callback, Durable, Progress};
+pub use record::{Record, Version};
 pub use seeded::Seeded;
 pub use surroundings::{
     Moment, Next, RealSurroundings, Signal, SimulatedSurroundings, Sleep, Step, Surroundings, Task,

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::contract::Version;
 use crate::cursor::{Cursor, Partition};
 use crate::error::Result;
 use crate::key::KeyRange;
 use crate::progress::{Callback, Durable, Progress};
+use crate::record::Version;
 
 /// Whether what a transaction did shall happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

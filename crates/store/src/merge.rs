@@ -3,8 +3,8 @@
 use std::iter::Peekable;
 use std::ops::ControlFlow;
 
-use crate::contract::Version;
 use crate::local::Visit;
+use crate::record::Version;
 
 /// Visits the merge of two ordered lists until told to stop. An overlay without a value hides the
 /// record. Both lists run in the direction of the scan.

@@ -1,6 +1,6 @@
 //! What a person is told about their text: plain data, rendered elsewhere.
 
-use crate::Span;
+use crate::span::Span;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Severity {

@@ -1,7 +1,9 @@
 //! Text to tokens. Nothing is lost: what the language does not use becomes an `Unknown` token
 //! with a diagnostic, and lexing goes on.
 
-use crate::{Diagnostic, FileId, Span, Token, TokenKind};
+use crate::diagnostic::Diagnostic;
+use crate::span::{FileId, Span};
+use crate::token::{Token, TokenKind};
 
 /// The longest source that is read, in bytes.
 pub const MAX_SOURCE_BYTES: usize = 16 * 1024 * 1024;

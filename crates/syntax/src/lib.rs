@@ -14,13 +14,11 @@ pub mod tree;
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use format::{Formatted, format};
 pub use lexer::{MAX_SOURCE_BYTES, lex};
+pub use parser::MAX_DEPTH;
 pub use span::{FileId, Span};
 pub use token::{Token, TokenKind};
 
 use parser::Parser;
-
-/// How deep expressions, blocks and types may nest.
-pub const MAX_DEPTH: usize = 200;
 
 /// A source, read: what could be understood of it, and everything there is to say about it.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! The pieces that the lexer cuts the text into.
 
-use crate::Span;
+use crate::span::Span;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Line;
-use super::commit::{CommitForm, Expected, Record, WriteForm, WriteKind};
+use super::forms::{CommitForm, Expected, Record, WriteForm, WriteKind};
 
 const ITEMS_MAX: u64 = 100;
 const ITEM_BYTES_MAX: u64 = 400 * 1024;

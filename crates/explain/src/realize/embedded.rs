@@ -3,7 +3,7 @@
 use layout::Size;
 
 use super::Line;
-use super::commit::{CommitForm, WriteKind};
+use super::forms::{CommitForm, WriteKind};
 
 pub fn notes() -> Vec<String> {
     vec![

@@ -1,7 +1,7 @@
 //! etcd: one transaction, in the words of `etcdctl txn`.
 
 use super::Line;
-use super::commit::{CommitForm, WriteKind};
+use super::forms::{CommitForm, WriteKind};
 
 /// `--max-txn-ops` of etcd, unless it was set otherwise.
 const OPS_MAX: u64 = 128;

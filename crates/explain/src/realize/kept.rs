@@ -3,7 +3,7 @@
 use design::model::*;
 use layout::{KeyForm, Size, Space, size};
 
-use super::commit::{CommitForm, Expected, Record, WriteForm, WriteKind, plain};
+use super::forms::{CommitForm, Expected, Record, WriteForm, WriteKind, plain};
 use crate::facts::{Facts, Unit};
 
 pub fn outbox(unit: &Unit<'_>, facts: &Facts<'_>, form: &mut CommitForm) {

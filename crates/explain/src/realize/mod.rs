@@ -10,6 +10,7 @@ mod counters;
 mod dynamodb;
 mod embedded;
 mod etcd;
+mod forms;
 mod kept;
 mod postgres;
 mod reached;
@@ -21,7 +22,7 @@ use serde::Serialize;
 use crate::derive::units;
 use crate::facts::Facts;
 
-pub use commit::{CommitForm, Expected, Record, ScanForm, WriteForm, WriteKind};
+pub use forms::{CommitForm, Expected, Record, ScanForm, WriteForm, WriteKind};
 pub use layout::{KeyForm, Part, Size};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]

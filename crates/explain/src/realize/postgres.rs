@@ -1,7 +1,7 @@
 //! PostgreSQL: one table of records, statements that `psql` runs as they stand.
 
 use super::Line;
-use super::commit::{CommitForm, Expected, Record, WriteForm, WriteKind};
+use super::forms::{CommitForm, Expected, Record, WriteForm, WriteKind};
 
 pub fn layout() -> Vec<String> {
     [

@@ -3,8 +3,8 @@
 use design::model::*;
 use layout::{KeyForm, Size, Space, forgetting, size};
 
-use super::commit::{CommitForm, Expected, Record, WriteForm, WriteKind, plain};
 use super::counters;
+use super::forms::{CommitForm, Expected, Record, WriteForm, WriteKind, plain};
 use crate::facts::{Facts, Origin, Unit};
 
 fn repairs(design: &Design, subject: SubjectId) -> Vec<(OperationId, &Operation)> {

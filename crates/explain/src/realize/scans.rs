@@ -3,7 +3,7 @@
 use design::model::{Expr, ExprKind, OperationKind};
 use layout::{KeyForm, Space};
 
-use super::commit::{ScanForm, plain};
+use super::forms::{ScanForm, plain};
 use crate::facts::{Facts, ReadOf, Unit, children};
 
 pub fn of(unit: &Unit<'_>, facts: &Facts<'_>) -> Vec<ScanForm> {

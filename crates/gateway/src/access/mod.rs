@@ -1,9 +1,11 @@
 //! Who calls, and what they may do.
 
-mod audit;
+pub(crate) mod audit;
+pub(crate) mod known;
 mod memory;
 
 pub use audit::Auditor;
+pub use known::Access;
 pub use memory::Memory;
 pub(crate) use memory::unseal;
 
@@ -11,7 +13,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use identity::{Act, Denied, Identity, Signed, now_s};
+use identity::{Act, Denied, Signed, now_s};
 use runtime::Viewer;
 use serde_json::json;
 
@@ -19,22 +21,6 @@ use crate::gateway::Gateway;
 use crate::kinds;
 use crate::problem::{Hint, Problem};
 use crate::service::Service;
-
-/// How callers are known.
-#[derive(Clone, Default)]
-pub struct Access {
-    /// none: keys that are forgotten when the server stops
-    pub identity: Option<Arc<Identity>>,
-    /// nobody is let in without a token
-    pub tokens: bool,
-}
-
-impl std::fmt::Debug for Access {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let kept = self.identity.is_some();
-        f.debug_struct("Access").field("kept", &kept).field("tokens", &self.tokens).finish()
-    }
-}
 
 /// A caller, as it was made out once for a request or a socket.
 #[derive(Clone, PartialEq, Eq, Debug)]

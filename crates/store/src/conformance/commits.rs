@@ -2,7 +2,8 @@
 
 use super::expect::{all_fed, commit, conflict, equal, holds, value, version};
 use super::{Check, Outcome};
-use crate::contract::{Store, Version};
+use crate::contract::Store;
+use crate::record::Version;
 use crate::surroundings::block_on;
 use crate::{Commit, Error};
 

@@ -3,10 +3,11 @@
 use std::fmt::Debug;
 
 use super::{Broken, Outcome};
-use crate::contract::{Record, Store};
+use crate::contract::Store;
 use crate::cursor::{Cursor, Partition};
 use crate::error::{Error, Result};
 use crate::key::Key;
+use crate::record::Record;
 use crate::surroundings::block_on;
 use crate::{Commit, FeedPage, Page, Scan, Version};
 

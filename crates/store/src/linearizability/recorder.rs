@@ -6,9 +6,10 @@ use std::thread;
 use super::registers::{Answer, REGISTERS, Registers, Request, Value};
 use super::{History, Operation};
 use crate::commit::Commit;
-use crate::contract::{Record, Store, Version};
+use crate::contract::Store;
 use crate::error::Error;
 use crate::key::Key;
+use crate::record::{Record, Version};
 use crate::seeded::Seeded;
 use crate::surroundings::block_on;
 

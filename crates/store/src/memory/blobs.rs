@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 
 use crate::blob::{Blob, BlobReader, BlobWriter, Blobs};
-use crate::contract::Pending;
 use crate::error::Error;
 use crate::hash::{Hash, Hasher};
+use crate::pending::Pending;
 use crate::uploads::Uploads;
 
 type Held = Arc<Mutex<BTreeMap<Hash, Arc<[Bytes]>>>>;

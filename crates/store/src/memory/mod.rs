@@ -14,14 +14,15 @@ use self::blobs::MemoryBlobs;
 use self::transaction::MemoryTransaction;
 use crate::blob::Blobs;
 use crate::commit::{Commit, Expected, Write};
-use crate::contract::{
-    Description, FeedCommit, FeedPage, Limits, Page, Pending, Record, Scan, Store, Version,
-};
+use crate::contract::{Description, FeedCommit, FeedPage, Page, Scan, Store};
 use crate::cursor::{Cursor, Partition};
 use crate::error::{Error, Result};
 use crate::key::{Key, KeyRange};
+use crate::limits::Limits;
 use crate::local::{Decision, LocalStore, Ticket, Transaction};
+use crate::pending::Pending;
 use crate::progress::Progress;
+use crate::record::{Record, Version};
 
 /// Holds everything in this process and nothing anywhere else.
 #[derive(Debug, Default)]

@@ -6,10 +6,10 @@ use bytes::Bytes;
 
 use super::{State, bounds};
 use crate::commit::Write;
-use crate::contract::Version;
 use crate::key::{Key, KeyRange};
 use crate::local::{Transaction, Visit};
 use crate::merge::merge_scan;
+use crate::record::Version;
 
 /// What it writes is kept beside the state until it commits.
 pub struct MemoryTransaction<'a> {

@@ -8,10 +8,10 @@ use bytes::Bytes;
 
 use super::{Fetched, expected};
 use crate::commit::Expected;
-use crate::contract::Version;
 use crate::key::{Key, KeyRange};
 use crate::local::{Transaction, Visit};
 use crate::merge::merge_scan;
+use crate::record::Version;
 
 /// What a run has missed.
 #[derive(Debug, PartialEq, Eq)]

@@ -12,11 +12,12 @@ use std::time::Duration;
 
 use self::attempt::{Attempt, Wanted};
 use crate::commit::{Check, Commit, Expected, Write};
-use crate::contract::{Record, Scan, Store};
+use crate::contract::{Scan, Store};
 use crate::cursor::Partition;
 use crate::error::{Error, Result};
 use crate::key::{Key, KeyRange};
 use crate::local::{Decision, Ticket, Transaction};
+use crate::record::Record;
 use crate::surroundings::Surroundings;
 
 /// How often a transaction that meets another one is tried again.

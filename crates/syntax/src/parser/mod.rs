@@ -25,9 +25,14 @@ mod types;
 mod view;
 mod words;
 
+use crate::diagnostic::Diagnostic;
 use crate::lexer::{FOREIGN, unescape};
+use crate::span::{FileId, Span};
+use crate::token::{Token, TokenKind};
 use crate::tree::{Name, Text};
-use crate::{Diagnostic, FileId, MAX_DEPTH, Span, Token, TokenKind};
+
+/// How deep expressions, blocks and types may nest.
+pub const MAX_DEPTH: usize = 200;
 use std::cell::Cell;
 
 /// A token that means something: comments and unknown characters are passed over.

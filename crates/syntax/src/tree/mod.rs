@@ -18,7 +18,7 @@ pub use proof::*;
 pub use stmt::*;
 pub use view::*;
 
-use crate::Span;
+use crate::span::Span;
 
 /// A word as it was written.
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]

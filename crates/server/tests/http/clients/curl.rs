@@ -1,4 +1,4 @@
-//! The commands of the README, as they are printed.
+//! The commands of the first steps, as they are printed.
 
 use std::process::Command;
 
@@ -6,15 +6,14 @@ use super::program::run;
 use super::root;
 use crate::support::tickets;
 
-/// Where the README's server listens.
+/// Where the server of that page listens.
 const PRINTED: &str = "127.0.0.1:7070";
 
 #[test]
-fn the_curl_lines_of_the_readme_work_as_printed() {
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+fn the_curl_lines_of_the_first_steps_work_as_printed() {
+    let page = std::fs::read_to_string(root().join("docs/first-steps.md")).unwrap();
     let server = tickets();
-    let lines: Vec<&str> =
-        readme.lines().filter_map(|line| line.strip_prefix("    curl ")).collect();
+    let lines: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("    curl ")).collect();
     assert!(lines.len() >= 5, "{lines:?}");
     let mut said = String::new();
     for line in lines {

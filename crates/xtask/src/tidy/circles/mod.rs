@@ -24,13 +24,8 @@ pub struct Known {
 }
 
 pub const KNOWN: &[Known] = &[
-    Known { package: "console", files: &[4] },
     Known { package: "engine", files: &[6, 5] },
-    Known { package: "explain", files: &[4] },
-    Known { package: "gateway", files: &[10] },
-    Known { package: "store", files: &[4] },
     Known { package: "store-embedded", files: &[9] },
-    Known { package: "syntax", files: &[4] },
 ];
 
 const THIS: &str = "crates/xtask/src/tidy/circles/mod.rs";
