@@ -13,8 +13,8 @@ use store::{
 
 use crate::disk::{Disk, DiskFile, read_up_to};
 use crate::error::{Error, Result};
+use crate::locks::lock;
 use crate::segment::UNFINISHED;
-use crate::shared::lock;
 
 const PIECE_BYTES: u64 = 64 << 10;
 

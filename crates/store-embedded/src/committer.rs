@@ -8,9 +8,10 @@ use store::{Moment, Next};
 
 use crate::core::{Batch, Core, Phase, Taken};
 use crate::feed::Wrote;
-use crate::frame::{self, Stamp};
+use crate::frame::{self, LastFrame, Stamp};
+use crate::locks::lock;
 use crate::seal::Seal;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 
 /// Those who were just answered may come again within this share of what a sync takes. Waiting for
 /// them makes one sync of two.
@@ -47,13 +48,6 @@ enum Work {
     Batch(Taken),
     /// Everything is durable: it is written down how far.
     Seal,
-}
-
-/// The frame that was written last: the next one refers to it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LastFrame {
-    pub checksum: u32,
-    pub time_ms: u64,
 }
 
 impl Committer {

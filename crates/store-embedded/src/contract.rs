@@ -11,8 +11,9 @@ use store::{
 
 use crate::embedded::Embedded;
 use crate::housekeeping;
+use crate::locks::lock;
 use crate::options::{KEY_BYTES_MAX, SCAN_RECORDS_MAX};
-use crate::shared::{at, lock};
+use crate::position::at;
 
 impl Store for Embedded {
     fn read<'a>(

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use store::{Decision, Error, Result, Transaction};
 
-use crate::committer::LastFrame;
 use crate::encoding::LENGTH_BYTES;
-use crate::frame::{FRAME_BYTES, Layout, SECTOR_BYTES};
+use crate::frame::{FRAME_BYTES, LastFrame, Layout, SECTOR_BYTES};
 use crate::map::Map;
 use crate::options::Options;
 use crate::segment::{START_BYTES, Segment};

@@ -19,10 +19,12 @@ use crate::core::{Core, Phase};
 use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
 use crate::housekeeping;
+use crate::locks::lock;
 use crate::opening;
 use crate::options::{Options, SCAN_RECORDS_MAX};
+use crate::position::at;
 use crate::scrub::Scrubber;
-use crate::shared::{Shared, at, lock};
+use crate::shared::Shared;
 use crate::snapshot;
 
 /// With so many times the log that a snapshot is worth, one is written before the store serves: it

@@ -1,26 +1,15 @@
-//! The feed is read from the log itself. Only a sparse index of it is held in memory.
+//! Where in the log the feed is: a sparse index is held in memory.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use store::{Error, FeedCommit, FeedPage, Result};
-
-use crate::disk::read_up_to;
-use crate::encoding::Action;
-use crate::encoding::Reader;
-use crate::frame::{self, Head};
 use crate::manifest::Ended;
 use crate::segment::Segment;
-use crate::shared::{Shared, at, lock};
 
 /// Within a segment there is a mark every so many bytes.
 const MARK_BYTES: u64 = 64 << 10;
 /// The frames that were written last are all marked: most readers are near the end.
 const RECENT_MAX: usize = 1024;
-const READ_BYTES: u64 = 64 << 10;
-/// A page may be empty after so much of the log that feeds nothing.
-const SEARCH_BYTES_MAX: u64 = 8 << 20;
 
 #[derive(Debug, Default)]
 pub struct FeedIndex {
@@ -53,10 +42,10 @@ pub struct Wrote {
 
 /// A frame in the log, and where the frames of its segment end.
 #[derive(Clone, Debug)]
-struct Place {
-    segment: Arc<Segment>,
-    offset: u64,
-    end: u64,
+pub struct Place {
+    pub segment: Arc<Segment>,
+    pub offset: u64,
+    pub end: u64,
 }
 
 impl FeedIndex {
@@ -118,7 +107,7 @@ impl FeedIndex {
     }
 
     /// A frame that does not begin after this position, as near to it as is known.
-    fn find(&self, position: u64) -> Option<Place> {
+    pub fn find(&self, position: u64) -> Option<Place> {
         let after = self.segments.partition_point(|segment| segment.first <= position);
         let indexed = &self.segments[after.checked_sub(1)?];
         let marked = indexed.marks.partition_point(|(first, _)| *first <= position);
@@ -129,120 +118,5 @@ impl FeedIndex {
         let recent = recent.filter(|place| place.segment.number == indexed.segment.number);
         let offset = recent.map_or(offset, |place| place.offset.max(offset));
         Some(Place { segment: Arc::clone(&indexed.segment), offset, end: indexed.end })
-    }
-}
-
-impl Shared {
-    /// What was fed after `from`.
-    pub fn read_feed(&self, from: u64, limit: usize) -> Result<FeedPage> {
-        let durable = self.progress.durable();
-        if from > durable {
-            return Err(Error::Ahead(at(from)));
-        }
-        let mut page = PageBuilder { commits: Vec::new(), left: limit, next: from, whole: false };
-        let mut searched = 0;
-        while page.next < durable && !page.whole && searched < SEARCH_BYTES_MAX {
-            let place = {
-                let index = lock(&self.feed);
-                if page.next < index.floor() {
-                    return Err(Error::BelowFloor(at(index.floor())));
-                }
-                index.find(page.next + 1)
-            };
-            let before = page.next;
-            let place = place.ok_or_else(|| Error::Damaged("the feed has no segment".into()))?;
-            searched += page.read_segment(&place, durable)?;
-            if page.next == before && !page.whole {
-                let (path, offset) = (place.segment.path.display(), place.offset);
-                let message = format!("`{path}` cannot be read from offset {offset} on");
-                return Err(Error::Damaged(message));
-            }
-        }
-        if page.commits.is_empty() && from < lock(&self.feed).floor() {
-            return Err(Error::BelowFloor(at(lock(&self.feed).floor())));
-        }
-        Ok(FeedPage { commits: page.commits, next: at(page.next) })
-    }
-}
-
-struct PageBuilder {
-    commits: Vec<FeedCommit>,
-    left: usize,
-    /// Everything up to here is in the page.
-    next: u64,
-    /// Nothing more fits.
-    whole: bool,
-}
-
-impl PageBuilder {
-    /// Reads frames from a place on to the end of its segment, or until the page is whole. Answers
-    /// with how many bytes it read.
-    fn read_segment(&mut self, place: &Place, durable: u64) -> Result<u64> {
-        let mut offset = place.offset;
-        while offset < place.end && !self.whole && self.next < durable {
-            let piece = read_piece(&place.segment, offset, place.end)?;
-            let mut at = 0;
-            let kind = place.segment.kind;
-            while let Some(frame) = piece.get(at..).and_then(|rest| frame::read(rest, kind)) {
-                at += frame.bytes;
-                if frame.next() > self.next + 1 {
-                    self.read_frame(&frame, durable)?;
-                }
-                if self.whole || self.next >= durable {
-                    break;
-                }
-            }
-            if at == 0 {
-                break;
-            }
-            offset += at as u64;
-            if offset - place.offset >= SEARCH_BYTES_MAX {
-                break;
-            }
-        }
-        Ok(offset - place.offset)
-    }
-
-    fn read_frame(&mut self, frame: &frame::Frame<'_>, durable: u64) -> Result<()> {
-        let damaged = || Error::Damaged(format!("the commits from {} are damaged", frame.first));
-        let mut commits = Reader::new(frame.commits);
-        for position in frame.first..frame.next() {
-            let mut commit = commits.commit().ok_or_else(damaged)?;
-            if position <= self.next {
-                continue;
-            }
-            if position > durable {
-                return Ok(());
-            }
-            let mut entries = Vec::new();
-            while !commit.is_empty() {
-                if let Action::Feed(entry) = commit.action().ok_or_else(damaged)? {
-                    entries.push(Bytes::copy_from_slice(entry));
-                }
-            }
-            if !self.commits.is_empty() && entries.len() > self.left {
-                self.whole = true;
-                return Ok(());
-            }
-            self.left = self.left.saturating_sub(entries.len());
-            if !entries.is_empty() {
-                self.commits.push(FeedCommit { cursor: at(position), entries });
-            }
-            self.next = position;
-        }
-        Ok(())
-    }
-}
-
-/// Some frames from an offset on, at least one.
-fn read_piece(segment: &Segment, offset: u64, end: u64) -> Result<Vec<u8>> {
-    let read = |bytes: u64| {
-        let read = read_up_to(&*segment.file, offset, bytes.min(end - offset));
-        read.map_err(|e| Error::Unavailable(format!("`{}`: {e}", segment.path.display())))
-    };
-    let piece = read(READ_BYTES)?;
-    match Head::read(&piece, segment.kind.layout) {
-        Some(head) if head.bytes() > piece.len() => read(head.bytes() as u64),
-        _ => Ok(piece),
     }
 }

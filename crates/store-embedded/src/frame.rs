@@ -233,6 +233,13 @@ impl Head {
     }
 }
 
+/// The frame that was written last: the next one refers to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LastFrame {
+    pub checksum: u32,
+    pub time_ms: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

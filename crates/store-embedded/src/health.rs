@@ -2,8 +2,9 @@
 
 use crate::core::Phase;
 use crate::embedded::Embedded;
-use crate::scrub::{self, Scrubbed};
-use crate::shared::lock;
+use crate::locks::lock;
+use crate::scrub;
+use crate::scrubbed::Scrubbed;
 
 /// How a store is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

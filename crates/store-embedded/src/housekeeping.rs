@@ -8,33 +8,16 @@ use store::Next;
 
 use crate::core::Phase;
 use crate::error::{Error, Result};
-use crate::options::Options;
+use crate::locks::lock;
 use crate::segment::{Belongs, Segment, UNFINISHED};
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 use crate::snapshot;
+use crate::upkeep::Housekeeping;
 
 /// After the disk was full, or somebody else was at work, it is looked again this often.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// So many old segments are kept to be used again.
 const OLD_MAX: usize = 2;
-
-#[derive(Debug, Default)]
-pub struct Housekeeping {
-    pub snapshot_bytes: u64,
-    /// `log_bytes` when it was begun.
-    pub snapshot_at_log_bytes: u64,
-    /// What was behind it already when the store was opened: a store that lives shortly, and often,
-    /// must not gather log without end.
-    pub carried_bytes: u64,
-}
-
-impl Housekeeping {
-    /// Whether the log has grown by so many times what a snapshot is worth.
-    pub fn is_due(&self, log_bytes: u64, options: &Options, times: u64) -> bool {
-        let grown = log_bytes - self.snapshot_at_log_bytes + self.carried_bytes;
-        grown >= options.snapshot_after_bytes.max(self.snapshot_bytes).saturating_mul(times)
-    }
-}
 
 /// Makes a segment ready, if there is none ahead of the log. Ends when the store is closed.
 pub fn prepare_segment(shared: &Shared) -> Next {

@@ -4,7 +4,6 @@
 //! when it is durable under its name, and removed only when the list does not name it any more. So
 //! whatever is listed and not there was taken away by somebody else.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,8 +12,7 @@ use crate::disk::{Disk, read_up_to};
 use crate::error::{Error, Result};
 use crate::identity::Identity;
 use crate::segment::{FORMAT, Segment, UNFINISHED};
-use crate::shared::{Shared, lock};
-use crate::snapshot;
+use crate::snapshot::names;
 
 pub const NAME: &str = "manifest";
 
@@ -108,7 +106,7 @@ impl Manifest {
         line(format_args!("store {} salt {:016x}", self.store, self.salt));
         line(format_args!("sequence {}", self.sequence));
         if let Some(ListedSnapshot { position, bytes, checksum }) = self.snapshot {
-            let name = snapshot::name(position);
+            let name = names::name(position);
             line(format_args!("{name} bytes {bytes} checksum {checksum:08x}"));
         }
         for Listed { number, bytes, ended } in &self.segments {
@@ -141,7 +139,7 @@ impl Manifest {
         found.sequence = sequence.parse().ok()?;
         for line in lines {
             let (name, rest) = line.split_first()?;
-            if let Some(position) = snapshot::position(name) {
+            if let Some(position) = names::position(name) {
                 let ["bytes", bytes, "checksum", checksum] = rest else { return None };
                 let checksum = u32::from_str_radix(checksum, 16).ok()?;
                 let bytes = bytes.parse().ok()?;
@@ -168,37 +166,6 @@ impl Listed {
             }
             _ => None,
         }
-    }
-}
-
-impl Shared {
-    /// Writes the list anew: what it names now, and a segment or snapshot that was just made.
-    pub fn list(&self, ready: Option<&Segment>, newest: Option<ListedSnapshot>) -> Result<()> {
-        let mut manifest = lock(&self.manifest);
-        let mut segments = BTreeMap::new();
-        let mut add = |number, bytes, ended| {
-            segments.insert(number, Listed { number, bytes, ended });
-        };
-        {
-            let core = self.core();
-            add(core.segment.number, core.segment.bytes, None);
-            // One that was listed and is not yet known to the committer stays listed.
-            let ahead = manifest.segments.iter().filter(|it| it.number > core.segment.number);
-            ahead.for_each(|listed| add(listed.number, listed.bytes, None));
-        }
-        ready.into_iter().for_each(|segment| add(segment.number, segment.bytes, None));
-        for (segment, held, for_good) in lock(&self.feed).extents() {
-            add(segment.number, segment.bytes, for_good.then_some(held));
-        }
-        let changed = Manifest {
-            sequence: manifest.sequence + 1,
-            snapshot: newest.or(manifest.snapshot),
-            segments: segments.into_values().collect(),
-            ..*manifest
-        };
-        changed.write(&*self.disk, &self.directory)?;
-        *manifest = changed;
-        Ok(())
     }
 }
 

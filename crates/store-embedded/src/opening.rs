@@ -7,12 +7,11 @@ use std::sync::{Arc, Mutex};
 use store::{Progress, Signal};
 
 use crate::blobs::EmbeddedBlobs;
-use crate::committer::LastFrame;
 use crate::core::Core;
 use crate::disk::{Disk, read_up_to};
 use crate::error::{Error, Result};
+use crate::frame::LastFrame;
 use crate::frame::Layout;
-use crate::housekeeping::Housekeeping;
 use crate::identity::Identity;
 use crate::manifest::Manifest;
 use crate::map::KeyHasher;
@@ -21,6 +20,7 @@ use crate::recovery::{Recovered, recover};
 use crate::seal::{Seal, SealFile};
 use crate::segment::{Belongs, START_BYTES, Segment, UNFINISHED};
 use crate::shared::{Shared, Tasks};
+use crate::upkeep::Housekeeping;
 
 /// What opening found besides the state.
 pub struct Found {

@@ -14,44 +14,17 @@ use crate::core::Phase;
 use crate::disk::read_up_to;
 use crate::error::{Error, Result};
 use crate::frame;
+use crate::locks::lock;
 use crate::manifest::{Ended, Manifest};
+use crate::scrubbed::Scrubbed;
 use crate::seal;
 use crate::segment::Segment;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 use crate::snapshot;
 
 /// So much is read at once, and then rested for as long as the reading took, and more.
 const PIECE_BYTES: u64 = 1 << 20;
 const REST: u32 = 4;
-/// The damage that is remembered; more is counted only.
-const DAMAGED_MAX: usize = 20;
-
-/// What a scrub came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scrubbed {
-    /// When it ended, in milliseconds since 1970.
-    pub ended_ms: u64,
-    pub files: u64,
-    pub bytes: u64,
-    /// What is not as it was written, by the name of the file; the first of them.
-    pub damaged: Vec<String>,
-    pub damaged_files: u64,
-}
-
-impl Scrubbed {
-    fn add(&mut self, examined: Result<u64>) {
-        self.files += 1;
-        match examined {
-            Ok(bytes) => self.bytes += bytes,
-            Err(error) => {
-                self.damaged_files += 1;
-                if self.damaged.len() < DAMAGED_MAX {
-                    self.damaged.push(error.to_string());
-                }
-            }
-        }
-    }
-}
 
 /// The task that scrubs now and then.
 #[derive(Debug)]

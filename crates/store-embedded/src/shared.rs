@@ -3,22 +3,21 @@
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::task::Waker;
 
-use store::{
-    Cursor, Decision, Error, Partition, Progress, Result, Signal, Surroundings, Ticket, Transaction,
-};
+use store::{Decision, Error, Progress, Result, Signal, Surroundings, Ticket, Transaction};
 
 use crate::core::{Core, Phase};
 use crate::disk::Disk;
 use crate::feed::FeedIndex;
-use crate::housekeeping::Housekeeping;
+use crate::locks::lock;
 use crate::manifest::Manifest;
 use crate::options::Options;
-use crate::scrub::Scrubbed;
+use crate::scrubbed::Scrubbed;
 use crate::seal::SealFile;
 use crate::segment::Segment;
+use crate::upkeep::Housekeeping;
 
 #[derive(Debug)]
 pub struct Shared {
@@ -82,15 +81,6 @@ fn wake(task: &OnceLock<Waker>) {
     if let Some(waker) = task.get() {
         waker.wake_by_ref();
     }
-}
-
-/// A panic in a transaction leaves the state as it was before, so the lock stays good.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-pub fn at(position: u64) -> Cursor {
-    Cursor::at(Partition::default(), position)
 }
 
 impl Shared {

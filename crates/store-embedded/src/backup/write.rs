@@ -11,9 +11,10 @@ use super::make_empty;
 use crate::blobs::{self, EmbeddedBlobs};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
+use crate::locks::lock;
 use crate::manifest::Ended;
 use crate::segment::Segment;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 use crate::snapshot;
 
 /// A new snapshot is added when the log behind the last one is so many times as long: restoring

@@ -5,30 +5,21 @@
 //! it, each record carries its version, and the log never takes a record back to an older one. It
 //! counts only when the log is durable up to where its writing ended, and when it is listed.
 
+pub mod names;
 mod read;
 mod write;
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+pub use self::names::{name, position};
 pub use self::read::{Loaded, examine, load, store};
 pub use self::write::{header, write};
 use crate::error::{Error, Result};
 use crate::housekeeping::remove_segments;
+use crate::locks::lock;
 use crate::segment::UNFINISHED;
-use crate::shared::{Shared, lock};
-
-const PREFIX: &str = "snapshot-";
-
-pub fn name(position: u64) -> String {
-    format!("{PREFIX}{position:016x}")
-}
-
-/// The position in the name of a snapshot's file.
-pub fn position(name: &str) -> Option<u64> {
-    let digits = name.strip_prefix(PREFIX)?;
-    (digits.len() == 16).then(|| u64::from_str_radix(digits, 16).ok()).flatten()
-}
+use crate::shared::Shared;
 
 /// Writes a snapshot and removes what is not needed any more.
 pub fn take(shared: &Shared) -> Result<()> {

@@ -11,9 +11,10 @@ use crate::disk::DiskFile;
 use crate::encoding::encode_number;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
+use crate::locks::lock;
 use crate::manifest::ListedSnapshot;
 use crate::segment::FORMAT;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 
 /// So many records, or so many bytes, are copied while commits wait.
 const RECORDS_AT_ONCE: usize = 128;

@@ -23,10 +23,7 @@ pub struct Known {
     pub files: &'static [usize],
 }
 
-pub const KNOWN: &[Known] = &[
-    Known { package: "engine", files: &[6, 5] },
-    Known { package: "store-embedded", files: &[9] },
-];
+pub const KNOWN: &[Known] = &[Known { package: "engine", files: &[6, 5] }];
 
 const THIS: &str = "crates/xtask/src/tidy/circles/mod.rs";
 
