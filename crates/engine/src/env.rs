@@ -2,6 +2,7 @@
 
 use design::model::{BlobId, StateId, SubjectId};
 
+use crate::clock::Clock;
 use crate::counters;
 use crate::eval::{Env, Eval, Stop};
 use crate::fault::Fault;
@@ -20,13 +21,6 @@ pub(crate) struct StepEnv<'e, T> {
     pub me: Word,
     /// is an absent parent of a new record a refusal? If not, it reads as its defaults.
     pub exists: bool,
-}
-
-/// The `now` of a step: fixed at its first use.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Clock {
-    pub now: Word,
-    pub used: bool,
 }
 
 impl<T: Truth> StepEnv<'_, T> {

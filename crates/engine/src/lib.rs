@@ -5,6 +5,7 @@
 
 mod assign;
 mod children;
+mod clock;
 mod collection;
 mod command;
 mod counters;

@@ -6,7 +6,7 @@ use design::model::{
 };
 
 use crate::Word;
-use crate::env::Clock;
+use crate::clock::Clock;
 use crate::overlay::{Overlay, Status};
 
 /// What must be loaded before the step can go on.

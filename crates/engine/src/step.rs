@@ -3,8 +3,9 @@
 use design::model::{ClauseRef, Span};
 
 use crate::children;
+use crate::clock::Clock;
 use crate::counters::{self, NOWHERE};
-use crate::env::{Clock, StepEnv};
+use crate::env::StepEnv;
 use crate::eval::{Eval, Stop};
 use crate::execute::Execute;
 use crate::fault::Fault;

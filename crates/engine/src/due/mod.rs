@@ -11,7 +11,8 @@ mod turns;
 
 use design::model::OperationId;
 
-use crate::env::{Clock, StepEnv};
+use crate::clock::Clock;
+use crate::env::StepEnv;
 use crate::eval::{Eval, Stop};
 use crate::{Command, NULL, Outcome, Program, Reason, Refusal, Scratch, Truth, Word, guard, step};
 use turns::Turns;

@@ -1,7 +1,8 @@
 //! The moments at which a comparison with the clock turns.
 
 use super::slope::Slope;
-use crate::env::{Clock, StepEnv};
+use crate::clock::Clock;
+use crate::env::StepEnv;
 use crate::eval::{Env, Eval, Stop};
 use crate::program::node::{Form, LoopKind, Node, NodeId, Over};
 use crate::program::timed::parts;

@@ -6,8 +6,8 @@ use design::model::{
 };
 
 use super::constants::Texts;
+use super::lists::{Expression, LeadsToRule, Lists};
 use super::node::{Loop, Node, NodeId, Placed, Run, Slot, StmtNode};
-use super::{Expression, LeadsToRule, Lists};
 use crate::layout::width_of;
 use crate::{Layout, ParamsLayout, Word};
 

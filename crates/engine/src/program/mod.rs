@@ -2,6 +2,7 @@
 
 mod constants;
 mod hashes;
+mod lists;
 mod lower;
 mod lower_compare;
 mod lower_expr;
@@ -18,14 +19,15 @@ use design::model::{
     Design, EventId, Goal, OperationId, OperationKind, Protection, Span, StateId, SubjectId,
 };
 
+pub(crate) use lists::{Expression, LeadsToRule, Lists};
 use lower::Lower;
-use node::{Leaf, Loop, Node, NodeId, Placed, Slot, StmtNode};
+use node::{Loop, NodeId};
 use operation::Op;
 pub use shape::Shape;
 use subject::subject_rules;
 pub(crate) use subject::{CountedBy, KeyPart, KeyPartRule, RangeRule, SubjectRules};
 
-use crate::{HashPart, Layout, ParamsLayout, StateLayout, Word};
+use crate::{Layout, ParamsLayout, StateLayout, Word};
 
 /// A design in the form that [`crate::step`] and [`crate::holds`] evaluate.
 #[derive(Debug)]
@@ -49,44 +51,10 @@ pub struct Program {
     pub(crate) empty_text: Word,
 }
 
-/// Everything that is referred to by number.
-#[derive(Default, Debug)]
-pub(crate) struct Lists {
-    pub nodes: Vec<Node>,
-    pub spans: Vec<Span>,
-    pub nodes_of: Vec<NodeId>,
-    pub words: Vec<Word>,
-    pub pairs: Vec<(Leaf, Leaf)>,
-    pub slots: Vec<Slot>,
-    pub placed: Vec<Placed>,
-    pub stmts: Vec<StmtNode>,
-    /// what digests are made of, each once
-    pub hashes: Vec<Vec<HashPart>>,
-}
-
-/// An expression with locals of its own.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Expression {
-    pub node: NodeId,
-    pub frame_width: u32,
-}
-
 #[derive(Debug)]
 pub(crate) struct GoalRule {
     pub body: Expression,
     pub uses_old: bool,
-    pub span: Span,
-}
-
-/// A `leads_to`, its sides apart: what it ranges over is given by the caller.
-#[derive(Debug)]
-pub(crate) struct LeadsToRule {
-    /// the local, and the subject of a record; none: a principal
-    pub ranges: Vec<(u32, Option<SubjectId>)>,
-    pub filters: Vec<NodeId>,
-    pub from: NodeId,
-    pub to: NodeId,
-    pub frame_width: u32,
     pub span: Span,
 }
 

@@ -5,10 +5,10 @@ use design::model::{
     OperationKind, Protection, Range, Span, StmtKind, Target, Type, visit,
 };
 
-use super::Shape;
 use super::lower::Lower;
 use super::node::{NodeId, Run, Slot};
 pub(crate) use super::params::{Check, KeyRule, Look, ParamRule, ValueRule, Wanted};
+use super::shape::Shape;
 use crate::layout::width_of;
 use crate::{Field, ParamsLayout};
 

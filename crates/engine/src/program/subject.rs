@@ -2,7 +2,7 @@
 
 use design::model::{AttrId, Attribute, CounterId, Range, StateId, Subject, SubjectId, Type};
 
-use super::Expression;
+use super::lists::Expression;
 use super::lower::Lower;
 use super::lower_expr::is_block;
 use crate::{Layout, NULL, StateLayout, Word};

@@ -1,6 +1,6 @@
 //! Which expressions depend on the clock.
 
-use super::Lists;
+use super::lists::Lists;
 use super::node::{Loop, LoopKind, Node, NodeId, Over, Run};
 
 /// Calls `each` with the nodes that stand directly in this one.

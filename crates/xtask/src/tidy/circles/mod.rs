@@ -15,55 +15,20 @@ use modules::Modules;
 
 const FILES_MAX: usize = 3;
 
-/// The circles that stood when this check was written, and how many files each has. Numbers here
-/// may only become smaller, and a crate that has none left goes.
-pub struct Known {
-    pub package: &'static str,
-    /// The largest first.
-    pub files: &'static [usize],
-}
-
-pub const KNOWN: &[Known] = &[Known { package: "engine", files: &[6, 5] }];
-
-const THIS: &str = "crates/xtask/src/tidy/circles/mod.rs";
-
-pub fn check(files: &[File], known: &[Known]) -> Vec<Problem> {
+pub fn check(files: &[File]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for package in packages(files) {
-        let excused = known.iter().find(|k| k.package == package).map_or(&[][..], |k| k.files);
-        let circles = circles(files, package);
-        for (index, circle) in circles.iter().enumerate() {
-            let allowed = excused.get(index).copied().unwrap_or(FILES_MAX);
-            if circle.len() > allowed {
-                let names = circle.join(", ").replace(&source_folder(package), "");
-                let message =
-                    format!("{} files import each other in a circle: {names}", circle.len());
-                let help = format!(
-                    "at most {allowed} may; move what they share into a file that imports none of \
-                     them"
-                );
-                problems.push(Problem::in_file(&circle[0], message).help(help));
-            }
+        for circle in circles(files, package) {
+            let names = circle.join(", ").replace(&source_folder(package), "");
+            let message = format!("{} files import each other in a circle: {names}", circle.len());
+            let help = format!(
+                "at most {FILES_MAX} may; move what they share into a file that imports none of \
+                 them"
+            );
+            problems.push(Problem::in_file(&circle[0], message).help(help));
         }
-        problems.extend(stale(package, &circles, excused));
-    }
-    for unknown in known.iter().filter(|k| !packages(files).contains(&k.package)) {
-        let message = format!("circles are known in `{}`, which does not exist", unknown.package);
-        problems.push(Problem::in_file(THIS, message));
     }
     problems
-}
-
-/// What the list of known circles still allows and nobody needs any more.
-fn stale(package: &str, circles: &[Vec<String>], excused: &[usize]) -> Option<Problem> {
-    let sizes: Vec<usize> = circles.iter().map(Vec::len).collect();
-    let shrunk = |(index, allowed)| sizes.get(index).copied().unwrap_or(0) < allowed;
-    excused.iter().copied().enumerate().any(shrunk).then(|| {
-        let message = format!(
-            "`{package}` is allowed circles of {excused:?} files and has circles of {sizes:?}"
-        );
-        Problem::in_file(THIS, message).help("write the smaller numbers into `KNOWN`")
-    })
 }
 
 /// The crates that have source, by their folders.

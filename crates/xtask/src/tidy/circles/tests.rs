@@ -32,7 +32,7 @@ const FOUR: &[(&str, &str)] = &[
 fn a_circle_of_four_is_found() {
     let files = sources(FOUR);
     assert_eq!(found(&files), [["four.rs", "one.rs", "three.rs", "two.rs"]]);
-    let problems = check(&files, &[]);
+    let problems = check(&files);
     assert_eq!(problems.len(), 1);
     assert!(problems[0].message.starts_with("4 files import each other in a circle"));
 }
@@ -44,7 +44,7 @@ fn a_circle_of_three_is_allowed() {
         ("two.rs", "use super::three;"),
         ("three.rs", "use crate::one::One;"),
     ]);
-    assert_eq!(check(&files, &[]), []);
+    assert_eq!(check(&files), []);
 }
 
 #[test]
@@ -83,22 +83,4 @@ fn a_module_inside_a_file_stands_in_that_file() {
     assert_eq!(found(&files).len(), 1);
     files[4].text = "mod inner {\n    use super::one;\n}".to_owned();
     assert!(found(&files).is_empty());
-}
-
-#[test]
-fn a_known_circle_may_stay_and_not_grow() {
-    let files = sources(FOUR);
-    assert_eq!(check(&files, &[Known { package: "a", files: &[4] }]), []);
-    let mut grown = sources(FOUR);
-    grown[5].text = "use crate::one;".to_owned();
-    assert_eq!(check(&grown, &[Known { package: "a", files: &[4] }]).len(), 1);
-}
-
-#[test]
-fn the_list_of_known_circles_says_no_more_than_there_is() {
-    let files = sources(FOUR);
-    assert_eq!(check(&files, &[Known { package: "a", files: &[5] }]).len(), 1);
-    assert_eq!(check(&files, &[Known { package: "a", files: &[4, 4] }]).len(), 1);
-    let gone = [Known { package: "a", files: &[4] }, Known { package: "b", files: &[4] }];
-    assert_eq!(check(&files, &gone).len(), 1);
 }
