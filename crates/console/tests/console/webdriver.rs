@@ -8,27 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// A program by its name; installed from its Debian package if it is nowhere.
-fn program(name: &str, package: &str) -> PathBuf {
-    let find = || {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-        folders.into_iter().map(|folder| folder.join(name)).find(|file| file.is_file())
-    };
-    if let Some(found) = find() {
-        return found;
-    }
-    let script =
-        format!("apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y {package}");
-    let installed = Command::new("sh").args(["-c", &script]).output();
-    find().unwrap_or_else(|| {
-        let why = match installed {
-            Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
-            Err(error) => error.to_string(),
-        };
-        panic!("`{name}` is needed and could not be installed (package `{package}`): {why}")
-    })
-}
+use crate::programs::program;
 
 /// A browser with one tab. It and its driver end when this is dropped.
 pub struct Browser {
@@ -46,8 +26,8 @@ const WAIT: Duration = Duration::from_secs(20);
 
 impl Browser {
     pub fn start(kept: &str) -> Browser {
-        let chromium = program("chromium", "chromium");
-        let chromedriver = program("chromedriver", "chromium-driver");
+        let chromium = program("chromium", &[], "chromium");
+        let chromedriver = program("chromedriver", &[], "chromium-driver");
         let mut driver = Command::new(chromedriver)
             .arg("--port=0")
             .stdout(Stdio::piped())

@@ -1,16 +1,26 @@
 //! Programs that tests start; installed where they are missing.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::Command;
 
 /// A program by its name, from the path or from these folders; installed from a Debian package if
-/// it is nowhere.
+/// it is nowhere. Tests run side by side, in one process and in several: one of them installs, and the
+/// others wait for it.
 pub fn program(name: &str, folders: &[&str], package: &str) -> PathBuf {
     if let Some(found) = find(name, folders) {
         return found;
     }
-    let script =
-        format!("apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y {package}");
+    let lock = File::create(std::env::temp_dir().join("steadfast-tests-install.lock"));
+    let lock = lock.expect("a file for the lock");
+    lock.lock().expect("locked");
+    if let Some(found) = find(name, folders) {
+        return found;
+    }
+    // others may be installing, too
+    let apt =
+        "DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3";
+    let script = format!("{apt} update && {apt} install -y {package}");
     let installed = Command::new("sh").args(["-c", &script]).output();
     find(name, folders).unwrap_or_else(|| {
         let why = match installed {
