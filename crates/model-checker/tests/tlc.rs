@@ -104,18 +104,19 @@ fn a_wrong_translation_and_a_wrong_checker_are_noticed() {
     // a translation that loses a clause
     let mut other = right.clone();
     other.operations[1].guard.pop();
-    assert!(compare_with("noticed", &other, &report).unwrap_err().contains("four_eyes"));
+    let says = |problem: String, what: &str| assert!(problem.contains(what), "{problem}");
+    says(compare_with("noticed", &other, &report).unwrap_err(), "four_eyes");
     // a translation that loses a principal
     let mut other = right.clone();
     other.world.actors[0] = 1;
-    assert!(compare_with("noticed", &other, &report).unwrap_err().contains("states"));
+    says(compare_with("noticed", &other, &report).unwrap_err(), "states");
     // a checker that overlooks a state, and one that overlooks that a goal breaks
     let mut wrong = report.clone();
     wrong.base.states -= 1;
-    assert!(compare_with("noticed", &right, &wrong).unwrap_err().contains("99 states"));
+    says(compare_with("noticed", &right, &wrong).unwrap_err(), "99 states");
     let broken = design("one_person").unwrap();
     let mut wrong = checked(&broken).unwrap();
     wrong.goals[0].verdict = Verdict::Proved;
     let problem = compare_with("noticed", &broken, &wrong).unwrap_err();
-    assert!(problem.contains("holds here, violated with TLC"), "{problem}");
+    says(problem, "holds here, violated with TLC");
 }

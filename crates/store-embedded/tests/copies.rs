@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use place::Place;
 use store::{Commit, Cursor, Error as StoreError, KeyRange, Scan, Seeded, Store, block_on};
@@ -23,7 +24,17 @@ fn contents(store: &Embedded) -> Records {
 }
 
 fn put(store: &Embedded, key: &str, value: &str) -> Cursor {
-    block_on(store.commit(Commit::new().put(key, value.to_owned()).feed(key.to_owned()))).unwrap()
+    committed(store, || Commit::new().put(key, value.to_owned()).feed(key.to_owned()))
+}
+
+/// A disk that does not keep up says so, and is asked again.
+fn committed(store: &Embedded, commit: impl Fn() -> Commit) -> Cursor {
+    loop {
+        match block_on(store.commit(commit())) {
+            Err(StoreError::Busy) => thread::sleep(Duration::from_millis(1)),
+            committed => return committed.unwrap(),
+        }
+    }
 }
 
 fn names(directory: &Path, prefix: &str) -> Vec<String> {
@@ -217,11 +228,10 @@ fn commits_go_on_while_a_snapshot_is_written() {
     let options = Options { snapshot_after_bytes: u64::MAX, ..Options::small() };
     let store = Embedded::open(place.path(), options).unwrap();
     for n in 0..1500 {
-        let mut all = Commit::new();
-        for m in 0..4 {
-            all = all.put(format!("key/{n}/{m}"), vec![b'x'; 1000]);
-        }
-        block_on(store.commit(all)).unwrap();
+        committed(&store, || {
+            let keys = (0..4).map(|m| format!("key/{n}/{m}"));
+            keys.fold(Commit::new(), |all, key| all.put(key, vec![b'x'; 1000]))
+        });
     }
     let done = AtomicBool::new(false);
     let segments = || names(place.path(), "log-").last().cloned();

@@ -23,17 +23,26 @@ pub fn tlc(name: &str, tla: &explain::Tla, config: &str) -> Result<Found, String
     let file = format!("{}.tla", tla.name);
     std::fs::write(folder.join(&file), &tla.module).map_err(|error| error.to_string())?;
     std::fs::write(folder.join("asked.cfg"), config).map_err(|error| error.to_string())?;
-    let output = Command::new("java")
-        .current_dir(&folder)
-        .args(["-XX:+UseSerialGC", "-Xmx1g", "-cp"])
-        .arg(jar())
-        .args(["tlc2.TLC", "-workers", "1", "-deadlock", "-nowarning"])
-        .args(["-metadir", "states", "-config", "asked.cfg", &file])
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("java does not start: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    read(&said).ok_or_else(|| format!("{}: TLC says\n{}", folder.display(), shortened(&said)))
+    let mut said = String::new();
+    // a machine that cannot spare what Java needs in this moment is asked again
+    for _ in 0..3 {
+        let output = Command::new("java")
+            .current_dir(&folder)
+            .args(["-XX:+UseSerialGC", "-Xmx1g", "-cp"])
+            .arg(jar())
+            .args(["tlc2.TLC", "-workers", "1", "-deadlock", "-nowarning"])
+            .args(["-metadir", "states", "-config", "asked.cfg", &file])
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| format!("java does not start: {error}"))?;
+        said = String::from_utf8_lossy(&output.stdout).into_owned();
+        if let Some(found) = read(&said) {
+            return Ok(found);
+        }
+        said = format!("{}\n{said}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+        let _ = std::fs::remove_dir_all(folder.join("states"));
+    }
+    Err(format!("{}: TLC says\n{}", folder.display(), shortened(&said)))
 }
 
 fn shortened(text: &str) -> String {

@@ -24,6 +24,7 @@ pub struct Drive<'a> {
     script: &'a Script,
     folder: PathBuf,
     agent: Agent,
+    longer: u32,
     times: Vec<(String, String)>,
     delays: Vec<(Operation, String)>,
     served: Option<Served>,
@@ -40,7 +41,13 @@ pub struct Drive<'a> {
 }
 
 impl<'a> Drive<'a> {
-    pub fn new(text: &'a str, script: &'a Script, folder: PathBuf) -> Result<Drive<'a>, String> {
+    /// With the times of the script so many times as long.
+    pub fn new(
+        text: &'a str,
+        script: &'a Script,
+        folder: PathBuf,
+        longer: u32,
+    ) -> Result<Drive<'a>, String> {
         let design = steadfast::load("driven", text).map_err(|error| error.to_string())?;
         let mut outside = HashMap::new();
         for name in &script.outside {
@@ -52,11 +59,12 @@ impl<'a> Drive<'a> {
             script,
             folder,
             agent: agent(),
+            longer,
             times: Vec::new(),
             delays: Vec::new(),
             served: None,
             outside,
-            followed: Followed::default(),
+            followed: Followed::patient(PATIENCE * longer),
             section: None,
             awaited: HashSet::new(),
             memory: HashMap::new(),
@@ -80,13 +88,13 @@ impl<'a> Drive<'a> {
             }
             Line::Time(from, to) => {
                 self.times.retain(|(known, _)| known != from);
-                self.times.push((from.clone(), to.clone()));
+                self.times.push((from.clone(), times(to, self.longer)?));
             }
             Line::Delay(operation, by) => {
                 self.delays.retain(|(known, _)| known != operation);
-                self.delays.push((operation.clone(), by.clone()));
+                self.delays.push((operation.clone(), times(by, self.longer)?));
             }
-            Line::Pass(ms) => std::thread::sleep(Duration::from_millis(*ms)),
+            Line::Pass(ms) => std::thread::sleep(Duration::from_millis(*ms) * self.longer),
             Line::Start => self.start()?,
             Line::Call(call) => self.call(call)?,
             Line::Await { operation, record } => self.wait(operation, record.as_ref())?,
@@ -319,7 +327,7 @@ impl<'a> Drive<'a> {
         now: bool,
         is_so: impl Fn(u16, &Value) -> bool,
     ) -> Result<(), String> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + PATIENCE * self.longer;
         loop {
             let (status, answer) = told(self.agent.get(url).call())?;
             if is_so(status, &answer) {
@@ -467,6 +475,14 @@ pub fn fits(expected: &Value, found: &Value) -> bool {
 }
 
 /// The text with other lengths of time, so that what takes a day takes a second.
+/// `100ms`, five times as long: `500ms`
+fn times(duration: &str, longer: u32) -> Result<String, String> {
+    let digits = duration.find(|c: char| !c.is_ascii_digit()).unwrap_or(duration.len());
+    let (number, unit) = duration.split_at(digits);
+    let number: u64 = number.parse().map_err(|_| format!("`{duration}` is no duration"))?;
+    Ok(format!("{}{unit}", number * u64::from(longer)))
+}
+
 fn with_times(text: &str, times: &[(String, String)]) -> Result<String, String> {
     let mut text = text.to_string();
     for (from, to) in times {

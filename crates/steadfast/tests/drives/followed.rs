@@ -4,12 +4,12 @@
 use std::io::{BufRead, BufReader};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::drives::script::{Operation, Record};
-use crate::drives::served::{PATIENCE, agent};
+use crate::drives::served::agent;
 
 #[derive(Clone, Debug)]
 pub struct Seen {
@@ -31,13 +31,18 @@ struct Shared {
 }
 
 /// Follows the feed of one server after the other.
-#[derive(Default)]
 pub struct Followed {
+    /// something is waited for so long
+    patience: Duration,
     shared: Arc<(Mutex<Shared>, Condvar)>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Followed {
+    pub fn patient(patience: Duration) -> Followed {
+        Followed { patience, shared: Arc::default(), thread: None }
+    }
+
     /// From where it was; the server before must be gone.
     pub fn follow(&mut self, url: &str) {
         if let Some(thread) = self.thread.take() {
@@ -73,7 +78,7 @@ impl Followed {
 
     /// Waits until something is seen, at `from` or later, and gives its place.
     pub fn find(&self, from: usize, is: impl Fn(usize, &Seen) -> bool) -> Option<usize> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + self.patience;
         let mut shared = lock(&self.shared);
         loop {
             let mut later = shared.seen.iter().enumerate().skip(from);

@@ -30,10 +30,31 @@ fn names() -> Vec<String> {
 }
 
 fn drive(name: &str, text: &str, script: &str) -> Result<Vec<String>, String> {
+    drive_within(name, text, script, &[1, 5, 25])
+}
+
+/// What a script expects before a repair comes holds only on a machine that is fast enough for it. So a
+/// drive that goes wrong is driven again with all its times so many times longer: what is wrong stays
+/// wrong.
+fn drive_within(
+    name: &str,
+    text: &str,
+    script: &str,
+    longer: &[u32],
+) -> Result<Vec<String>, String> {
     let script = script::parse(script)?;
-    let mut drive = Drive::new(text, &script, served::folder(name))?;
-    drive.run()?;
-    Ok(drive.protocols)
+    let mut wrong = String::new();
+    for longer in longer {
+        let mut drive = Drive::new(text, &script, served::folder(name), *longer)?;
+        match drive.run() {
+            Ok(()) => return Ok(drive.protocols),
+            Err(told) => {
+                println!("{name}, with times {longer} times as long: {told}");
+                wrong = told;
+            }
+        }
+    }
+    Err(wrong)
 }
 
 /// They mostly wait, so all of them wait at once.
@@ -169,7 +190,7 @@ Letter[a] is { signature: $sealed, root: $root, opened: true }
 fn told_when_changed(name: &str, design: &str, sound: &str, (from, to, told): &(&str, &str, &str)) {
     let script = sound.replacen(from, to, 1);
     assert_ne!(script, sound, "{from}");
-    let wrong = drive(name, design, &script).unwrap_err();
+    let wrong = drive_within(name, design, &script, &[1]).unwrap_err();
     assert!(wrong.contains(told), "{to}: {wrong}");
 }
 
