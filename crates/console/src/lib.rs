@@ -173,7 +173,7 @@ fn console_path(request: &Parts) -> Result<Vec<String>, Problem> {
 /// The fields of a form that this console sent.
 async fn form(gateway: &Arc<Gateway>, request: &Parts, sent: Body) -> Result<Sent, Problem> {
     visit::same_origin(&request.headers)?;
-    let bytes = body::read(sent, gateway.limits()).await?;
+    let bytes = body::read(sent, gateway).await?;
     let text =
         std::str::from_utf8(&bytes).map_err(|_| Problem::malformed("the form is no text"))?;
     path::query(text)

@@ -74,8 +74,9 @@ pub fn sign_in(
         return ask(gateway, request, Some(&why));
     }
     let mut response = go(&back(form));
+    // encrypted here, or by whatever stands in front and gives the pages out
     let origin = request.headers.get(ORIGIN).map(HeaderValue::as_bytes).unwrap_or_default();
-    let secure = origin.starts_with(b"https://");
+    let secure = gateway.settings.encrypted || origin.starts_with(b"https://");
     let secure = if secure { "; HttpOnly; Secure" } else { "; HttpOnly" };
     keep(&mut response, TOKEN, token, secure);
     Ok(response)

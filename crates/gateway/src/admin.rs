@@ -115,6 +115,16 @@ pub struct Told {
 }
 
 impl Told {
+    /// The host that is told, and what tells it from others of that host. The path may be a secret, and
+    /// so may what stands before the host.
+    pub fn label(&self) -> String {
+        let host = self.url.split_once("://").map_or(&*self.url, |(_, rest)| rest);
+        let host = host.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = host.rsplit('@').next().unwrap_or_default();
+        let hash = blake3::hash(self.url.as_bytes()).to_hex();
+        format!("{host} {}", &hash[..8])
+    }
+
     /// How far it is behind.
     pub fn lag_ms(&self, now_ms: i64) -> i64 {
         self.since.map_or(0, |since| now_ms.saturating_sub(since).max(0))
@@ -165,5 +175,23 @@ pub struct AdminHandle(pub Arc<dyn Admin>);
 impl fmt::Debug for AdminHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "an operator's side")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_tells_no_secret() {
+        let label = |url: &str| Told { url: url.into(), ..Told::default() }.label();
+        let told = label("https://user:pass@hooks.example:8443/services/T0/B1/secret?key=x");
+        let (host, hash) = told.split_once(' ').unwrap();
+        assert_eq!((host, hash.len()), ("hooks.example:8443", 8));
+        for other in ["https://hooks.example:8443/services/T0/B2", "https://hooks.example:8443"] {
+            assert!(label(other).starts_with("hooks.example:8443 "));
+            assert_ne!(label(other), told);
+        }
+        assert!(label("http://127.0.0.1:9/@x").starts_with("127.0.0.1:9 "));
     }
 }

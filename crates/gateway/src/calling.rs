@@ -15,7 +15,8 @@ use crate::gateway::Gateway;
 use crate::idempotency::{self, Held};
 use crate::latency::Histogram;
 use crate::patience::Patience;
-use crate::problem::Problem;
+use crate::problem::{Hint, Problem};
+use crate::rates::Left;
 use crate::service::{Call, Service};
 
 /// What comes with a call besides its parameters.
@@ -44,6 +45,8 @@ pub struct Begun {
     /// where what it hands out belongs; none: it hands out nothing
     memory: Option<(Arc<Gateway>, Memory)>,
     principal: String,
+    /// none: nothing limits it
+    left: Option<Left>,
 }
 
 /// An answer that waits until it may be told.
@@ -58,6 +61,8 @@ pub struct Said {
     pub text: Vec<u8>,
     /// it was given before, for the same idempotency key
     pub replayed: bool,
+    /// how the caller stands with its limit; none: there is none
+    pub left: Option<Left>,
 }
 
 /// The call that a flat object of parameters and memory stands for. The console thinks calls through
@@ -108,6 +113,7 @@ pub fn begin(
 ) -> Result<Begun, Problem> {
     let started = Instant::now();
     let (mut request, memory) = asked(gateway, service, call, caller, fields)?;
+    let left = admitted(service, call, caller)?;
     let held = match &terms.idempotency_key {
         None => None,
         Some(key) => {
@@ -126,7 +132,7 @@ pub fn begin(
             let answer = answer.map(|reply| Told::Reply(Box::new(reply)));
             let latency = Arc::clone(&call.latency);
             let principal = caller.principal.clone();
-            Ok(Begun { ticket, answer, started, latency, held, memory, principal })
+            Ok(Begun { ticket, answer, started, latency, held, memory, principal, left })
         }
         Err(error) => Err(Problem::of_call(service, error)),
     }
@@ -168,6 +174,10 @@ fn begin_plain(
     if !caller.may_act_as(service, actor) {
         return None;
     }
+    // and so is whoever calls what is limited
+    if call.rates.is_some() {
+        return None;
+    }
     let viewer = caller.viewer(service);
     let principal = &caller.principal;
     let (operation, viewer) = (call.id, viewer.as_ref());
@@ -183,9 +193,19 @@ fn begin_plain(
             held: None,
             memory: None,
             principal: String::new(),
+            left: None,
         }),
         Err(error) => Err(Problem::of_call(service, error)),
     })
+}
+
+/// Counts the call of a step that is limited. Whatever becomes of it counts: who guesses is limited, too.
+fn admitted(service: &Service, call: &Call, caller: &Caller) -> Result<Option<Left>, Problem> {
+    let Some(rates) = &call.rates else { return Ok(None) };
+    match rates.take(&caller.principal, service.runtime.now_ms()) {
+        Ok(left) => Ok(Some(left)),
+        Err(left) => Err(Problem::too_often(left)),
+    }
 }
 
 /// One step as a message names it: of a batch, or of a connection that carries many.
@@ -340,13 +360,18 @@ impl Begun {
 
     /// The answer in JSON, once it may be told.
     pub async fn finish(self, service: &Service) -> Result<Said, Problem> {
-        Ok(match self.told(service).await? {
-            Told::Text(text) => Said { text, replayed: false },
+        let left = self.left;
+        let told = self.told(service).await.map_err(|problem| match left {
+            Some(left) => problem.hint(Hint::Rate(left)),
+            None => problem,
+        });
+        Ok(match told? {
+            Told::Text(text) => Said { text, replayed: false, left },
             Told::Reply(reply) => {
                 let mut text = Vec::with_capacity(ANSWER_BYTES);
                 // writing to memory does not fail, and every map has texts for keys
                 serde_json::to_writer(&mut text, &Answer::of(&reply)).expect("plain data");
-                Said { text, replayed: reply.replayed }
+                Said { text, replayed: reply.replayed, left }
             }
         })
     }

@@ -14,6 +14,7 @@ use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::settings::Settings;
+use crate::uploads::Uploads;
 
 /// The services of one process, and what all their callers share.
 pub struct Gateway {
@@ -24,6 +25,9 @@ pub struct Gateway {
     /// idempotency keys whose first request is not answered yet
     pub(crate) under_way: Arc<UnderWay>,
     pub collections: Collections,
+    pub(crate) uploads: Uploads,
+    /// bytes of bodies that callers have sent
+    pub(crate) held: Arc<AtomicUsize>,
     /// whoever checks a design holds it
     pub(crate) checking: Mutex<()>,
     /// requests that are being answered
@@ -48,6 +52,8 @@ impl Gateway {
             services: services.into_iter().map(Slot::new).collect(),
             under_way: Arc::default(),
             collections: Collections::default(),
+            uploads: Uploads::default(),
+            held: Arc::default(),
             checking: Mutex::default(),
             in_flight: Arc::default(),
             connections: Arc::default(),

@@ -40,6 +40,8 @@ kinds! {
     NOT_HANDED_OUT = "not-handed-out" "this was not handed out for this call";
     NOT_A_DESIGN = "not-a-design" "the text does not compile";
     OVERLOADED = "overloaded" "the server is busy";
+    RATE = "rate" "the caller calls too often";
+    QUOTA = "quota" "the caller has used up its share";
     BROKEN = "broken" "the store is in trouble";
     REPLACED = "replaced" "the design is being replaced";
     NOT_REACHED = "not-reached" "the view did not reach the revision in time";

@@ -8,6 +8,7 @@
 mod access;
 mod admin;
 mod aside;
+mod bodies;
 mod calling;
 mod check_state;
 pub mod checking;
@@ -21,14 +22,17 @@ mod life;
 mod limits;
 mod patience;
 mod problem;
+mod rates;
 mod service;
 mod settings;
 mod standing;
+mod uploads;
 
 pub use access::{
-    Access, Auditor, Caller, Memory, PRINCIPAL_BYTES_MAX, Roles, may_listen, operator,
+    Access, Auditor, Caller, METRICS, Memory, PRINCIPAL_BYTES_MAX, Roles, may_listen, operator,
 };
 pub use admin::{Admin, AdminError, AdminHandle, Prepared, Replacement, StoreState, Told};
+pub use bodies::Held;
 pub use calling::{Begun, Said, Step, Terms, asked, begin, begin_batch, begin_step, begin_text};
 pub use calling::{answered, object, unknown};
 pub use check_state::{Budget, Checking};
@@ -43,6 +47,7 @@ pub use life::Replaced;
 pub use limits::Limits;
 pub use patience::Patience;
 pub use problem::{Hint, Problem};
+pub use rates::Left;
 pub use service::{Call, DEAD_LETTER, Service};
 pub use settings::Settings;
 pub use standing::{LABELS, Standing};

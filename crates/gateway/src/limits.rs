@@ -7,6 +7,10 @@ pub struct Limits {
     pub body_bytes_max: usize,
     /// of content that is uploaded
     pub blob_bytes_max: usize,
+    /// of content that one caller stores in an hour
+    pub upload_bytes_hour_max: u64,
+    /// of all bodies together that have come and are not answered yet, but for the beginning of each
+    pub bodies_bytes_max: usize,
     /// of the request line and the headers together
     pub head_bytes_max: usize,
     /// of the path with its query
@@ -29,7 +33,7 @@ pub struct Limits {
     pub followers_max: usize,
     /// a feed in which nothing happens says so this often
     pub heartbeat_ms: u64,
-    /// a follower that does not read for so long is let go
+    /// a client that does not read what it is sent for so long is let go
     pub stall_ms_max: u64,
     /// for requests under way when the server is told to stop
     pub stop_ms_max: u64,
@@ -40,6 +44,8 @@ impl Default for Limits {
         Limits {
             body_bytes_max: 1 << 20,
             blob_bytes_max: 16 << 20,
+            upload_bytes_hour_max: 1 << 30,
+            bodies_bytes_max: 256 << 20,
             head_bytes_max: 16 << 10,
             path_bytes_max: 8 << 10,
             connections_max: 20_000,
@@ -59,10 +65,12 @@ impl Default for Limits {
 
 impl Limits {
     /// The names of the limits and what they are.
-    pub fn all(&self) -> [(&'static str, u64); 15] {
+    pub fn all(&self) -> [(&'static str, u64); 17] {
         [
             ("body_bytes_max", self.body_bytes_max as u64),
             ("blob_bytes_max", self.blob_bytes_max as u64),
+            ("upload_bytes_hour_max", self.upload_bytes_hour_max),
+            ("bodies_bytes_max", self.bodies_bytes_max as u64),
             ("head_bytes_max", self.head_bytes_max as u64),
             ("path_bytes_max", self.path_bytes_max as u64),
             ("connections_max", self.connections_max as u64),
@@ -92,6 +100,8 @@ impl Limits {
         match name {
             "body_bytes_max" => self.body_bytes_max = size(1)?,
             "blob_bytes_max" => self.blob_bytes_max = size(1)?,
+            "upload_bytes_hour_max" => self.upload_bytes_hour_max = number(0)?,
+            "bodies_bytes_max" => self.bodies_bytes_max = size(1)?,
             // what the HTTP library needs at least
             "head_bytes_max" => self.head_bytes_max = size(8 << 10)?,
             "path_bytes_max" => self.path_bytes_max = size(1)?,

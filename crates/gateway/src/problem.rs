@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
+use design::model::Rate;
 use runtime::{BadValue, CallError};
 use serde_json::{Map, Value};
 
 use crate::kinds::{self, Kind};
+use crate::rates::Left;
 use crate::service::Service;
 
 /// A problem, with whatever a client may want to know of it.
@@ -31,6 +33,8 @@ pub enum Hint {
     AgainAfter(u32),
     /// who calls is not known, and presents a token
     Token { refused: bool },
+    /// how the caller stands with its limit
+    Rate(Left),
     /// this way of asking does not apply, but these do
     Instead(&'static str),
 }
@@ -110,6 +114,16 @@ impl Problem {
             "nothing was done; come again after the time in Retry-After",
         )
         .hint(Hint::AgainAfter(1))
+    }
+
+    /// The caller has called as often as the design lets it.
+    pub fn too_often(left: Left) -> Problem {
+        let Rate { count, per } = left.rate;
+        let per = design::model::duration_text(per);
+        let detail =
+            format!("a caller calls this at most {count} times in {per}; nothing was done");
+        let seconds = u32::try_from((left.again_ms + 999) / 1_000).unwrap_or(u32::MAX).max(1);
+        Problem::new(&kinds::RATE, detail).hint(Hint::AgainAfter(seconds)).hint(Hint::Rate(left))
     }
 
     /// What the runtime says, for a client. What concerns the operator alone is not told.

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::check_state::Checking;
 use crate::latency::Histogram;
+use crate::rates::Rates;
 use crate::standing::Standing;
 
 /// How the runtime calls an entry of the outbox that is tried no more.
@@ -38,6 +39,8 @@ pub struct Call {
     /// parameters
     pub memory: Vec<String>,
     pub latency: Arc<Histogram>,
+    /// how often each caller has called it; none: there is no limit
+    pub(crate) rates: Option<Arc<Rates>>,
 }
 
 impl Service {
@@ -48,7 +51,8 @@ impl Service {
             if runtime.is_callable(OperationId::of(at)) {
                 let actor = &design.actors[operation.actor.index()].name;
                 let memory = memory_names(design, operation);
-                let call = Call { id: OperationId::of(at), memory, latency: Arc::default() };
+                let rates = operation.rate.map(|rate| Arc::new(Rates::new(rate)));
+                let call = Call { id: OperationId::of(at), memory, latency: Arc::default(), rates };
                 calls.entry(actor.clone()).or_default().insert(operation.name.clone(), call);
             }
         }

@@ -14,6 +14,8 @@ use crate::limits::Limits;
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub limits: Limits,
+    /// callers come over encrypted connections alone
+    pub encrypted: bool,
     /// none: nobody copies the store or replaces a design here
     pub admin: Option<AdminHandle>,
     pub access: Access,

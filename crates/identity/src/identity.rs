@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use aws_lc_rs::rand;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::audit::{Act, Audit};
+use crate::audit::{self, Act, Audit, Broken, Chain, Noted};
 use crate::cache::{Cache, Signed};
 use crate::directory::{self, Stamp};
 use crate::error::{Denied, Error};
@@ -154,9 +154,28 @@ impl Identity {
         self.known().ledger.service.clone()
     }
 
-    /// The log of what was done with authority; none: keys in memory have none.
-    pub fn audit(&self) -> Option<&Audit> {
-        self.place.as_ref().map(|place| &place.audit)
+    /// Is there a log of what was done with authority? Keys in memory have none.
+    pub fn has_audit(&self) -> bool {
+        self.place.is_some()
+    }
+
+    /// Writes a line of that log, signed; durable when this returns.
+    pub fn note(&self, act: Act, by: &str, of: Value) -> Result<(), Error> {
+        let Some(place) = &self.place else { return Ok(()) };
+        place.note(&self.newest()?.ledger, act, by, of)
+    }
+
+    /// Walks the log and gives every entry to `each`, up to the first line that does not hold.
+    pub fn verify_audit(
+        &self,
+        each: &mut dyn FnMut(&Noted),
+    ) -> Result<Result<Chain, Broken>, Error> {
+        let Some(place) = &self.place else {
+            return Err(Error::Wrong("keys in memory have no log".into()));
+        };
+        let known = self.newest()?;
+        // keys that are retired have signed what they have signed
+        audit::verify(place.audit.path(), &|key| known.ledger.keys.contains_key(&key), each)
     }
 
     fn known(&self) -> Arc<Known> {
@@ -248,10 +267,11 @@ impl Identity {
         }
         // the lock ends with the file
         drop(file);
+        let known = self.refresh()?;
         if let Some((act, of)) = act {
-            place.audit.append(act, &by(), of)?;
+            place.note(&known.ledger, act, &by(), of)?;
         }
-        self.refresh()
+        Ok(known)
     }
 
     fn write_key(&self) -> Result<KeyId, Error> {
@@ -434,10 +454,13 @@ impl Identity {
     }
 }
 
-type Decide<'a> =
-    dyn FnMut(&Ledger) -> Result<(Vec<Event>, Option<(Act, serde_json::Value)>), Error> + 'a;
+type Decide<'a> = dyn FnMut(&Ledger) -> Result<(Vec<Event>, Option<(Act, Value)>), Error> + 'a;
 
 impl Place {
+    fn note(&self, ledger: &Ledger, act: Act, by: &str, of: Value) -> Result<(), Error> {
+        self.audit.append(ledger.current().ok_or_else(no_key)?, act, by, of)
+    }
+
     fn key_path(&self, id: KeyId) -> PathBuf {
         self.directory.join(format!("{id}.key"))
     }

@@ -97,8 +97,13 @@ impl Key {
     }
 
     pub fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
-        UnparsedPublicKey::new(&ED25519, &self.public).verify(message, signature).is_ok()
+        verifies(&self.public, message, signature)
     }
+}
+
+/// Is it the signature of a message by the key with this public part?
+pub fn verifies(public: &[u8], message: &[u8], signature: &[u8]) -> bool {
+    UnparsedPublicKey::new(&ED25519, public).verify(message, signature).is_ok()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ mod roles;
 mod seal;
 mod token;
 
-pub use audit::{Act, Audit, Broken, Chain, Noted, verify};
+pub use audit::{Act, Broken, Chain, Noted};
 pub use cache::Signed;
 pub use error::{Denied, Error};
 pub use identity::{Identity, Issued, KeyInfo, NewToken, Target, TokenInfo, by};

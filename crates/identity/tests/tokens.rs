@@ -284,6 +284,6 @@ fn many_threads_agree() {
     });
     assert_eq!(server.tokens().unwrap().len(), 20);
     assert_eq!(server.keys().unwrap().len(), 1, "made once, however many open it");
-    let audit = identity::verify(server.audit().unwrap().path(), &mut |_| {}).unwrap().unwrap();
+    let audit = server.verify_audit(&mut |_| {}).unwrap().unwrap();
     assert_eq!((audit.entries, audit.torn), (41, 0), "a key, twenty issued, twenty revoked");
 }

@@ -1,34 +1,50 @@
 //! The body of a request, read within its limits.
 
+use std::ops::Deref;
 use std::time::Duration;
 
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use bytes::{Bytes, BytesMut};
-use gateway::{Limits, Problem};
+use gateway::{Gateway, Held, Problem};
 use http_body_util::BodyExt;
 use hyper::body::Body;
 
 use crate::kinds;
 
-/// All of it, in time and no larger than it may be.
-pub async fn read<B>(body: B, limits: &Limits) -> Result<Bytes, Problem>
-where
-    B: Body<Data = Bytes>,
-{
-    read_up_to(body, limits.body_bytes_max, limits).await
+/// A body that has come. Its bytes count among those that are held until it is dropped.
+pub struct Arrived {
+    bytes: Bytes,
+    _held: Held,
 }
 
-pub async fn read_up_to<B>(body: B, most: usize, limits: &Limits) -> Result<Bytes, Problem>
+impl Deref for Arrived {
+    type Target = Bytes;
+
+    fn deref(&self) -> &Bytes {
+        &self.bytes
+    }
+}
+
+/// All of it, in time and no larger than it may be.
+pub async fn read<B>(body: B, gateway: &Gateway) -> Result<Arrived, Problem>
 where
     B: Body<Data = Bytes>,
 {
+    read_up_to(body, gateway.limits().body_bytes_max, gateway).await
+}
+
+pub async fn read_up_to<B>(body: B, most: usize, gateway: &Gateway) -> Result<Arrived, Problem>
+where
+    B: Body<Data = Bytes>,
+{
+    let limits = gateway.limits();
     // a body that says its length is not waited for when it is too large
     if body.size_hint().lower() > most as u64 {
         return Err(Problem::too_large("the body", most));
     }
     let patience = Duration::from_millis(limits.body_ms_max);
-    match tokio::time::timeout(patience, collect(body, most)).await {
+    match tokio::time::timeout(patience, collect(body, most, gateway.hold())).await {
         Ok(collected) => collected,
         Err(_) => Err(Problem::new(
             &kinds::SLOW_BODY,
@@ -38,7 +54,7 @@ where
 }
 
 /// One piece is handed on as it came, which is what most bodies are.
-async fn collect<B>(body: B, most: usize) -> Result<Bytes, Problem>
+async fn collect<B>(body: B, most: usize, mut held: Held) -> Result<Arrived, Problem>
 where
     B: Body<Data = Bytes>,
 {
@@ -52,6 +68,7 @@ where
         if first.len() + more.len() + data.len() > most {
             return Err(Problem::too_large("the body", most));
         }
+        held.more(data.len())?;
         if first.is_empty() && more.is_empty() {
             first = data;
         } else {
@@ -64,7 +81,8 @@ where
             break;
         }
     }
-    Ok(if more.is_empty() { first } else { more.freeze() })
+    let bytes = if more.is_empty() { first } else { more.freeze() };
+    Ok(Arrived { bytes, _held: held })
 }
 
 /// Bodies are JSON and say so: a page of another origin cannot send that unasked.

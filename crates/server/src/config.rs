@@ -48,6 +48,7 @@ impl Config {
     pub fn settings(&self) -> Settings {
         Settings {
             limits: self.limits.clone(),
+            encrypted: self.tls.is_some(),
             admin: self.admin.clone(),
             access: self.access.clone(),
             spans: self.spans.clone(),

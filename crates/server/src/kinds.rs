@@ -59,16 +59,16 @@ spelled! {
         "The form of the console came without a token, or with one that is too long to be one."
         "Paste the whole token.";
     OTHER_ORIGIN = FORBIDDEN
-        "A form of the console was sent by a page of another origin, which may not act for whoever is signed in."
-        "Use the console's own pages.";
+        "A browser sent this from a page that this server did not give out. Such a page may not act for the person who looks at it."
+        "Use the console's own pages, or call from a program that is no browser.";
     WRONG_HOST = FORBIDDEN
         "A server that lets callers in without tokens answers only to `localhost` and to loopback addresses, so that a page of somebody else's cannot call it."
         "Call it by such a name, or start it with tokens.";
     WRONG_ROLE = FORBIDDEN
-        "The steps of an actor are for callers whose token has that role."
+        "The steps of an actor are for callers whose token has that role; content is brought by those who have a step to mention it in."
         "Call with a token that has it.";
     OPERATORS_ONLY = FORBIDDEN
-        "Copying the store, replacing a design and looking into what runs take a token with all roles."
+        "Copying the store, replacing a design and looking into what runs take a token with all roles; metrics also take one with the role `steadfast:metrics`."
         "Call with such a token.";
     HIDDEN = FORBIDDEN
         "The answer counts or joins what `visible to` hides from this caller, so that even its number would tell."
@@ -125,8 +125,14 @@ spelled! {
         "The text that was to replace a design has errors, which `detail` lists."
         "`steadfast check` shows them with their places.";
     OVERLOADED = TOO_MANY_REQUESTS
-        "More requests are being answered, or more clients follow a feed, than the limits allow."
+        "More requests are being answered, more bytes of bodies are held, or more clients follow a feed, than the limits allow."
         "Nothing was done; come again after the time in `Retry-After`.";
+    RATE = TOO_MANY_REQUESTS
+        "The design limits how often one caller may call this, with `limit … per … per me`."
+        "Nothing was done; come again after the time in `Retry-After`.";
+    QUOTA = TOO_MANY_REQUESTS
+        "A caller stores at most `upload_bytes_hour_max` bytes of content in an hour."
+        "Nothing was stored; come again after the time in `Retry-After`.";
     BROKEN = INTERNAL_SERVER_ERROR
         "The store failed while this was under way: it is not known whether it was done."
         "Read before trying again, or try again with the same idempotency key.";

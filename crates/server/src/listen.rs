@@ -12,6 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
+use crate::patient::Patient;
 use crate::{quick, routes, tls};
 
 /// Refused connections are told of this often at most.
@@ -49,6 +50,7 @@ pub async fn accept(
         };
         // answers are small: waiting to fill a packet would only make them late
         let _ = stream.set_nodelay(true);
+        let stream = Patient::new(stream, Duration::from_millis(app.limits().stall_ms_max));
         let (app, router, tls) = (Arc::clone(&app), router.clone(), tls.clone());
         tokio::spawn(async move {
             match tls {
@@ -87,7 +89,12 @@ impl Refused {
 }
 
 /// Agrees on a key and a protocol first, in the time that a head may take.
-async fn serve_encrypted(tls: &TlsAcceptor, stream: TcpStream, app: &Arc<App>, router: Router) {
+async fn serve_encrypted(
+    tls: &TlsAcceptor,
+    stream: Patient<TcpStream>,
+    app: &Arc<App>,
+    router: Router,
+) {
     let patience = Duration::from_millis(app.limits().head_ms_max);
     // whoever does not come to an agreement is no news, either
     let stream = match tokio::time::timeout(patience, tls.accept(stream)).await {

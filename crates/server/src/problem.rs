@@ -5,8 +5,8 @@ use axum::http::header::{
     ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use axum::http::{Response, StatusCode};
-use gateway::Hint;
 pub use gateway::Problem;
+use gateway::{Hint, Left};
 use serde_json::{Map, Value};
 
 use crate::kinds;
@@ -31,7 +31,7 @@ impl OverHttp for Problem {
     }
 
     fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
-        self.hints().iter().map(header).collect()
+        self.hints().iter().flat_map(headers).collect()
     }
 
     fn to_json(&self) -> Value {
@@ -56,8 +56,9 @@ impl OverHttp for Problem {
     }
 }
 
-fn header(hint: &Hint) -> (HeaderName, HeaderValue) {
-    match *hint {
+fn headers(hint: &Hint) -> Vec<(HeaderName, HeaderValue)> {
+    let one = match *hint {
+        Hint::Rate(ref left) => return rate(left).into(),
         Hint::AgainAfter(seconds) => (RETRY_AFTER, HeaderValue::from(seconds)),
         Hint::Instead(allowed) => (ALLOW, HeaderValue::from_static(allowed)),
         Hint::Token { refused: false } => {
@@ -67,5 +68,23 @@ fn header(hint: &Hint) -> (HeaderName, HeaderValue) {
             let challenge = "Bearer realm=\"steadfast\", error=\"invalid_token\"";
             (WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
         }
-    }
+    };
+    vec![one]
+}
+
+/// How a caller stands with its limit, as `RateLimit` of the IETF has it.
+pub fn rate(left: &Left) -> [(HeaderName, HeaderValue); 2] {
+    let seconds = |ms: i64| (ms.max(0) + 999) / 1_000;
+    let (count, window) = (left.rate.count, seconds(left.rate.per));
+    let policy = format!("\"me\";q={count};w={window}");
+    let now = match left.calls {
+        0 => format!("\"me\";r=0;t={}", seconds(left.again_ms)),
+        calls => format!("\"me\";r={calls}"),
+    };
+    // digits and ASCII
+    let value = |text: String| HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""));
+    [
+        (HeaderName::from_static("ratelimit-policy"), value(policy)),
+        (HeaderName::from_static("ratelimit"), value(now)),
+    ]
 }

@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 
 use crate::app::App;
 use crate::config::Config;
-use crate::{listen, routes, tls};
+use crate::{descriptors, listen, routes, tls};
 
 /// So many connections wait to be accepted.
 const BACKLOG: u32 = 4_096;
@@ -130,7 +130,9 @@ pub fn start_with(
     let verdicts: serde_json::Map<_, _> = verdicts.collect();
     let of = json!({ "address": address.to_string(), "designs": names, "verdicts": verdicts });
     auditor.done(Act::ServerStarted, "steadfast", of).map_err(StartError::Keys)?;
-    let gateway = Arc::new(Gateway::new(config.settings(), services, identity, auditor));
+    let mut settings = config.settings();
+    settings.limits.connections_max = descriptors::connections(settings.limits.connections_max);
+    let gateway = Arc::new(Gateway::new(settings, services, identity, auditor));
     let app = Arc::new(App::new(Arc::clone(&gateway)));
     let Pages { router, beside } = pages(&gateway);
     let router = routes::router(Arc::clone(&app), router);

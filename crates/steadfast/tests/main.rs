@@ -4,6 +4,8 @@
 mod cli;
 #[path = "conform/main.rs"]
 mod conform;
+#[path = "crowd/main.rs"]
+mod crowd;
 #[path = "drives/main.rs"]
 mod drives;
 mod evidence;

@@ -1,4 +1,5 @@
-//! `cargo xtask torture`: `kill -9` under load, as often as one likes.
+//! `cargo xtask torture`: `kill -9` under load, as often as one likes. `cargo xtask torture crowd`: a server
+//! among clients that are slow, silent or greedy.
 //!
 //! The tests are those that run at a small size with all others. Here they run in release, with
 //! more kills, and what they print at the end is shown.
@@ -8,13 +9,21 @@ use std::process::Stdio;
 use crate::{cargo, repo};
 
 pub const KILLS: u64 = 300;
+const CROWD: u64 = 2_000;
 
 /// Packages with tests `torture` that read how often to kill from `STEADFAST_KILLS`.
 const TORTURED: &[(&str, &str)] = &[("store-embedded", "the store"), ("runtime", "the runtime")];
 
 pub fn run(arguments: &[&str]) -> crate::Answer {
-    let kills = kills(arguments)?;
     let root = repo::root()?;
+    if let ["crowd", rest @ ..] = arguments {
+        let mut test = cargo::command(&root);
+        test.args(["test", "--quiet", "--release", "--package", "steadfast", "--test", "it"]);
+        test.args(["--", "--nocapture", "--exact", "crowd::honest_clients_do_not_notice_a_crowd"]);
+        test.env("STEADFAST_CROWD", crowd(rest)?.to_string());
+        return cargo::succeeds(&mut test);
+    }
+    let kills = kills(arguments)?;
     let mut held = true;
     for (package, name) in TORTURED {
         let mut test = cargo::command(&root);
@@ -39,7 +48,18 @@ fn kills(arguments: &[&str]) -> Result<u64, String> {
     match arguments {
         [] => Ok(KILLS),
         ["--kills", kills] => kills.parse().map_err(|_| format!("`{kills}` is no number of kills")),
-        _ => Err("`torture` takes `--kills N` or nothing".into()),
+        _ => Err("`torture` takes `--kills N`, `crowd`, or nothing".into()),
+    }
+}
+
+/// How many slow, silent and greedy clients come.
+fn crowd(arguments: &[&str]) -> Result<u64, String> {
+    match arguments {
+        [] => Ok(CROWD),
+        ["--clients", clients] => {
+            clients.parse().map_err(|_| format!("`{clients}` is no number of clients"))
+        }
+        _ => Err("`torture crowd` takes `--clients N` or nothing".into()),
     }
 }
 
@@ -60,6 +80,8 @@ mod tests {
         assert_eq!(kills(&["--kills", "7"]), Ok(7));
         assert!(kills(&["--kills", "many"]).unwrap_err().contains("`many`"));
         assert!(kills(&["7"]).is_err());
+        assert_eq!((crowd(&[]), crowd(&["--clients", "9"])), (Ok(2_000), Ok(9)));
+        assert!(crowd(&["9"]).is_err());
     }
 
     #[test]

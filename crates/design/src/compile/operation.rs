@@ -8,6 +8,9 @@ use super::frame::{Frame, Mode};
 use crate::model::*;
 use crate::suggest;
 
+/// The server keeps the time of each of so many calls, for each caller.
+const RATE_COUNT_MAX: u32 = 1_000;
+
 impl Compiler {
     /// Who offers which operation with which parameters; bodies may refer to any of them.
     pub(super) fn operation_heads(&mut self, items: &[Item]) {
@@ -49,8 +52,10 @@ impl Compiler {
                     OperationKind::Read { result: super::path::error_expr(written.head) }
                 }
             };
+            let rate = written.rate.as_ref().and_then(|rate| self.rate(rate));
             self.design.operations.push(Operation {
                 kind,
+                rate,
                 actor,
                 name: written.name.text.clone(),
                 params,
@@ -63,6 +68,25 @@ impl Compiler {
             });
         }
         self.infer_memory_subjects(items);
+    }
+
+    fn rate(&mut self, written: &tree::Rate) -> Option<Rate> {
+        let (count, per) =
+            (self.number_setting(&written.count), self.duration_setting(&written.per));
+        let rate = Rate { count: count?, per: per? };
+        if rate.count > RATE_COUNT_MAX {
+            let message = format!("a limit counts at most {RATE_COUNT_MAX} calls");
+            let help = "take a shorter time with fewer calls: `limit 100 per 1s per me`";
+            self.report(Diagnostic::error("E0301", written.count.span, message).help(help));
+            return None;
+        }
+        if rate.per <= 0 {
+            let message = "a limit counts the calls of some time";
+            let help = "for example `limit 5 per 1m per me`";
+            self.report(Diagnostic::error("E0301", written.per.span, message).help(help));
+            return None;
+        }
+        Some(rate)
     }
 
     pub(super) fn params(&mut self, written: &[tree::Param]) -> (Vec<Param>, Vec<Local>) {

@@ -21,8 +21,20 @@ pub struct Operation {
     pub body: Vec<Stmt>,
     /// what of the caller's memory is mentioned; an argument of the call
     pub memory: Vec<MemoryUse>,
+    /// how often one caller may call it. Kept by the server alone, from its start on: no guard, and no
+    /// part of what is checked
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
     pub span: Span,
     pub head: Span,
+}
+
+/// `limit 5 per 1m per me`
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Rate {
+    pub count: u32,
+    /// milliseconds
+    pub per: i64,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

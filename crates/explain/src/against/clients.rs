@@ -91,6 +91,11 @@ fn operation(
     if !keyed(was) && keyed(is) {
         found.add(on, Follows::AsItIs, "needs an idempotency key");
     }
+    if let Some(rate) = is.rate.filter(|rate| was.rate != Some(*rate)) {
+        let per = crate::spell::duration(rate.per);
+        let what = format!("is limited to {} calls per {per} for each caller", rate.count);
+        found.add(on, Follows::AsItIs, what);
+    }
     let asks = |op: &Operation| op.memory.iter().filter(|used| used.read).count();
     if asks(is) > asks(was) {
         found.add(on, Follows::AsItIs, "asks for more memory: who has none is refused");

@@ -32,15 +32,13 @@ impl Auditor {
             refusals: None,
             writer: None,
         };
-        if identity.audit().is_some() {
+        if identity.has_audit() {
             let (sender, receiver) = sync_channel::<(Act, String, Value)>(WAITING_MAX);
             let identity = Arc::clone(identity);
             let writing = std::thread::Builder::new().name("audit".into()).spawn(move || {
                 while let Ok((act, by, of)) = receiver.recv() {
-                    if let Some(audit) = identity.audit() {
-                        // a disk that is full must not keep callers from being refused
-                        let _ = audit.append(act, &by, of);
-                    }
+                    // a disk that is full must not keep callers from being refused
+                    let _ = identity.note(act, &by, of);
                 }
             });
             auditor.refusals = Some(sender);
@@ -61,7 +59,7 @@ impl Auditor {
 
     /// What an operator did, or the server itself; durable when this returns.
     pub fn done(&self, act: Act, by: &str, of: Value) -> Result<(), Error> {
-        self.identity.audit().map_or(Ok(()), |audit| audit.append(act, by, of))
+        self.identity.note(act, by, of)
     }
 }
 

@@ -40,6 +40,8 @@ pub enum Roles {
     Some(Vec<String>),
 }
 
+/// The role of whoever gathers metrics and may do nothing else. No actor can be called that.
+pub const METRICS: &str = "steadfast:metrics";
 pub const PRINCIPAL_BYTES_MAX: usize = 256;
 /// An open connection on which nothing happens is closed so long after its token was revoked.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
@@ -120,6 +122,14 @@ impl Caller {
     /// May it do what only whoever operates the service does?
     pub fn is_operator(&self) -> bool {
         self.roles == Roles::All
+    }
+
+    /// May it read what is counted of all callers?
+    pub fn may_read_metrics(&self) -> bool {
+        match &self.roles {
+            Roles::All => true,
+            Roles::Some(roles) => roles.iter().any(|role| role == METRICS),
+        }
     }
 
     /// May what was begun with its token go on? Asked before everything that is told on a

@@ -8,10 +8,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Act;
+use crate::base64;
 use crate::error::Error;
+use crate::key::{Key, KeyId, verifies};
 
 /// What is hashed begins with this; another form of the log has another beginning.
 const FORM: &[u8] = b"steadfast audit 1\n";
+/// What is signed begins with this, so that no signature of a line is one of a token.
+const SIGNED: &str = "steadfast audit signature 1\n";
 
 /// The last line: its number and its hash. Before the first line: nothing, and zeros.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,6 +52,9 @@ pub struct Chain {
     pub entries: u64,
     /// the hash of the last line
     pub last: String,
+    /// lines at the beginning that have no signature: an earlier version wrote them, and the first
+    /// signature covers them
+    pub unsigned: u64,
     /// bytes of a line that was never finished
     pub torn: u64,
 }
@@ -61,7 +68,7 @@ pub struct Broken {
 }
 
 /// The line that follows `last`, which becomes it.
-pub fn line(last: &mut Link, act: Act, by: &str, of: Value) -> String {
+pub fn line(last: &mut Link, key: &Key, act: Act, by: &str, of: Value) -> String {
     let number = last.number + 1;
     let entry = Noted {
         number,
@@ -74,14 +81,22 @@ pub fn line(last: &mut Link, act: Act, by: &str, of: Value) -> String {
     // texts, numbers and nothing that has no JSON
     let entry = serde_json::to_string(&entry).unwrap_or_default();
     let hash = hash(&entry);
-    let line = format!("{BEFORE}{entry}{BETWEEN}{hash}{AFTER}\n");
+    let public = base64::encode(&key.public);
+    let signature = base64::encode(&key.sign(signed(&hash).as_bytes()));
+    let line = format!("{BEFORE}{entry}{BETWEEN}{hash}{BY}{public}{SIGNATURE}{signature}{AFTER}\n");
     *last = Link { number, hash };
     line
 }
 
 const BEFORE: &str = "{\"entry\":";
 const BETWEEN: &str = ",\"hash\":\"";
+const BY: &str = "\",\"key\":\"";
+const SIGNATURE: &str = "\",\"signature\":\"";
 const AFTER: &str = "\"}";
+
+fn signed(hash: &str) -> String {
+    format!("{SIGNED}{hash}")
+}
 
 fn hash(entry: &str) -> String {
     let mut hasher = blake3::Hasher::new();
@@ -90,18 +105,40 @@ fn hash(entry: &str) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The entry of a line, if the line follows `last`.
+/// The entry of a line, if the line follows `last`. Whose signature it bears is for [`verify`].
 pub fn link(line: &str, last: &Link) -> Result<Link, &'static str> {
-    read(line, last).map(|(_, link)| link)
+    read(line, last).map(|read| read.link)
 }
 
-fn read(line: &str, last: &Link) -> Result<(Noted, Link), &'static str> {
+struct Read {
+    noted: Noted,
+    link: Link,
+    /// the key that signed it; none: it bears no signature
+    by: Option<KeyId>,
+}
+
+fn read(line: &str, last: &Link) -> Result<Read, &'static str> {
     let no_line = "it is no line of this log";
     let inside = line.strip_prefix(BEFORE).and_then(|line| line.strip_suffix(AFTER));
-    let (entry, stated) = inside.and_then(|line| line.rsplit_once(BETWEEN)).ok_or(no_line)?;
+    let (entry, rest) = inside.and_then(|line| line.rsplit_once(BETWEEN)).ok_or(no_line)?;
+    let (stated, signature) = match rest.split_once(BY) {
+        None => (rest, None),
+        Some((stated, rest)) => (stated, Some(rest.split_once(SIGNATURE).ok_or(no_line)?)),
+    };
     if hash(entry) != stated {
         return Err("its hash is not that of what it says");
     }
+    let by = match signature {
+        None => None,
+        Some((public, signature)) => {
+            let public = base64::decode(public).ok_or(no_line)?;
+            let signature = base64::decode(signature).ok_or(no_line)?;
+            if !verifies(&public, signed(stated).as_bytes(), &signature) {
+                return Err("its signature is not that of what it says");
+            }
+            Some(KeyId::of(&public))
+        }
+    };
     let noted: Noted = serde_json::from_str(entry).map_err(|_| no_line)?;
     if noted.previous != last.hash {
         return Err("it does not follow the line before it");
@@ -110,18 +147,23 @@ fn read(line: &str, last: &Link) -> Result<(Noted, Link), &'static str> {
         return Err("its number does not follow that of the line before it");
     }
     let link = Link { number: noted.number, hash: stated.to_string() };
-    Ok((noted, link))
+    Ok(Read { noted, link, by })
 }
 
-/// Walks the log and gives every entry to `each`, up to the first line that does not hold.
-pub fn verify(path: &Path, each: &mut dyn FnMut(&Noted)) -> Result<Result<Chain, Broken>, Error> {
+/// Walks the log and gives every entry to `each`, up to the first line that does not hold. Every line
+/// from the first signed one on bears the signature of a key that `is_ours`, and there is such a line.
+pub fn verify(
+    path: &Path,
+    is_ours: &dyn Fn(KeyId) -> bool,
+    each: &mut dyn FnMut(&Noted),
+) -> Result<Result<Chain, Broken>, Error> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) => return Err(Error::io(path, &error)),
     };
     let mut reader = BufReader::new(file);
+    let mut chain = Chain { entries: 0, last: Link::default().hash, unsigned: 0, torn: 0 };
     let mut last = Link::default();
-    let mut torn = 0;
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
@@ -131,20 +173,37 @@ pub fn verify(path: &Path, each: &mut dyn FnMut(&Noted)) -> Result<Result<Chain,
         }
         if bytes.pop() != Some(b'\n') {
             // the byte that was taken off belongs to it
-            torn = bytes.len() as u64 + 1;
+            chain.torn = bytes.len() as u64 + 1;
             break;
         }
         let broken = |why| Broken { line: last.number + 1, why };
         let Ok(text) = str::from_utf8(&bytes) else {
             return Ok(Err(broken("it is no line of this log")));
         };
-        match read(text, &last) {
-            Ok((noted, link)) => {
-                each(&noted);
-                last = link;
-            }
+        let read = match read(text, &last) {
+            Ok(read) => read,
             Err(why) => return Ok(Err(broken(why))),
+        };
+        match read.by {
+            Some(key) if !is_ours(key) => {
+                return Ok(Err(broken("it is signed with a key that is none of this service's")));
+            }
+            None if chain.unsigned < chain.entries => {
+                return Ok(Err(broken("it bears no signature, and an earlier line does")));
+            }
+            None => chain.unsigned += 1,
+            Some(_) => {}
         }
+        chain.entries += 1;
+        each(&read.noted);
+        last = read.link;
     }
-    Ok(Ok(Chain { entries: last.number, last: last.hash, torn }))
+    if chain.unsigned == chain.entries {
+        // every key was noted when it was made
+        let why = "the log ends before any signature; a log of an earlier version is signed from the \
+                   next entry on";
+        return Ok(Err(Broken { line: chain.entries + 1, why }));
+    }
+    chain.last = last.hash;
+    Ok(Ok(chain))
 }

@@ -1,9 +1,10 @@
 //! What was done with authority: lines that are only ever added, each bound to the one before.
 //!
-//! A line is `{"entry":…,"hash":…}`. The hash covers the bytes of the entry as they stand in the
-//! line, and the entry names the hash of the line before: no byte can change, and no line can go or
-//! move, without breaking what follows. Lines cut from the end break nothing; whoever must notice
-//! that notes the last hash elsewhere.
+//! A line is `{"entry":…,"hash":…,"key":…,"signature":…}`. The hash covers the bytes of the entry as
+//! they stand in the line, and the entry names the hash of the line before: no byte can change, and no
+//! line can go or move, without breaking what follows. Each hash is signed with the key of the service
+//! that was current then: whoever can write the file and has no key cannot make a line. Lines cut from
+//! the end break nothing; whoever must notice that notes the last hash elsewhere.
 
 mod act;
 mod chain;
@@ -19,6 +20,7 @@ use serde_json::{Value, json};
 
 use crate::directory;
 use crate::error::Error;
+use crate::key::Key;
 use chain::{Link, line};
 
 /// The log of one service. Several processes may write to it.
@@ -45,7 +47,7 @@ impl Audit {
     }
 
     /// Durable when this returns.
-    pub fn append(&self, act: Act, by: &str, of: Value) -> Result<(), Error> {
+    pub fn append(&self, key: &Key, act: Act, by: &str, of: Value) -> Result<(), Error> {
         let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let mut file = directory::open_lines(&self.path)?;
         file.lock().map_err(|error| Error::io(&self.path, &error))?;
@@ -55,9 +57,9 @@ impl Audit {
         let mut text = String::new();
         if torn > 0 {
             let cut = json!({ "bytes": torn });
-            text.push_str(&line(&mut next.last, Act::Mended, "steadfast", cut));
+            text.push_str(&line(&mut next.last, key, Act::Mended, "steadfast", cut));
         }
-        text.push_str(&line(&mut next.last, act, by, of));
+        text.push_str(&line(&mut next.last, key, act, by, of));
         directory::append(&mut file, &self.path, tail.end, torn, &text)?;
         if made {
             directory::sync_parent(&self.path)?;

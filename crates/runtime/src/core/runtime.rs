@@ -85,6 +85,11 @@ pub(crate) fn apply(plan: &Plan, transaction: &mut dyn Transaction) {
 }
 
 impl Runtime {
+    /// The time that steps are decided at.
+    pub fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
     pub(crate) fn of(
         schema: Schema,
         older: Vec<Arc<Schema>>,

@@ -65,6 +65,7 @@ fn operation(design: &Design, view: &View) -> Operation {
         span,
     };
     Operation {
+        rate: None,
         kind: OperationKind::Read { result },
         // nobody acts; any actor does
         actor: design.operations.first().map_or(design::model::ActorId(0), |first| first.actor),

@@ -8,15 +8,20 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::Response;
+use axum::http::{HeaderMap, Response};
 use serde_json::{Map, Value, json};
 
-use crate::answer;
 use crate::app::App;
+use crate::problem::OverHttp as _;
+use crate::{answer, auth};
 use gateway::Service;
 
-pub async fn get(State(app): State<Arc<App>>) -> Response<Body> {
-    answer::json(&document(&app.services().cloned().collect::<Vec<_>>()))
+/// To whoever may ask for anything else.
+pub async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Response<Body> {
+    match auth::caller(&app, &headers) {
+        Ok(_) => answer::json(&document(&app.services().cloned().collect::<Vec<_>>())),
+        Err(problem) => problem.into_response(),
+    }
 }
 
 /// The whole document.

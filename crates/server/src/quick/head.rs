@@ -82,7 +82,15 @@ fn read(given: &[httparse::Header<'_>], headers: &mut HeaderMap) -> Option<usize
 }
 
 /// What these ask for is done by the HTTP library.
-const CHANGES_MUCH: [&str; 4] = ["transfer-encoding", "expect", "upgrade", "http2-settings"];
+const CHANGES_MUCH: [&str; 6] = [
+    "transfer-encoding",
+    "expect",
+    "upgrade",
+    "http2-settings",
+    // a browser, whose page is looked at there
+    "origin",
+    "sec-fetch-site",
+];
 
 /// Digits alone, and few enough.
 fn whole(text: &[u8]) -> Option<usize> {

@@ -7,7 +7,7 @@ use axum::http::header::{HeaderName, HeaderValue};
 use jiff::Timestamp;
 
 use crate::app::App;
-use crate::problem::{OverHttp as _, Problem};
+use crate::problem::{self, OverHttp as _, Problem};
 use crate::routes::step;
 use crate::traced::Traced;
 use gateway::Said;
@@ -25,6 +25,9 @@ pub fn write(
             out.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n");
             if said.replayed {
                 header(out, &step::REPLAYED, &HeaderValue::from_static("true"));
+            }
+            for (name, value) in said.left.iter().flat_map(problem::rate) {
+                header(out, &name, &value);
             }
             (200, None, said.text)
         }

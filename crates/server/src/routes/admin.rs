@@ -63,10 +63,10 @@ pub async fn backup(
     headers: &HeaderMap,
     sent: Body,
 ) -> Result<Response<Body>, Problem> {
-    let _place = app.enter()?;
     let caller = operator(app, headers)?;
     body::is_json(headers)?;
-    let asked = gateway::object(&body::read(sent, app.limits()).await?)?;
+    let asked = gateway::object(&body::read(sent, app).await?)?;
+    let _place = app.enter()?;
     let to = asked.get("to").and_then(Value::as_str).map(PathBuf::from);
     let Some(to) = to.filter(|to| to.is_absolute()) else {
         let detail =
@@ -96,9 +96,9 @@ pub async fn replace(
     headers: &HeaderMap,
     sent: Body,
 ) -> Result<Response<Body>, Problem> {
-    let _place = app.enter()?;
     let caller = operator(app, headers)?;
-    let text = body::read(sent, app.limits()).await?;
+    let text = body::read(sent, app).await?;
+    let _place = app.enter()?;
     let text = String::from_utf8(text.to_vec())
         .map_err(|_| Problem::malformed("a design is a text in UTF-8"))?;
     let (mut drop, mut unproved) = (Vec::new(), false);

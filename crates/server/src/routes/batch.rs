@@ -80,10 +80,10 @@ pub async fn post<'a, B>(
 where
     B: Body<Data = Bytes>,
 {
-    let _place = app.enter()?;
     let caller = auth::caller(app, headers)?;
     body::is_json(headers)?;
-    let bytes = body::read(sent, app.limits()).await?;
+    let bytes = body::read(sent, app).await?;
+    let _place = app.enter()?;
     let steps = steps(app, &bytes)?;
     let steps: Vec<gateway::Step<'_>> = steps.iter().map(Step::asked).collect();
     // all are decided before one of them is waited for

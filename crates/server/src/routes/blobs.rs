@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::kinds;
 use crate::{answer, auth, body};
 use gateway::{Problem, Service};
+use identity::now_s;
 
 /// What content is sent and given as. A page of another origin cannot send that unasked.
 const MEDIA: &str = "application/octet-stream";
@@ -23,9 +24,9 @@ pub async fn post(
     headers: &HeaderMap,
     sent: Body,
 ) -> Result<Response<Body>, Problem> {
-    let _place = app.enter()?;
-    auth::caller(app, headers)?;
+    let caller = auth::caller(app, headers)?;
     has_blobs(service)?;
+    app.may_bring(service, &caller)?;
     let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     if !given.is_some_and(|given| given.trim().eq_ignore_ascii_case(MEDIA)) {
         return Err(Problem::new(
@@ -33,7 +34,9 @@ pub async fn post(
             format!("send it with `Content-Type: {MEDIA}`"),
         ));
     }
-    let content = body::read_up_to(sent, app.limits().blob_bytes_max, app.limits()).await?;
+    let content = body::read_up_to(sent, app.limits().blob_bytes_max, app).await?;
+    let _place = app.enter()?;
+    app.count_upload(&caller, content.len(), now_s())?;
     let stored = service.runtime.put_blob(&content).await;
     let digest = stored.map_err(|error| Problem::of_call(service, error))?;
     Ok(answer::json(&json!({ "digest": digest, "bytes": content.len() })))
@@ -47,8 +50,9 @@ pub async fn get(
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Problem> {
     let _place = app.enter()?;
-    auth::caller(app, headers)?;
+    let caller = auth::caller(app, headers)?;
     has_blobs(service)?;
+    app.may_take(service, &caller)?;
     let found = service.runtime.get_blob(digest).await;
     let found = found.map_err(|error| Problem::of_call(service, error))?;
     let Some(content) = found else {

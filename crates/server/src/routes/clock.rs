@@ -46,7 +46,7 @@ pub async fn post(
     operator(app, headers)?;
     let clock = Arc::clone(manual(app)?);
     body::is_json(headers)?;
-    let asked = gateway::object(&body::read(sent, app.limits()).await?)?;
+    let asked = gateway::object(&body::read(sent, app).await?)?;
     if let Some(other) = asked.keys().find(|name| !KNOWN.contains(&name.as_str())) {
         let detail = format!("there is no `{other}` here; there are {}", KNOWN.join(", "));
         return Err(Problem::malformed(detail).pointer(format!("/{other}")));

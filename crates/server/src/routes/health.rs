@@ -29,14 +29,10 @@ pub async fn ready(State(app): State<Arc<App>>) -> Response<Body> {
     }
     for service in app.services() {
         if service.runtime.counters().trouble().is_some() {
-            return Problem::new(
-                &kinds::UNAVAILABLE,
-                format!(
-                    "repairs or deliveries of `{}` do not go on; its metrics say more",
-                    service.name
-                ),
-            )
-            .into_response();
+            // which one is for those who may read metrics
+            let what = "repairs or deliveries of a design do not go on; `steadfast_trouble` in the \
+                        metrics says of which";
+            return Problem::new(&kinds::UNAVAILABLE, what).into_response();
         }
     }
     let mut text = String::from("ready\n");

@@ -22,8 +22,14 @@ const ASIDE: &str = "steadfast_set_aside";
 const LOOKED_AT: usize = 1_000;
 
 pub async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Response<Body> {
-    match auth::caller(&app, &headers) {
-        Ok(_) => answer::of_type("text/plain; version=0.0.4; charset=utf-8", text(&app)),
+    let allowed = auth::caller(&app, &headers).and_then(|caller| {
+        if caller.may_read_metrics() {
+            return Ok(());
+        }
+        gateway::operator(&app, &caller, "reading metrics")
+    });
+    match allowed {
+        Ok(()) => answer::of_type("text/plain; version=0.0.4; charset=utf-8", text(&app)),
         Err(problem) => problem.into_response(),
     }
 }
@@ -67,6 +73,7 @@ fn text(app: &App) -> String {
         ("steadfast_http_in_flight", "requests that are being answered", app.in_flight()),
         ("steadfast_connections", "connections that are open", app.connections()),
         ("steadfast_followers", "clients that follow a feed", app.followers()),
+        ("steadfast_body_bytes", "bytes of bodies that are held", app.held_bytes()),
     ] {
         head(&mut out, name, "gauge", help);
         let _ = writeln!(out, "{name} {value}");
@@ -197,8 +204,8 @@ fn leaving(app: &App, out: &mut String) {
         head(out, name, kind, help);
         for (design, told) in &told {
             for one in told {
-                let (url, value) = (label(&one.url), value(one));
-                let _ = writeln!(out, "{name}{{design=\"{design}\",url=\"{url}\"}} {value}");
+                let (to, value) = (label(&one.label()), value(one));
+                let _ = writeln!(out, "{name}{{design=\"{design}\",to=\"{to}\"}} {value}");
             }
         }
     };

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
+use axum::http::header::{HOST, HeaderValue, STRICT_TRANSPORT_SECURITY};
 use axum::http::request::Parts;
 use axum::http::{Method, Request, Response};
 use axum::routing::get;
@@ -62,10 +63,32 @@ const READS: &str = "GET, HEAD";
 /// turns as can be.
 pub async fn answer(
     app: Arc<App>,
+    router: Router,
+    mut request: Request<Incoming>,
+) -> Result<Response<Sent>, Infallible> {
+    // HTTP/2 has the name that was asked under elsewhere
+    if !request.headers().contains_key(HOST)
+        && let Some(name) = request.uri().authority()
+        && let Ok(name) = HeaderValue::from_str(name.as_str())
+    {
+        request.headers_mut().insert(HOST, name);
+    }
+    let mut response = routed(&app, router, request).await?;
+    if app.settings.encrypted {
+        response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, ENCRYPTED_ONLY);
+    }
+    Ok(response)
+}
+
+/// A browser that came over an encrypted connection once comes over no other for a year.
+const ENCRYPTED_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+async fn routed(
+    app: &Arc<App>,
     mut router: Router,
     request: Request<Incoming>,
 ) -> Result<Response<Sent>, Infallible> {
-    let mut traced = Traced::begin(&app, request.headers());
+    let mut traced = Traced::begin(app, request.headers());
     let path = request.uri().path();
     if !path.starts_with("/v1/") || path == "/v1/socket" {
         traced.of_route(request.method(), page(path));
@@ -74,24 +97,24 @@ pub async fn answer(
         traced.end(response.status().as_u16(), None);
         return Ok(response);
     }
-    let step = step::named(&app, path).filter(|_| request.method() == Method::POST);
+    let step = step::named(app, path).filter(|_| request.method() == Method::POST);
     let (route, answer) = match step {
         Some((service, call)) => {
             traced.of_step("POST", service, call);
             let (parts, sent) = request.into_parts();
             let trace = traced.trace().cloned();
-            ("step", step::post(&app, service, call, &parts.headers, sent, trace).await)
+            ("step", step::post(app, service, call, &parts.headers, sent, trace).await)
         }
         None => {
             let (parts, sent) = request.into_parts();
-            let mut answered = dispatch(&app, &parts, Body::new(sent), traced.trace()).await;
+            let mut answered = dispatch(app, &parts, Body::new(sent), traced.trace()).await;
             let mut patience = Patience::default();
             // whatever only reads can be asked for again as it is
             while let (_, Err(problem)) = &answered
                 && parts.method.is_safe()
                 && patience.with(problem).await
             {
-                answered = dispatch(&app, &parts, Body::empty(), traced.trace()).await;
+                answered = dispatch(app, &parts, Body::empty(), traced.trace()).await;
             }
             traced.of_route(&parts.method, answered.0);
             answered

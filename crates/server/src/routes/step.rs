@@ -10,8 +10,8 @@ use telemetry::Trace;
 
 use crate::answer::Sent;
 use crate::app::App;
-use crate::{answer, auth, body, etag, idempotency, traced};
-use gateway::{Call, Caller, Place, Problem, Said, Service, Terms};
+use crate::{answer, auth, body, etag, idempotency, problem, traced};
+use gateway::{Call, Caller, Problem, Said, Service, Terms};
 
 /// Says that this answer was given before, for the same idempotency key.
 pub const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
@@ -56,34 +56,35 @@ where
     B: Body<Data = Bytes>,
 {
     let asked = Asked::read(app, headers, trace)?;
-    let bytes = body::read(sent, app.limits()).await?;
+    let bytes = body::read(sent, app).await?;
     let said = asked.answered(app, service, call, &bytes, Vec::new()).await?;
     let mut response = answer::json_text(said.text);
     if said.replayed {
         response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    }
+    for (name, value) in said.left.iter().flat_map(problem::rate) {
+        response.headers_mut().insert(name, value);
     }
     Ok(response)
 }
 
 /// Who asks, and on which terms.
 pub struct Asked {
-    _place: Place,
     caller: Caller,
     terms: Terms,
 }
 
 impl Asked {
     pub fn read(app: &App, headers: &HeaderMap, trace: Option<Trace>) -> Result<Asked, Problem> {
-        let place = app.enter()?;
         let caller = auth::caller(app, headers)?;
         body::is_json(headers)?;
         let idempotency_key = idempotency::key(headers)?;
         let terms = Terms { idempotency_key, if_match: etag::expected(headers)?, trace };
-        Ok(Asked { _place: place, caller, terms })
+        Ok(Asked { caller, terms })
     }
 
     /// Decides the step with this body, and waits until that may be told. The answer is made in `room`
-    /// if there is any.
+    /// if there is any. It takes a place among the requests only now: whoever sends slowly takes none.
     pub async fn answered(
         self,
         app: &Arc<App>,
@@ -92,6 +93,7 @@ impl Asked {
         body: &[u8],
         room: Vec<u8>,
     ) -> Result<Said, Problem> {
+        let _place = app.enter()?;
         gateway::answered(&app.gateway, service, call, &self.caller, body, &self.terms, room).await
     }
 }

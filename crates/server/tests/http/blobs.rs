@@ -7,7 +7,7 @@ use gateway::Collecting;
 use serde_json::json;
 use server::Config;
 
-const GALLERY: &str = "\
+pub const GALLERY: &str = "\
 design Gallery
 actor painter
 actor porter
@@ -22,7 +22,7 @@ step porter[carry(room: Room)] { RoomState.frames += 1 }
 check { frame: 1 picture: 1 room: 1 house: 1 RoomState.frames: 0..1 }
 ";
 
-const CONTENT: [(&str, &str); 1] = [("content-type", "application/octet-stream")];
+pub const CONTENT: [(&str, &str); 1] = [("content-type", "application/octet-stream")];
 
 #[test]
 fn content_is_stored_referred_to_and_given_back() {

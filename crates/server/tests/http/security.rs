@@ -15,9 +15,9 @@ use crate::support::{Client, LEASE, Response, TICKETS, config, serve, service};
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// A server that lets nobody in without a token, and the keys as another process has them.
-struct Guarded {
-    server: Running,
-    tool: Identity,
+pub struct Guarded {
+    pub server: Running,
+    pub tool: Identity,
     folder: PathBuf,
 }
 
@@ -27,43 +27,47 @@ impl Drop for Guarded {
     }
 }
 
-fn guarded() -> Guarded {
+pub fn guarded() -> Guarded {
     guarded_with(vec![service("tickets", TICKETS), service("lease", LEASE)])
 }
 
-fn guarded_with(services: Vec<Service>) -> Guarded {
+pub fn guarded_with(services: Vec<Service>) -> Guarded {
+    guarded_within(config(), services)
+}
+
+pub fn guarded_within(config: Config, services: Vec<Service>) -> Guarded {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let name = format!("steadfast-security-{}-{number}", std::process::id());
     let folder = std::env::temp_dir().join(name);
     let kept = Identity::open(&folder, true).unwrap();
     let access = Access { identity: Some(Arc::new(kept)), tokens: true };
-    let server = server::start(Config { access, ..config() }, services).unwrap();
+    let server = server::start(Config { access, ..config }, services).unwrap();
     let tool = Identity::open(&folder, false).unwrap();
     Guarded { server, tool, folder }
 }
 
 impl Guarded {
-    fn issue(&self, who: &str, roles: Roles) -> identity::Issued {
+    pub fn issue(&self, who: &str, roles: Roles) -> identity::Issued {
         let new = NewToken { principal: who.into(), roles, service: None, lifetime_s: 600 };
         self.tool.issue(&new, now_s()).unwrap()
     }
 
-    fn token(&self, who: &str, role: &str) -> String {
+    pub fn token(&self, who: &str, role: &str) -> String {
         self.issue(who, Roles::some([role])).text
     }
 
-    fn client(&self) -> Client {
+    pub fn client(&self) -> Client {
         Client::new(self.server.address())
     }
 }
 
-fn post(client: &mut Client, token: &str, path: &str, body: &Value) -> Response {
+pub fn post(client: &mut Client, token: &str, path: &str, body: &Value) -> Response {
     let bearer = format!("Bearer {token}");
     let headers = [("content-type", "application/json"), ("authorization", bearer.as_str())];
     client.request("POST", path, &headers, &body.to_string())
 }
 
-fn get(client: &mut Client, token: &str, path: &str) -> Response {
+pub fn get(client: &mut Client, token: &str, path: &str) -> Response {
     let bearer = format!("Bearer {token}");
     client.request("GET", path, &[("authorization", bearer.as_str())], "")
 }
@@ -441,12 +445,11 @@ fn what_was_done_and_refused_is_written_down_and_a_flood_is_not() {
     for _ in 0..400 {
         assert_eq!(client.get("/v1/tickets/Seat/A1").status, 401);
     }
-    let path = guarded.folder.join("audit.jsonl");
-    let Guarded { server, folder, .. } = &guarded;
+    let Guarded { server, folder, tool } = &guarded;
     let address = server.address().to_string();
     let entries = || {
         let mut all = Vec::new();
-        identity::verify(&path, &mut |noted| all.push(noted.clone())).unwrap().unwrap();
+        tool.verify_audit(&mut |noted| all.push(noted.clone())).unwrap().unwrap();
         all
     };
     // refusals are written by a thread of its own

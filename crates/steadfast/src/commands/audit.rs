@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use identity::{Act, Identity, Noted, verify};
+use identity::{Act, Identity, Noted};
 use serde_json::{Value, json};
 
 use super::Answer;
@@ -14,7 +14,9 @@ use crate::problem::Problem;
 
 /// Read the log of what was done with authority, and verify that nobody changed it
 ///
-/// Each line of the log holds the hash of the line before it. What is written down: tokens issued
+/// Each line of the log holds the hash of the line before it and is signed with the key of the
+/// service: whoever does not have that key cannot change, add or take away a line, except cut lines
+/// from the end, which `--expect` finds. What is written down: tokens issued
 /// and revoked, keys made, rotated and retired, callers that were refused, what operators did, and
 /// when the server started and stopped.
 #[derive(Args)]
@@ -41,7 +43,8 @@ enum Command {
         #[command(flatten)]
         common: Common,
     },
-    /// Follow the hashes from the first line to the last; exits with 1 at the first broken line
+    /// Follow hashes and signatures from the first line to the last; exits with 1 at the first broken
+    /// line
     #[command(after_help = "Examples:\n  steadfast audit verify\n  steadfast audit verify --json")]
     Verify {
         /// A hash that was noted earlier and must be in the log: lines cut from its end are found
@@ -79,24 +82,26 @@ pub fn note(keys: Option<&Path>, act: Act, of: Value) -> Result<(), Problem> {
         return Ok(());
     }
     let identity = Identity::open(directory, false).map_err(super::token::problem)?;
-    match identity.audit() {
-        Some(audit) => audit.append(act, &identity::by(), of).map_err(super::token::problem),
-        None => Ok(()),
-    }
+    identity.note(act, &identity::by(), of).map_err(super::token::problem)
 }
 
 /// Walks the log; a broken line ends the walk.
 fn walk(common: &Common, each: &mut dyn FnMut(&Noted)) -> Result<Walked, Problem> {
-    let path = common.keys.join("audit.jsonl");
-    let walked = verify(&path, each).map_err(|error| {
+    let identity = Identity::open(&common.keys, false);
+    let walked = identity.and_then(|identity| identity.verify_audit(each)).map_err(|error| {
         Problem::new(error.to_string()).help("`--keys` names the directory of keys it is in")
     })?;
     Ok(match walked {
-        Ok(chain) => {
-            Walked { entries: chain.entries, last: chain.last, torn: chain.torn, broken: None }
-        }
+        Ok(chain) => Walked {
+            entries: chain.entries,
+            unsigned: chain.unsigned,
+            last: chain.last,
+            torn: chain.torn,
+            broken: None,
+        },
         Err(broken) => Walked {
             entries: broken.line - 1,
+            unsigned: 0,
             last: String::new(),
             torn: 0,
             broken: Some((broken.line, broken.why)),
@@ -106,6 +111,8 @@ fn walk(common: &Common, each: &mut dyn FnMut(&Noted)) -> Result<Walked, Problem
 
 struct Walked {
     entries: u64,
+    /// lines before the first signed one
+    unsigned: u64,
     last: String,
     torn: u64,
     broken: Option<(u64, &'static str)>,
@@ -169,6 +176,7 @@ fn verified(output: &mut Output, expect: Option<&str>, common: &Common) -> Answe
             "format": "steadfast-audit-verified/1",
             "holds": walked.broken.is_none(),
             "entries": walked.entries,
+            "unsigned": walked.unsigned,
             "last": walked.last,
             "unfinished_bytes": walked.torn,
             "broken_line": walked.broken.map(|(line, _)| line),
@@ -182,6 +190,13 @@ fn verified(output: &mut Output, expect: Option<&str>, common: &Common) -> Answe
                     "{GOOD}holds{GOOD:#}: {} entries, the last hash is {}\n",
                     walked.entries, walked.last
                 ));
+                if walked.unsigned > 0 {
+                    output.tell(&format!(
+                        "note: the first {} were written by an earlier version without signatures; the \
+                         first signature covers them\n",
+                        walked.unsigned
+                    ));
+                }
                 if walked.torn > 0 {
                     output.tell(&format!(
                         "note: {} bytes of an unfinished line follow; the next entry cuts them off\n",

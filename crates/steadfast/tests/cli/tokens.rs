@@ -1,6 +1,9 @@
 //! Tokens, keys and the audit log, by the commands of whoever operates a service.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Stdio;
 
 use crate::cli::serving::Server;
 use crate::cli::support::{Ran, command, folder, run_in};
@@ -129,6 +132,9 @@ fn the_log_says_what_was_done_and_whether_anybody_changed_it() {
     fs::write(&path, text.replacen("olga", "eve!", 1)).unwrap();
     run_in(&folder, &["audit", "verify"]).exits(1).says("broken in line");
     run_in(&folder, &["audit", "show"]).exits(1).says("broken in line");
+    // and a log that was emptied, which has no line that could be broken
+    fs::write(&path, "").unwrap();
+    run_in(&folder, &["audit", "verify"]).exits(1).says("ends before any signature");
     run_in(&folder, &["audit", "verify", "--keys", "nowhere"]).exits(2).says("help:");
 }
 
@@ -154,4 +160,62 @@ fn the_printed_token_command_names_the_keys_of_the_server() {
     let token = server.run(&words).exits(0).out.trim().to_string();
     let add = ["call", "tickets", "organizer", "add_seat", "seat=A1", "section=s"];
     with(&server, &token, &add).exits(0);
+}
+
+/// Strangers open connections and say nothing: the store and the keys have descriptors all the same.
+#[test]
+fn strangers_take_no_descriptor_that_the_store_or_the_keys_need() {
+    let folder = folder("tokens-strangers");
+    let words =
+        ["serve", "tickets", "--tokens", "--no-background-check", "--listen", "127.0.0.1:0"];
+    let plain = command(&folder, &words);
+    let mut few = std::process::Command::new("sh");
+    few.args(["-c", "ulimit -n 256; exec \"$0\" \"$@\""]).arg(plain.get_program());
+    few.args(plain.get_args()).args(["--store", "embedded:./data"]).current_dir(&folder);
+    few.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    few.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let server = Server::spawn(&folder, few);
+    let token = server.run(&["token", "new", "olga", "--all-roles"]).exits(0).out;
+    let address = server.address.strip_prefix("http://").unwrap().to_string();
+    let mut honest = BufReader::new(TcpStream::connect(&address).unwrap());
+    let mut add = |seat: usize, token: &str| {
+        let body = format!("{{\"seat\":\"S{seat}\",\"section\":\"s\"}}");
+        let head = format!(
+            "POST /v1/tickets/organizer/add_seat HTTP/1.1\r\nhost: localhost\r\n\
+             content-type: application/json\r\nauthorization: Bearer {}\r\n\
+             content-length: {}\r\n\r\n{body}",
+            token.trim(),
+            body.len()
+        );
+        honest.get_mut().write_all(head.as_bytes()).unwrap();
+        let (mut status, mut line, mut length) = (String::new(), String::new(), 0);
+        honest.read_line(&mut status).unwrap();
+        while line != "\r\n" {
+            line.clear();
+            honest.read_line(&mut line).unwrap();
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+        }
+        honest.read_exact(&mut vec![0; length]).unwrap();
+        status.split(' ').nth(1).unwrap().to_string()
+    };
+    assert_eq!(add(0, &token), "200");
+    // as many as there may be stay, and the others are let go
+    let mut strangers = std::collections::VecDeque::new();
+    for _ in 0..1_000 {
+        strangers.push_back(TcpStream::connect(&address).unwrap());
+        if strangers.len() > 300 {
+            strangers.remove(200);
+        }
+    }
+    for seat in 1..200 {
+        assert_eq!(add(seat, &token), "200");
+    }
+    // a token that was never seen before, and one that is taken back
+    let new = run_in(&folder, &["token", "new", "ann", "--all-roles"]).exits(0).out;
+    assert_eq!(add(200, &new), "200");
+    run_in(&folder, &["token", "revoke", "--principal", "ann"]).exits(0);
+    assert_eq!(add(201, &new), "401");
+    assert_eq!(add(201, &token), "200");
 }

@@ -5,7 +5,7 @@ use super::list::List;
 use crate::TokenKind;
 use crate::tree::{
     AnswerHandler, Clause, EffectBody, EffectCall, EffectSign, OperationBody, OperationItem,
-    OperationKind,
+    OperationKind, Rate,
 };
 
 /// What stands in the body of an effect.
@@ -35,7 +35,7 @@ impl Builder<'_, '_> {
         self.params(&operation.params);
         self.guard(&operation.guard);
         self.expect(TokenKind::CloseBracket);
-        self.tuning(&operation.kind);
+        self.tuning(&operation.kind, operation.rate.as_ref());
         match &operation.body {
             OperationBody::Statements(block) => {
                 self.space();
@@ -74,11 +74,15 @@ impl Builder<'_, '_> {
         });
     }
 
-    /// `keyed`, `after 5s`, `every 30s`, `batch 100`: in the order in which they were written
-    fn tuning(&mut self, kind: &OperationKind) {
-        let values = match kind {
-            OperationKind::Repair { after, every, batch } => [after, every, batch],
-            _ => [&None, &None, &None],
+    /// `keyed`, `limit 5 per 1m per me`, `after 5s`, `every 30s`, `batch 100`: in the order in which
+    /// they were written
+    fn tuning(&mut self, kind: &OperationKind, rate: Option<&Rate>) {
+        let values = match (kind, rate) {
+            (OperationKind::Repair { after, every, batch }, _) => {
+                [after.as_ref(), every.as_ref(), batch.as_ref()]
+            }
+            (_, Some(rate)) => [Some(&rate.count), Some(&rate.per), None],
+            _ => [None, None, None],
         };
         while self.at(TokenKind::Word) && !self.lost {
             self.space();

@@ -32,8 +32,10 @@ impl Parser<'_> {
 
     /// No guard, or one whose brace is missing.
     fn unopened_guard(&mut self) -> Vec<Clause> {
-        let follows_head =
-            matches!(self.word(0), "" | "refused" | "keyed" | "after" | "every" | "batch");
+        let follows_head = matches!(
+            self.word(0),
+            "" | "refused" | "keyed" | "limit" | "after" | "every" | "batch"
+        );
         if self.piece(0).line_start && !self.at_label() || follows_head && !self.at_label() {
             return Vec::new();
         }

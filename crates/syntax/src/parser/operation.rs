@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::suggest::nearest;
-use crate::tree::{ItemKind, OperationBody, OperationItem, OperationKind, Param};
+use crate::tree::{ItemKind, OperationBody, OperationItem, OperationKind, Param, Rate};
 use crate::{Diagnostic, TokenKind};
 
 impl Parser<'_> {
@@ -23,9 +23,9 @@ impl Parser<'_> {
             "effect" => OperationKind::Effect,
             _ => OperationKind::Read,
         };
-        self.modifiers(&mut kind, word);
+        let rate = self.modifiers(&mut kind, word);
         let body = self.operation_body(&kind, word);
-        let operation = OperationItem { kind, actor, name, params, guard, body, head };
+        let operation = OperationItem { kind, rate, actor, name, params, guard, body, head };
         ItemKind::Operation(Box::new(operation))
     }
 
@@ -121,7 +121,8 @@ impl Parser<'_> {
     }
 
     /// What may stand between the head and the body.
-    fn modifiers(&mut self, kind: &mut OperationKind, word: &str) {
+    fn modifiers(&mut self, kind: &mut OperationKind, word: &str) -> Option<Rate> {
+        let mut rate = None;
         while !self.lost && self.at(TokenKind::Word) && !self.piece(0).line_start {
             let here = self.span();
             let twice = match (self.word(0), &mut *kind) {
@@ -141,11 +142,15 @@ impl Parser<'_> {
                     self.bump();
                     batch.replace(self.sum_level()).is_some()
                 }
+                ("limit", OperationKind::Step { .. } | OperationKind::Read) => {
+                    let said = self.rate();
+                    rate.replace(said).is_some()
+                }
                 // a body whose brace is missing
-                _ if self.at_statement_start() || self.at_answer() => return,
+                _ if self.at_statement_start() || self.at_answer() => return rate,
                 (found, _) => {
                     self.unknown_modifier(found, word);
-                    return;
+                    return rate;
                 }
             };
             if twice {
@@ -155,12 +160,39 @@ impl Parser<'_> {
                 );
             }
         }
+        rate
+    }
+
+    /// `limit 5 per 1m per me`
+    fn rate(&mut self) -> Rate {
+        self.bump();
+        let count = self.sum_level();
+        self.rate_word("per");
+        let per = self.sum_level();
+        self.rate_word("per");
+        self.rate_word("me");
+        Rate { count, per }
+    }
+
+    fn rate_word(&mut self, word: &str) {
+        if self.lost {
+            return;
+        }
+        if self.at_word(word) {
+            self.bump();
+            return;
+        }
+        let message = format!("expected `{word}`, found {}", self.found());
+        let help = "a limit is written `limit 5 per 1m per me`";
+        self.fail(Diagnostic::error("E0116", self.here(), message).help(help));
+        self.skip_to_body();
     }
 
     fn unknown_modifier(&mut self, found: &str, word: &str) {
         let known: &[&str] = match word {
-            "step" => &["keyed"],
+            "step" => &["keyed", "limit"],
             "repair" => &["after", "every", "batch"],
+            "read" => &["limit"],
             _ => &[],
         };
         let message = format!("`{found}` does not belong after the head of `{word}`");

@@ -6,6 +6,7 @@ use crate::Span;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OperationItem {
     pub kind: OperationKind,
+    pub rate: Option<Rate>,
     pub actor: Name,
     pub name: Name,
     pub params: Vec<Param>,
@@ -29,6 +30,13 @@ pub enum OperationKind {
     },
     Effect,
     Read,
+}
+
+/// `limit 5 per 1m per me` after the head of a step or a read: how often one caller may call it
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rate {
+    pub count: Expr,
+    pub per: Expr,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

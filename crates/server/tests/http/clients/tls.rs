@@ -26,6 +26,19 @@ fn a_certificate_and_its_key_are_all_that_tls_takes() {
             .arg(&certificate)
             .arg(format!("{}/healthz", server.url())));
         assert_eq!(said, format!("ok\n {spoken}"));
+        // a page from elsewhere is known as one over HTTP/2, too, which has no `Host`
+        let asked = |origin: &str| {
+            run(Command::new("curl")
+                .args(["-sS", version, "-o", "-", "-w", "%{http_code}", "-D", "-", "--cacert"])
+                .arg(&certificate)
+                .args(["-H", &format!("Origin: {origin}")])
+                .arg(format!("{}/v1/tickets", server.url())))
+        };
+        let own = asked(&server.url());
+        assert!(own.ends_with("200"), "{own}");
+        let header = "strict-transport-security: max-age=31536000";
+        assert!(own.to_ascii_lowercase().contains(header), "{own}");
+        assert!(asked("https://evil.example").ends_with("403"));
     }
     let plain = format!("http://{}/healthz", server.address());
     let refused = Command::new("curl").args(["-sS", &plain]).output().unwrap();

@@ -31,9 +31,14 @@ pub fn service_on(name: &str, text: &str, store: Arc<dyn Store>) -> Service {
 
 /// In memory, at a moment that does not pass.
 pub fn service_at(name: &str, text: &str, now: i64) -> Service {
+    service_by(name, text, Arc::new(ManualClock::new(now)))
+}
+
+/// In memory, by a clock of the test's.
+pub fn service_by(name: &str, text: &str, clock: Arc<ManualClock>) -> Service {
     let compiled = design::compile(name, text, &design::NoCatalog);
     let design = compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics));
-    let (store, clock) = (Arc::new(store::Memory::new()), Arc::new(ManualClock::new(now)));
+    let store = Arc::new(store::Memory::new());
     let runtime = Runtime::open_with_clock(design, store, Settings::default(), clock);
     Service::new(name, text, Arc::new(runtime.expect("it opens")))
 }

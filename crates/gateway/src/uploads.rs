@@ -1,0 +1,127 @@
+//! Content: who may bring it and take it, and how much of it in an hour.
+
+use std::sync::{Mutex, PoisonError};
+
+use design::model::{Operation, Type};
+use identity::Act;
+use rustc_hash::FxHashMap;
+use serde_json::json;
+
+use crate::access::Caller;
+use crate::gateway::Gateway;
+use crate::kinds;
+use crate::problem::{Hint, Problem};
+use crate::service::Service;
+
+const HOUR_S: i64 = 3_600;
+
+/// How many bytes each principal has stored in this hour.
+#[derive(Default)]
+pub struct Uploads(Mutex<Hour>);
+
+#[derive(Default)]
+struct Hour {
+    /// since 1970
+    number: i64,
+    bytes: FxHashMap<String, u64>,
+}
+
+impl Uploads {
+    /// Counts them, or says after how many seconds there is room again.
+    fn count(&self, principal: &str, bytes: u64, most: u64, now_s: i64) -> Result<(), u32> {
+        let mut hour = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = now_s.div_euclid(HOUR_S);
+        if hour.number != number {
+            *hour = Hour { number, bytes: FxHashMap::default() };
+        }
+        let before = hour.bytes.get(principal).copied().unwrap_or(0);
+        let after = before.saturating_add(bytes);
+        if after > most {
+            let left = HOUR_S - now_s.rem_euclid(HOUR_S);
+            return Err(u32::try_from(left).unwrap_or(1));
+        }
+        hour.bytes.insert(principal.to_string(), after);
+        Ok(())
+    }
+}
+
+impl Gateway {
+    /// Refuses a caller that has no step to mention content in.
+    pub fn may_bring(&self, service: &Service, caller: &Caller) -> Result<(), Problem> {
+        let design = service.design();
+        let brings = |operation: &&Operation| operation.params.iter().any(|it| mentions(&it.ty));
+        let mut actors: Vec<&str> = Vec::new();
+        for operation in design.operations.iter().filter(brings) {
+            let actor = design.actors[operation.actor.index()].name.as_str();
+            if service.is_callable(operation) && !actors.contains(&actor) {
+                actors.push(actor);
+            }
+        }
+        self.with_one_of(service, caller, &actors, "content is brought by")
+    }
+
+    /// Refuses a caller that has no role in the design. Which content there is, it learns from truth
+    /// that it may see.
+    pub fn may_take(&self, service: &Service, caller: &Caller) -> Result<(), Problem> {
+        let actors: Vec<&str> = service.design().actors.iter().map(|it| it.name.as_str()).collect();
+        self.with_one_of(service, caller, &actors, "content is for")
+    }
+
+    fn with_one_of(
+        &self,
+        service: &Service,
+        caller: &Caller,
+        actors: &[&str],
+        what: &str,
+    ) -> Result<(), Problem> {
+        if caller.is_operator() || actors.iter().any(|actor| caller.may_act_as(service, actor)) {
+            return Ok(());
+        }
+        let of = json!({ "design": service.name, "what": "content" });
+        self.auditor.refused(Act::Forbidden, &caller.principal, of);
+        let whom = match actors {
+            [] => "operators alone".to_string(),
+            _ => format!("callers with the role {}", actors.join(" or ")),
+        };
+        Err(Problem::new(&kinds::WRONG_ROLE, format!("{what} {whom}")))
+    }
+
+    /// Counts content that is about to be stored, or says when there is room for it.
+    pub fn count_upload(&self, caller: &Caller, bytes: usize, now_s: i64) -> Result<(), Problem> {
+        let most = self.limits().upload_bytes_hour_max;
+        self.uploads.count(&caller.principal, bytes as u64, most, now_s).map_err(|seconds| {
+            let detail = format!(
+                "a caller stores at most {most} bytes of content in an hour; nothing was stored"
+            );
+            Problem::new(&kinds::QUOTA, detail).hint(Hint::AgainAfter(seconds))
+        })
+    }
+}
+
+/// Is it the hash of content, or does it hold one?
+fn mentions(ty: &Type) -> bool {
+    match ty {
+        Type::Digest(_) => true,
+        Type::Optional(inner) => mentions(inner),
+        Type::List { of, .. } => mentions(of),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_caller_stores_so_much_in_an_hour_and_no_more() {
+        let uploads = Uploads::default();
+        let at = |seconds| 1_000 * HOUR_S + seconds;
+        assert_eq!(uploads.count("ann", 60, 100, at(0)), Ok(()));
+        assert_eq!(uploads.count("ann", 41, 100, at(600)), Err(3_000), "and nothing is counted");
+        assert_eq!(uploads.count("ann", 40, 100, at(601)), Ok(()));
+        assert_eq!(uploads.count("bob", 100, 100, at(602)), Ok(()), "each for itself");
+        assert_eq!(uploads.count("ann", 1, 100, at(HOUR_S - 1)), Err(1));
+        assert_eq!(uploads.count("ann", 100, 100, at(HOUR_S)), Ok(()));
+        assert_eq!(uploads.count("ann", u64::MAX, u64::MAX, at(HOUR_S)), Ok(()));
+    }
+}
