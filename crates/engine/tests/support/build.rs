@@ -122,6 +122,7 @@ pub fn map_of(key: Type, value: Type, max: u32) -> Type {
 /// A step of actor 0; `(name, type, new)`.
 pub fn step(name: &str, params: &[(&str, Type, bool)]) -> Operation {
     Operation {
+        rate: None,
         kind: OperationKind::Step { keyed: false },
         actor: ActorId(0),
         name: name.into(),
