@@ -7,6 +7,7 @@
 mod analysis;
 mod archetype;
 mod compile;
+mod compose;
 mod json;
 pub mod model;
 mod scale;
@@ -34,6 +35,9 @@ pub struct Compiled {
     pub sources: Sources,
     /// What is known of the text, whether or not there is a design.
     pub analysis: Analysis,
+    /// Everything that it uses written out, if it uses something: what was compiled. The spans of the design
+    /// point into it.
+    pub flat: Option<String>,
 }
 
 impl Compiled {

@@ -12,7 +12,6 @@ mod declare;
 mod defence;
 mod domain;
 mod effect;
-mod expand;
 mod expr;
 mod failure;
 mod family;
@@ -43,11 +42,12 @@ mod view;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::tree::{self, ItemKind};
-use syntax::{Diagnostic, Span};
+use syntax::{Diagnostic, FileId, Span};
 
 use crate::analysis::{Analysis, Recorder};
+use crate::compose::{Composed, Origins, Used, compose, writes_of_others};
 use crate::model::*;
-use crate::{Catalog, Compiled, Sources};
+use crate::{Catalog, Compiled, Source, Sources};
 
 pub use family::families;
 use names::Names;
@@ -74,29 +74,117 @@ struct Compiler {
 }
 
 pub fn run(name: &str, text: &str, catalog: &dyn Catalog) -> Compiled {
-    let expanded = expand::expand(name, text, catalog);
-    let mut outcome = analyse(&expanded.items, expanded.sources, false);
-    let mut diagnostics = expanded.diagnostics;
+    let Composed { flat, mut sources, diagnostics: said, used } = compose(name, text, catalog);
+    let (file, flat_text) = match &flat {
+        Some(flat) => {
+            let text = flat.text();
+            (sources.add(Source::new(format!("{name} (flat)"), text.clone())), Some(text))
+        }
+        None => (FileId(0), None),
+    };
+    let parsed = syntax::parse(flat_text.as_deref().unwrap_or(text), file);
+    let items = parsed.tree.items;
+    let mut outcome = analyse(&items, sources, Reading::Whole);
+    let mut diagnostics = parsed.diagnostics;
     let unread: Vec<Span> = diagnostics
         .iter()
         .filter(|problem| problem.is_error())
-        .map(|problem| missing::item_around(&expanded.items, problem.primary.span))
+        .map(|problem| missing::item_around(&items, problem.primary.span))
         .collect();
-    if !unread.is_empty() {
+    if said.iter().any(Diagnostic::is_error) {
+        // what follows from a `use` that could not be carried out is not said as well
+        outcome.diagnostics.clear();
+    } else if !unread.is_empty() {
         outcome.diagnostics.retain(|problem| missing::stands_beside(problem, &unread));
     }
     diagnostics.append(&mut outcome.diagnostics);
+    let mut analysis = outcome.analysis;
+    if let Some(flat) = flat {
+        let origins = Origins { file, flat };
+        if !diagnostics.iter().any(Diagnostic::is_error) {
+            diagnostics.extend(writes_of_others(&outcome.design, &used, &origins));
+        }
+        let told = diagnostics.into_iter().map(|problem| origins.told(problem, &used));
+        diagnostics = told.collect();
+        analysis.place(|span| origins.of(span));
+        let names = used.iter().flat_map(|held| &held.names);
+        names.for_each(|(span, name)| analysis.mention(*span, name));
+        let all = used.into_iter().map(|held| in_model(held, &outcome.design, &origins));
+        outcome.design.uses = all.collect();
+        outcome.sources.put_origins(origins);
+    }
+    diagnostics.extend(said);
     diagnostics.sort_by_key(|d| (d.primary.span.file, d.primary.span.start));
     diagnostics.dedup();
     let failed = diagnostics.iter().any(Diagnostic::is_error);
-    let mut analysis = outcome.analysis;
     analysis.diagnostics.clone_from(&diagnostics);
     Compiled {
         design: (!failed).then_some(outcome.design),
         diagnostics,
         sources: outcome.sources,
         analysis,
+        flat: flat_text,
     }
+}
+
+fn in_model(used: Used, design: &Design, origins: &Origins) -> Use {
+    let here = |span: Span| used.files.contains(&origins.of(span).file.0);
+    let operations = design.operations.iter().enumerate().filter(|(_, held)| here(held.span));
+    let operations = operations.map(|(at, _)| OperationId::of(at)).collect();
+    let views = design.views.iter().enumerate().filter(|(_, held)| here(held.span));
+    let views = views.map(|(at, _)| ViewId::of(at)).collect();
+    let Used { archetype, noun, scope, span, hidden, left_out, added, .. } = used;
+    Use { archetype, noun, scope, hidden, left_out, added, operations, views, span }
+}
+
+/// An archetype, compiled by itself.
+pub(crate) struct Alone {
+    pub text: String,
+    pub items: Vec<tree::Item>,
+    pub design: Design,
+    pub analysis: Analysis,
+    pub diagnostics: Vec<Diagnostic>,
+    pub sources: Sources,
+}
+
+pub(crate) fn alone(text: String) -> Alone {
+    let mut sources = Sources::default();
+    let file = sources.add(Source::new("archetype", text.clone()));
+    let parsed = syntax::parse(&text, file);
+    let items = parsed.tree.items;
+    let outcome = analyse(&items, sources, Reading::Whole);
+    let mut diagnostics = parsed.diagnostics;
+    diagnostics.extend(outcome.diagnostics);
+    let Outcome { design, analysis, sources, .. } = outcome;
+    Alone { text, items, design, analysis, diagnostics, sources }
+}
+
+/// What the names in a snippet that must not compile stand for: from the use of a name to where it is declared.
+pub(crate) fn analyse_snippet(
+    items: &[tree::Item],
+    snippet: &[tree::Item],
+    sources: &Sources,
+) -> Vec<(Span, Span)> {
+    let all: Vec<tree::Item> = items.iter().chain(snippet).cloned().collect();
+    let analysis = analyse(&all, sources.clone(), Reading::Snippet).analysis;
+    let inside = |span: Span| {
+        snippet.iter().any(|item| item.span.start <= span.start && span.end <= item.span.end)
+    };
+    let references = analysis.references().iter().filter(|reference| inside(reference.span));
+    references
+        .map(|reference| (reference.span, analysis.definition(reference.definition).span))
+        .collect()
+}
+
+/// What is compiled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// a design
+    Whole,
+    /// with a snippet that must not compile
+    Nested,
+    /// the same, and what its names stand for is recorded
+    Snippet,
 }
 
 struct Outcome {
@@ -106,20 +194,20 @@ struct Outcome {
     analysis: Analysis,
 }
 
-fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
+fn analyse(items: &[tree::Item], sources: Sources, mode: Reading) -> Outcome {
     let mut compiler = Compiler {
         sources,
         design: empty_design(),
         names: Names::default(),
         diagnostics: Vec::new(),
-        known: if nested { Recorder::nothing() } else { Recorder::of(items) },
+        known: if mode == Reading::Nested { Recorder::nothing() } else { Recorder::of(items) },
         enumerations: FxHashMap::default(),
         constants: Vec::new(),
         operation_names: Vec::new(),
         defines: Vec::new(),
         made: FxHashSet::default(),
         missing: missing::Missing::default(),
-        nested,
+        nested: mode != Reading::Whole,
     };
     compiler.declare(items);
     compiler.actors(items);
