@@ -8,6 +8,7 @@ mod analysis;
 mod archetype;
 mod compile;
 mod compose;
+mod from_text;
 mod json;
 pub mod model;
 mod scale;
@@ -48,5 +49,5 @@ impl Compiled {
 
 /// Compiles `text`; `name` is how messages call it.
 pub fn compile(name: &str, text: &str, catalog: &dyn Catalog) -> Compiled {
-    compile::run(name, text, catalog)
+    from_text::run(name, text, catalog)
 }

@@ -45,13 +45,13 @@ impl Same {
         let (Value::Object(one), Value::Object(other)) = (one, other) else { panic!() };
         for (key, mine) in &one {
             if !IGNORED.contains(&key.as_str()) && key != "name" {
-                same.value(key, key, mine, &other[key]);
+                same.value(key, mine, &other[key]);
             }
         }
         same.differences
     }
 
-    fn value(&mut self, path: &str, kind: &str, one: &Value, other: &Value) {
+    fn value(&mut self, path: &str, one: &Value, other: &Value) {
         match (one, other) {
             (Value::Object(mine), Value::Object(theirs)) => {
                 let keys = |map: &serde_json::Map<String, Value>| -> Vec<String> {
@@ -63,7 +63,7 @@ impl Same {
                 }
                 for (key, value) in mine {
                     if !["span", "head"].contains(&key.as_str()) {
-                        self.value(&format!("{path}.{key}"), key, value, &theirs[key]);
+                        self.value(&format!("{path}.{key}"), value, &theirs[key]);
                     }
                 }
             }
@@ -73,7 +73,7 @@ impl Same {
                     return;
                 }
                 for (at, (a, b)) in mine.iter().zip(theirs).enumerate() {
-                    self.value(&format!("{path}[{at}]"), kind, a, b);
+                    self.value(&format!("{path}[{at}]"), a, b);
                 }
             }
             (Value::String(mine), Value::String(theirs)) => {

@@ -42,14 +42,14 @@ mod view;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::tree::{self, ItemKind};
-use syntax::{Diagnostic, FileId, Span};
+use syntax::{Diagnostic, Span};
 
 use crate::analysis::{Analysis, Recorder};
-use crate::compose::{Composed, Origins, Used, compose, writes_of_others};
 use crate::model::*;
-use crate::{Catalog, Compiled, Source, Sources};
+use crate::{Source, Sources};
 
 pub use family::families;
+pub(crate) use missing::{item_around, stands_beside};
 use names::Names;
 
 /// Everything that is known so far.
@@ -71,70 +71,6 @@ struct Compiler {
     missing: missing::Missing,
     /// compiling the snippet of a `refused by compiler`: such failures are not followed again
     nested: bool,
-}
-
-pub fn run(name: &str, text: &str, catalog: &dyn Catalog) -> Compiled {
-    let Composed { flat, mut sources, diagnostics: said, used } = compose(name, text, catalog);
-    let (file, flat_text) = match &flat {
-        Some(flat) => {
-            let text = flat.text();
-            (sources.add(Source::new(format!("{name} (flat)"), text.clone())), Some(text))
-        }
-        None => (FileId(0), None),
-    };
-    let parsed = syntax::parse(flat_text.as_deref().unwrap_or(text), file);
-    let items = parsed.tree.items;
-    let mut outcome = analyse(&items, sources, Reading::Whole);
-    let mut diagnostics = parsed.diagnostics;
-    let unread: Vec<Span> = diagnostics
-        .iter()
-        .filter(|problem| problem.is_error())
-        .map(|problem| missing::item_around(&items, problem.primary.span))
-        .collect();
-    if said.iter().any(Diagnostic::is_error) {
-        // what follows from a `use` that could not be carried out is not said as well
-        outcome.diagnostics.clear();
-    } else if !unread.is_empty() {
-        outcome.diagnostics.retain(|problem| missing::stands_beside(problem, &unread));
-    }
-    diagnostics.append(&mut outcome.diagnostics);
-    let mut analysis = outcome.analysis;
-    if let Some(flat) = flat {
-        let origins = Origins { file, flat };
-        if !diagnostics.iter().any(Diagnostic::is_error) {
-            diagnostics.extend(writes_of_others(&outcome.design, &used, &origins));
-        }
-        let told = diagnostics.into_iter().map(|problem| origins.told(problem, &used));
-        diagnostics = told.collect();
-        analysis.place(|span| origins.of(span));
-        let names = used.iter().flat_map(|held| &held.names);
-        names.for_each(|(span, name)| analysis.mention(*span, name));
-        let all = used.into_iter().map(|held| in_model(held, &outcome.design, &origins));
-        outcome.design.uses = all.collect();
-        outcome.sources.put_origins(origins);
-    }
-    diagnostics.extend(said);
-    diagnostics.sort_by_key(|d| (d.primary.span.file, d.primary.span.start));
-    diagnostics.dedup();
-    let failed = diagnostics.iter().any(Diagnostic::is_error);
-    analysis.diagnostics.clone_from(&diagnostics);
-    Compiled {
-        design: (!failed).then_some(outcome.design),
-        diagnostics,
-        sources: outcome.sources,
-        analysis,
-        flat: flat_text,
-    }
-}
-
-fn in_model(used: Used, design: &Design, origins: &Origins) -> Use {
-    let here = |span: Span| used.files.contains(&origins.of(span).file.0);
-    let operations = design.operations.iter().enumerate().filter(|(_, held)| here(held.span));
-    let operations = operations.map(|(at, _)| OperationId::of(at)).collect();
-    let views = design.views.iter().enumerate().filter(|(_, held)| here(held.span));
-    let views = views.map(|(at, _)| ViewId::of(at)).collect();
-    let Used { archetype, noun, scope, span, hidden, left_out, added, .. } = used;
-    Use { archetype, noun, scope, hidden, left_out, added, operations, views, span }
 }
 
 /// An archetype, compiled by itself.
@@ -178,7 +114,7 @@ pub(crate) fn analyse_snippet(
 
 /// What is compiled.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reading {
+pub(crate) enum Reading {
     /// a design
     Whole,
     /// with a snippet that must not compile
@@ -187,14 +123,14 @@ enum Reading {
     Snippet,
 }
 
-struct Outcome {
-    design: Design,
-    diagnostics: Vec<Diagnostic>,
-    sources: Sources,
-    analysis: Analysis,
+pub(crate) struct Outcome {
+    pub design: Design,
+    pub diagnostics: Vec<Diagnostic>,
+    pub sources: Sources,
+    pub analysis: Analysis,
 }
 
-fn analyse(items: &[tree::Item], sources: Sources, mode: Reading) -> Outcome {
+pub(crate) fn analyse(items: &[tree::Item], sources: Sources, mode: Reading) -> Outcome {
     let mut compiler = Compiler {
         sources,
         design: empty_design(),

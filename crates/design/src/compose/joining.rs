@@ -29,7 +29,7 @@ impl Composer<'_> {
             let all: Vec<(&Item, &ActorItem)> =
                 actors.iter().filter(|(_, actor)| actor.name.text == name).copied().collect();
             self.never_apart(&flat, &all, parts);
-            if all.len() < 2 || !self.from_several(&flat, &all, parts) {
+            if all.len() < 2 || !self.stand_in_several(&flat, &all, parts) {
                 continue;
             }
             if let Some(joined) = self.one_actor(&flat, &all) {
@@ -43,7 +43,7 @@ impl Composer<'_> {
     }
 
     /// Do they stand in different texts, or are they bound to each other? Two in one text are a mistake.
-    fn from_several(&self, flat: &Flat, all: &[(&Item, &ActorItem)], parts: &[Part]) -> bool {
+    fn stand_in_several(&self, flat: &Flat, all: &[(&Item, &ActorItem)], parts: &[Part]) -> bool {
         let name = &all[0].1.name.text;
         let bound = parts.iter().flat_map(|part| &part.bound_actors).any(|(is, _)| is == name);
         let mut files: Vec<FileId> =
@@ -58,8 +58,7 @@ impl Composer<'_> {
         let name = &all[0].1.name.text;
         let apart =
             all.iter().flat_map(|(_, actor)| &actor.apart).find(|other| other.text == *name);
-        let bound =
-            parts.iter().flat_map(|part| &part.bound_actors).filter(|(is, _)| is == name).last();
+        let bound = parts.iter().flat_map(|part| &part.bound_actors).rfind(|(is, _)| is == name);
         if let (Some(other), Some((_, line))) = (apart, bound) {
             self.diagnostics.push(
                 Diagnostic::error(
