@@ -27,18 +27,7 @@ pub fn instantiate(text: &str, noun: &str) -> String {
     result
 }
 
-/// Does a name of this text hold the placeholder?
-pub fn has_placeholder(text: &str) -> bool {
-    let (tokens, _) = syntax::lex(text, FileId(0));
-    tokens.iter().any(|token| {
-        token.kind == TokenKind::Word && {
-            let word = token.span.text(text);
-            rename(word, "Y") != word
-        }
-    })
-}
-
-fn rename(word: &str, noun: &str) -> String {
+pub(crate) fn rename(word: &str, noun: &str) -> String {
     if word.contains('X') {
         let letters: Vec<char> = word.chars().collect();
         let mut result = String::new();
@@ -72,7 +61,7 @@ fn rename(word: &str, noun: &str) -> String {
 }
 
 /// In prose only a lone `X` is the placeholder.
-fn rename_prose(text: &str, noun: &str) -> String {
+pub(crate) fn rename_prose(text: &str, noun: &str) -> String {
     let spaced = snake_case(noun).replace('_', " ");
     let mut result = String::new();
     let mut word = String::new();
@@ -100,7 +89,7 @@ fn rename_prose(text: &str, noun: &str) -> String {
 }
 
 /// `GuestRoom` becomes `guest_room`.
-fn snake_case(noun: &str) -> String {
+pub(crate) fn snake_case(noun: &str) -> String {
     let mut result = String::new();
     for (at, letter) in noun.chars().enumerate() {
         if letter.is_uppercase() && at > 0 {

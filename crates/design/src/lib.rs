@@ -7,6 +7,8 @@
 mod analysis;
 mod archetype;
 mod compile;
+mod compose;
+mod from_text;
 mod json;
 pub mod model;
 mod scale;
@@ -34,6 +36,9 @@ pub struct Compiled {
     pub sources: Sources,
     /// What is known of the text, whether or not there is a design.
     pub analysis: Analysis,
+    /// Everything that it uses written out, if it uses something: what was compiled. The spans of the design
+    /// point into it.
+    pub flat: Option<String>,
 }
 
 impl Compiled {
@@ -44,5 +49,5 @@ impl Compiled {
 
 /// Compiles `text`; `name` is how messages call it.
 pub fn compile(name: &str, text: &str, catalog: &dyn Catalog) -> Compiled {
-    compile::run(name, text, catalog)
+    from_text::run(name, text, catalog)
 }

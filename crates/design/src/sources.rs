@@ -2,6 +2,8 @@
 
 use syntax::{FileId, Span};
 
+use crate::compose::Origins;
+
 /// One text and how messages call it.
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -38,6 +40,8 @@ pub struct Position {
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     list: Vec<Source>,
+    /// where the pieces of the flat text come from
+    origins: Option<Origins>,
 }
 
 impl Sources {
@@ -62,6 +66,15 @@ impl Sources {
     pub fn position(&self, span: Span) -> Position {
         self.get(span.file)
             .map_or(Position { line: 0, column: 0 }, |source| source.position(span.start))
+    }
+
+    /// Where something was written: in the text itself, or in an archetype that it uses.
+    pub fn origin(&self, span: Span) -> Span {
+        self.origins.as_ref().map_or(span, |origins| origins.of(span))
+    }
+
+    pub(crate) fn put_origins(&mut self, origins: Origins) {
+        self.origins = Some(origins);
     }
 
     /// How many more texts fit; a file's number has sixteen bits.

@@ -162,11 +162,19 @@ fn archetypes_that_use_each_other_come_to_an_end() {
 }
 
 #[test]
-fn an_archetype_without_a_placeholder_is_warned_of() {
-    let plain = Shelf(Vec::new()).with("Z3", "archetype Z3 Plain \"nothing to rename\"\nactor a\n");
-    let compiled = plain.compile("design D\nuse Z3 as Thing\n");
-    let codes: Vec<&str> = compiled.diagnostics.iter().map(|problem| problem.code).collect();
-    assert_eq!(codes, ["W0701", "W0801"]);
+fn an_archetype_without_a_placeholder_has_the_noun_all_the_same() {
+    let text = "archetype Z3 Plain \"no placeholder\"\nactor a { seen: int? of Lamp }\n\
+        subject Lamp(lamp: text) { truth Lit { lit: bool = false } }\n\
+        step a[light(lamp: Lamp)] { Lit.lit := true }\n";
+    let shelf = Shelf(Vec::new()).with("Z3", text);
+    let design = shelf.compile("design D\nuse Z3 as Blue\n").design.expect("it compiles");
+    assert_eq!(design.subjects[0].name, "BlueLamp");
+    assert_eq!(design.subjects[0].states[0].name, "BlueLit");
+    assert_eq!(design.operations[0].name, "light_blue");
+    assert_eq!(
+        (design.actors[0].name.as_str(), design.actors[0].memory[0].name.as_str()),
+        ("a", "seen_blue")
+    );
 }
 
 #[test]
@@ -176,7 +184,8 @@ fn a_mistake_inside_an_archetype_is_shown_in_its_own_text() {
     let compiled = broken.compile("design D\nuse Z4 as Thing\n");
     let problem = &compiled.diagnostics[0];
     assert_eq!(problem.code, "E0203");
-    assert_eq!(compiled.sources.text(problem.primary.span), "Thing");
+    assert_eq!(compiled.sources.text(problem.primary.span), "X");
+    assert_eq!(problem.secondary.last().map(|label| label.span.file), Some(syntax::FileId(0)));
     let source = compiled.sources.get(problem.primary.span.file).expect("it has a source");
     assert_eq!(source.name, "Z4 as Thing");
 }

@@ -3,6 +3,7 @@
 mod analysis;
 mod bounded;
 mod common;
+mod composition;
 mod designs;
 mod messages;
 mod one_mistake;

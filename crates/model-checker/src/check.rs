@@ -89,6 +89,7 @@ pub(crate) fn check_world(
         free,
         searches: searches.into_inner(),
         worlds: Vec::new(),
+        uses: design.uses.clone(),
         seconds: started.elapsed().as_secs_f64(),
     })
 }

@@ -47,6 +47,7 @@ impl Judge<'_> {
                 in_depth: false,
                 status: FailureStatus::Measured,
                 restates: false,
+                covered: false,
                 arm: None,
             };
             match proof {
@@ -72,6 +73,10 @@ impl Judge<'_> {
                             self.without(&arm, protections, &goals, false, self.options, progress)?;
                         verdict.arm = Some(run.result());
                         verdict.status = self.status(&run, protections, *breaks, progress)?;
+                    }
+                    if let FailureStatus::Redundant { covered_by } = &verdict.status {
+                        let added = self.whole.design.uses.iter().flat_map(|used| &used.added);
+                        verdict.covered = added.into_iter().any(|held| covered_by.contains(held));
                     }
                     if let FailureStatus::LoadBearing(trace) = &verdict.status {
                         verdict.restates =

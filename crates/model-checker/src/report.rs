@@ -1,6 +1,6 @@
 //! What was found, in the design's own words. Plain data for others to render.
 
-use design::model::{FailureProof, Goal};
+use design::model::{FailureProof, Goal, Use};
 
 use crate::Trace;
 
@@ -26,6 +26,8 @@ pub struct Report {
     pub searches: Vec<ArmResult>,
     /// the worlds that some goals have of their own
     pub worlds: Vec<WorldReport>,
+    /// the archetypes that the design uses, and what it does not take over from them
+    pub uses: Vec<Use>,
     /// how long it took, all in all
     pub seconds: f64,
 }
@@ -131,6 +133,8 @@ pub struct FailureVerdict {
     /// It breaks in the very step whose clause was taken away, and the goal reads what the clause reads: it
     /// says the same once more.
     pub restates: bool,
+    /// It is redundant because of a clause that the design adds to what it uses.
+    pub covered: bool,
     /// the exploration without the protection, if there was one
     pub arm: Option<ArmResult>,
 }
@@ -163,7 +167,7 @@ impl FailureVerdict {
     pub fn expected(&self) -> bool {
         match &self.status {
             FailureStatus::LoadBearing(_) => !self.in_depth,
-            FailureStatus::Redundant { .. } => self.in_depth,
+            FailureStatus::Redundant { .. } => self.in_depth || self.covered,
             FailureStatus::Vacuous { .. } | FailureStatus::Unknown { .. } => false,
             FailureStatus::Compiler { .. } | FailureStatus::Measured => true,
         }
@@ -191,6 +195,12 @@ pub enum WitnessKind {
 }
 
 impl Report {
+    /// The archetype that a goal, a protocol or a world comes from, by its scope.
+    pub fn origin(&self, name: &str) -> Option<&Use> {
+        let (scope, _) = name.split_once('.')?;
+        self.uses.iter().find(|used| used.scope == scope)
+    }
+
     /// Every goal holds, every failure as expected, nothing unwitnessed.
     pub fn ok(&self) -> bool {
         let holds =

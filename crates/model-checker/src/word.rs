@@ -195,6 +195,7 @@ mod tests {
             in_depth: false,
             status: FailureStatus::Redundant { covered_by: Vec::new() },
             restates: false,
+            covered: false,
             arm: None,
         };
         Report {
@@ -211,6 +212,7 @@ mod tests {
             free: Vec::new(),
             searches: Vec::new(),
             worlds: Vec::new(),
+            uses: Vec::new(),
             seconds: 0.0,
         }
     }

@@ -19,4 +19,5 @@ mod slices;
 mod stateright_oracle;
 mod support;
 mod tlc;
+mod used;
 mod verdicts;

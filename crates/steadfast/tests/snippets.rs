@@ -1,10 +1,12 @@
 //! Every design that a document shows and that compiles is served, and every one with a `check` is
 //! checked: what a reader copies keeps what it promises.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use design::Catalog;
 use design::model::{Design, OperationKind};
 use model_checker::{Options, Report};
 use runtime::{CallError, Request, Runtime, Settings};
@@ -32,6 +34,35 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// The archetypes of the catalog.
+struct Shelf(BTreeMap<String, String>);
+
+impl Shelf {
+    fn new() -> Shelf {
+        let mut all = BTreeMap::new();
+        for folder in ["infra", "product"] {
+            for entry in fs::read_dir(root().join("designs").join(folder)).expect("it is there") {
+                let path = entry.expect("it can be read").path();
+                if path.extension().is_some_and(|ending| ending == "design") {
+                    let id = path.file_stem().expect("it has a name").to_string_lossy();
+                    all.insert(id.into_owned(), fs::read_to_string(&path).expect("it is text"));
+                }
+            }
+        }
+        Shelf(all)
+    }
+}
+
+impl Catalog for Shelf {
+    fn archetype(&self, id: &str) -> Option<&str> {
+        self.0.get(id).map(String::as_str)
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.0.keys().cloned().collect()
+    }
+}
+
 /// The fenced designs of all documents, but for those that must not compile: these have tests of
 /// their own.
 fn snippets() -> Vec<Snippet> {
@@ -39,6 +70,7 @@ fn snippets() -> Vec<Snippet> {
     pages(&root().join("docs"), &mut paths);
     paths.sort();
     let mut snippets = Vec::new();
+    let shelf = Shelf::new();
     for path in paths {
         let page = fs::read_to_string(&path).expect("it is text");
         let name = path.strip_prefix(root()).expect("it is in here").display().to_string();
@@ -51,7 +83,7 @@ fn snippets() -> Vec<Snippet> {
                 continue;
             }
             let place = format!("{name}:{}", number + 1);
-            let compiled = design::compile(&place, &text, &design::NoCatalog);
+            let compiled = design::compile(&place, &text, &shelf);
             let design = compiled.design.unwrap_or_else(|| panic!("{place} does not compile"));
             snippets.push(Snippet { place, design });
         }

@@ -99,7 +99,7 @@ impl<'t> Walk<'t> {
             ItemKind::Design { .. }
             | ItemKind::Archetype { .. }
             | ItemKind::Header { .. }
-            | ItemKind::Use { .. }
+            | ItemKind::Use(_)
             | ItemKind::Defence(_)
             | ItemKind::Hotspot(_)
             | ItemKind::Error => {}

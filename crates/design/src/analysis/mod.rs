@@ -22,7 +22,7 @@ use crate::model::{BlobId, EnumId, SubjectId, Type};
 pub struct DefinitionId(u32);
 
 impl DefinitionId {
-    fn of(index: usize) -> DefinitionId {
+    pub(crate) fn of(index: usize) -> DefinitionId {
         DefinitionId(index as u32)
     }
 
@@ -190,6 +190,28 @@ impl Analysis {
         // the innermost one begins last; of those that begin together the shortest is last
         let mut around = types[..end].iter().rev().take_while(|at| span(at).file == file);
         around.find(|at| offset <= span(at).end).map(|at| (span(at), &self.types[*at].1))
+    }
+
+    /// Moves everything to other places.
+    pub(crate) fn place(&mut self, moved: impl Fn(Span) -> Span) {
+        for definition in &mut self.definitions {
+            definition.span = moved(definition.span);
+            definition.scope = definition.scope.map(&moved);
+        }
+        for (from, to) in &mut self.uses {
+            (*from, *to) = (moved(*from), moved(*to));
+        }
+        self.types.iter_mut().for_each(|(span, _)| *span = moved(*span));
+        self.order = OnceLock::new();
+    }
+
+    /// At this place a definition is named that is called so.
+    pub(crate) fn mention(&mut self, place: Span, name: &str) {
+        let found = self.definitions.iter().find(|definition| definition.name == name);
+        if let Some(target) = found.map(|definition| definition.span) {
+            self.uses.push((place, target));
+            self.order = OnceLock::new();
+        }
     }
 
     /// How a type is written.

@@ -33,11 +33,6 @@ impl Compiler {
                         self.defines.push(define.clone());
                     }
                 }
-                ItemKind::Use { archetype, noun } => self.design.uses.push(Use {
-                    archetype: archetype.text.clone(),
-                    noun: noun.text.clone(),
-                    span: item.span,
-                }),
                 _ => {}
             }
         }

@@ -257,7 +257,7 @@ impl Compiler {
     fn must_not_compile(&mut self, code: &tree::Name, snippet: &[Item], items: &[Item]) {
         let mut all: Vec<Item> = items.to_vec();
         all.extend(snippet.iter().cloned());
-        let outcome = analyse(&all, self.sources.clone(), true);
+        let outcome = analyse(&all, self.sources.clone(), super::Reading::Nested);
         let inside = |span: Span| {
             snippet.iter().any(|item| {
                 item.span.file == span.file

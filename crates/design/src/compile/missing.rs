@@ -168,7 +168,7 @@ fn is_unclear(ty: &Type) -> bool {
 }
 
 /// The item that this place belongs to; the place itself if it belongs to none.
-pub(super) fn item_around(items: &[tree::Item], place: Span) -> Span {
+pub(crate) fn item_around(items: &[tree::Item], place: Span) -> Span {
     let around = |item: &&tree::Item| {
         item.span.file == place.file
             && item.span.start <= place.start
@@ -179,7 +179,7 @@ pub(super) fn item_around(items: &[tree::Item], place: Span) -> Span {
 
 /// Where something could not be read, whatever it would have declared, assigned or given a size
 /// is missing only because of that. What is said of things that were read stays.
-pub(super) fn stands_beside(problem: &Diagnostic, unread: &[Span]) -> bool {
+pub(crate) fn stands_beside(problem: &Diagnostic, unread: &[Span]) -> bool {
     let about_what_was_read = matches!(
         problem.code,
         "E0202"

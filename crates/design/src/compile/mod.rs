@@ -12,7 +12,6 @@ mod declare;
 mod defence;
 mod domain;
 mod effect;
-mod expand;
 mod expr;
 mod failure;
 mod family;
@@ -47,9 +46,10 @@ use syntax::{Diagnostic, Span};
 
 use crate::analysis::{Analysis, Recorder};
 use crate::model::*;
-use crate::{Catalog, Compiled, Sources};
+use crate::{Source, Sources};
 
 pub use family::families;
+pub(crate) use missing::{item_around, stands_beside};
 use names::Names;
 
 /// Everything that is known so far.
@@ -73,53 +73,77 @@ struct Compiler {
     nested: bool,
 }
 
-pub fn run(name: &str, text: &str, catalog: &dyn Catalog) -> Compiled {
-    let expanded = expand::expand(name, text, catalog);
-    let mut outcome = analyse(&expanded.items, expanded.sources, false);
-    let mut diagnostics = expanded.diagnostics;
-    let unread: Vec<Span> = diagnostics
-        .iter()
-        .filter(|problem| problem.is_error())
-        .map(|problem| missing::item_around(&expanded.items, problem.primary.span))
-        .collect();
-    if !unread.is_empty() {
-        outcome.diagnostics.retain(|problem| missing::stands_beside(problem, &unread));
-    }
-    diagnostics.append(&mut outcome.diagnostics);
-    diagnostics.sort_by_key(|d| (d.primary.span.file, d.primary.span.start));
-    diagnostics.dedup();
-    let failed = diagnostics.iter().any(Diagnostic::is_error);
-    let mut analysis = outcome.analysis;
-    analysis.diagnostics.clone_from(&diagnostics);
-    Compiled {
-        design: (!failed).then_some(outcome.design),
-        diagnostics,
-        sources: outcome.sources,
-        analysis,
-    }
+/// An archetype, compiled by itself.
+pub(crate) struct Alone {
+    pub text: String,
+    pub items: Vec<tree::Item>,
+    pub design: Design,
+    pub analysis: Analysis,
+    pub diagnostics: Vec<Diagnostic>,
+    pub sources: Sources,
 }
 
-struct Outcome {
-    design: Design,
-    diagnostics: Vec<Diagnostic>,
-    sources: Sources,
-    analysis: Analysis,
+pub(crate) fn alone(text: String) -> Alone {
+    let mut sources = Sources::default();
+    let file = sources.add(Source::new("archetype", text.clone()));
+    let parsed = syntax::parse(&text, file);
+    let items = parsed.tree.items;
+    let outcome = analyse(&items, sources, Reading::Whole);
+    let mut diagnostics = parsed.diagnostics;
+    diagnostics.extend(outcome.diagnostics);
+    let Outcome { design, analysis, sources, .. } = outcome;
+    Alone { text, items, design, analysis, diagnostics, sources }
 }
 
-fn analyse(items: &[tree::Item], sources: Sources, nested: bool) -> Outcome {
+/// What the names in a snippet that must not compile stand for: from the use of a name to where it is declared.
+pub(crate) fn analyse_snippet(
+    items: &[tree::Item],
+    snippet: &[tree::Item],
+    sources: &Sources,
+) -> Vec<(Span, Span)> {
+    let all: Vec<tree::Item> = items.iter().chain(snippet).cloned().collect();
+    let analysis = analyse(&all, sources.clone(), Reading::Snippet).analysis;
+    let inside = |span: Span| {
+        snippet.iter().any(|item| item.span.start <= span.start && span.end <= item.span.end)
+    };
+    let references = analysis.references().iter().filter(|reference| inside(reference.span));
+    references
+        .map(|reference| (reference.span, analysis.definition(reference.definition).span))
+        .collect()
+}
+
+/// What is compiled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// a design
+    Whole,
+    /// with a snippet that must not compile
+    Nested,
+    /// the same, and what its names stand for is recorded
+    Snippet,
+}
+
+pub(crate) struct Outcome {
+    pub design: Design,
+    pub diagnostics: Vec<Diagnostic>,
+    pub sources: Sources,
+    pub analysis: Analysis,
+}
+
+pub(crate) fn analyse(items: &[tree::Item], sources: Sources, mode: Reading) -> Outcome {
     let mut compiler = Compiler {
         sources,
         design: empty_design(),
         names: Names::default(),
         diagnostics: Vec::new(),
-        known: if nested { Recorder::nothing() } else { Recorder::of(items) },
+        known: if mode == Reading::Nested { Recorder::nothing() } else { Recorder::of(items) },
         enumerations: FxHashMap::default(),
         constants: Vec::new(),
         operation_names: Vec::new(),
         defines: Vec::new(),
         made: FxHashSet::default(),
         missing: missing::Missing::default(),
-        nested,
+        nested: mode != Reading::Whole,
     };
     compiler.declare(items);
     compiler.actors(items);

@@ -81,6 +81,19 @@ impl Design {
         self.invariants.iter_mut().chain(&mut self.recoveries).chain(leads)
     }
 
+    /// The archetype to whose operation the design itself adds this clause.
+    pub fn added_to(&self, operation: &str, clause: &str) -> Option<&Use> {
+        let added = |held: &String| {
+            held.split_once('.').is_some_and(|(step, name)| step == operation && name == clause)
+        };
+        self.uses.iter().find(|used| used.added.iter().any(added))
+    }
+
+    /// The archetype that an operation comes from.
+    pub fn used_for(&self, operation: OperationId) -> Option<&Use> {
+        self.uses.iter().find(|used| used.operations.contains(&operation))
+    }
+
     pub fn goal(&self, goal: Goal) -> &Invariant {
         match goal {
             Goal::Invariant(at) => &self.invariants[at as usize],
@@ -107,12 +120,42 @@ pub struct Header {
     pub decorates: Vec<String>,
 }
 
-/// `use A08 as Ticket`
+/// `use A08 as Ticket { … }`: whose parts stand in the design, under their names there.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Use {
     pub archetype: String,
     pub noun: String,
+    /// goals, protocols and worlds of it are called `scope.name`
+    #[serde(default)]
+    pub scope: String,
+    /// operations that nobody may call, and which are not in the design
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+    /// clauses that the design adds to its operations, as `step.clause`
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub added: Vec<String>,
+    /// the operations of the design that come from it
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<OperationId>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub views: Vec<ViewId>,
     pub span: Span,
+}
+
+impl Use {
+    /// `A08 as Seat`
+    pub fn told(&self) -> String {
+        format!("{} as {}", self.archetype, self.noun)
+    }
+}
+
+/// `without goal seat.sold_stays_sold because "…"`
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LeftOut {
+    pub goal: String,
+    pub because: String,
 }
 
 /// Content addressed by its hash.

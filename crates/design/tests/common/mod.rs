@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use design::{Compiled, NoCatalog, compile};
+use std::sync::OnceLock;
+
+use design::{Catalog, Compiled, compile};
 use syntax::{Diagnostic, FileId};
 
 /// One fenced design in a page.
@@ -105,7 +107,42 @@ fn expected(how: &str) -> Option<Expected> {
 }
 
 pub fn compiled(text: &str) -> Compiled {
-    compile("snippet", text, &NoCatalog)
+    compile("snippet", text, &Shelf::get())
+}
+
+/// The archetypes of the catalog.
+#[derive(Clone, Copy)]
+pub struct Shelf(&'static [(String, String)]);
+
+impl Shelf {
+    pub fn get() -> Shelf {
+        static ALL: OnceLock<Vec<(String, String)>> = OnceLock::new();
+        Shelf(ALL.get_or_init(|| {
+            let id = |text: &str| {
+                let rest = text.lines().find_map(|line| line.strip_prefix("archetype "))?;
+                rest.split_whitespace().next().map(String::from)
+            };
+            designs().into_iter().filter_map(|(_, text)| Some((id(&text)?, text))).collect()
+        }))
+    }
+
+    pub fn all(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.0.iter().map(|(id, text)| (id.as_str(), text.as_str()))
+    }
+
+    pub fn text(self, id: &str) -> &'static str {
+        self.all().find(|(held, _)| *held == id).map_or("", |(_, text)| text)
+    }
+}
+
+impl Catalog for Shelf {
+    fn archetype(&self, id: &str) -> Option<&str> {
+        self.all().find(|(held, _)| *held == id).map(|(_, text)| text)
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.all().map(|(id, _)| id.to_string()).collect()
+    }
 }
 
 /// The errors with their places.

@@ -11,7 +11,7 @@ mod touch;
 mod units;
 mod views;
 
-use design::model::{ClauseRef, Design, OperationKind};
+use design::model::{ClauseRef, Design, OperationKind, Use};
 use serde::Serialize;
 
 use crate::facts::{Facts, Unit};
@@ -46,6 +46,9 @@ pub struct Derivation {
     pub fences: Vec<Fence>,
     /// the repairs that clear up when nobody comes back
     pub restored_by: Vec<String>,
+    /// the archetype that it comes from: `A08 as Seat`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -57,6 +60,9 @@ pub struct Clause {
     /// why it is kept although nothing in the small world needs it
     #[serde(skip_serializing_if = "Option::is_none")]
     pub defence: Option<String>,
+    /// the design itself adds it to what it uses
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub added: bool,
 }
 
 /// Everything of a design, in the order written, views last.
@@ -88,6 +94,7 @@ fn of_unit(design: &Design, unit: &Unit<'_>) -> Derivation {
         restored_by: restore::repairs(unit, &facts),
         mechanism,
         touches,
+        from: design.used_for(unit.id).map(Use::told),
     }
 }
 
@@ -126,6 +133,7 @@ fn clauses(unit: &Unit<'_>) -> Vec<Clause> {
             "fresh" => defence(ClauseRef::Fresh),
             _ => None,
         },
+        added: false,
     };
     let mut clauses = Vec::new();
     if unit.answer.is_some() {
@@ -144,6 +152,7 @@ fn clauses(unit: &Unit<'_>) -> Vec<Clause> {
         text: scope.text(&clause.body),
         implicit: false,
         defence: defence(ClauseRef::Named(at as u32)),
+        added: unit.design.added_to(&unit.operation.name, &clause.name).is_some(),
     }));
     clauses
 }

@@ -17,6 +17,7 @@ pub fn of_view(design: &Design, view: &View) -> Derivation {
         text: scope.text(filter),
         implicit: false,
         defence: None,
+        added: false,
     });
     let types = Types { design };
     let mut touches = sources(design, view);
@@ -45,6 +46,11 @@ pub fn of_view(design: &Design, view: &View) -> Derivation {
         phrase: phrase.into(),
         fences: Vec::new(),
         restored_by: vec!["rebuild from the feed".into()],
+        from: design
+            .uses
+            .iter()
+            .find(|used| used.views.iter().any(|id| design.views[id.index()].name == view.name))
+            .map(Use::told),
     }
 }
 

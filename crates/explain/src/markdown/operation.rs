@@ -13,15 +13,17 @@ pub fn write(one: &Derivation, page: &mut Page) {
         Kind::Read => "A read",
         Kind::View => "A view, kept by the projector from the feed",
     };
-    page.line(&format!("{what}. {}.\n", sentence(&one.phrase)));
+    let from = one.from.as_ref().map_or_else(String::new, |from| format!(" From {from}."));
+    page.line(&format!("{what}. {}.{from}\n", sentence(&one.phrase)));
     if !one.params.is_empty() {
         page.line(&format!("- takes {}", codes(&one.params)));
     }
     for clause in &one.guard {
         let implicit = if clause.implicit { " (implicit)" } else { "" };
         let kept = clause.defence.as_ref().map(|why| format!(" (kept for defence: {why})"));
+        let added = if clause.added { " (added by this design)" } else { "" };
         page.line(&format!(
-            "- guard {}{implicit}: {}{}",
+            "- guard {}{implicit}{added}: {}{}",
             code(&clause.name),
             code(&clause.text),
             kept.unwrap_or_default()

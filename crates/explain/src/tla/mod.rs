@@ -332,7 +332,8 @@ impl Module<'_> {
         self.section("Goals");
         let mut goals = Vec::new();
         for (index, invariant) in self.world.design.invariants.iter().enumerate() {
-            let name = format!("goal_{}", invariant.name);
+            // a name of TLA+ has no dot
+            let name = format!("goal_{}", invariant.name.replace('.', "__"));
             if invariant.uses_old {
                 self.of_steps(&name, invariant);
             } else {

@@ -123,6 +123,7 @@ fn failure(title: &str, claim: &str, status: FailureStatus) -> FailureVerdict {
         in_depth: false,
         status,
         restates: false,
+        covered: false,
         arm: None,
     }
 }
@@ -183,6 +184,7 @@ pub(super) fn report() -> Report {
         free: Vec::new(),
         searches: vec![ArmResult { states: 1234, ..ArmResult::default() }],
         worlds: Vec::new(),
+        uses: Vec::new(),
         seconds: 0.7,
     }
 }

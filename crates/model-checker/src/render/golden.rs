@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::words::{clean, free, place, said, slice, status, verdict, worlds};
+use super::words::{clean, free, place, said, slice, status, used, verdict, worlds};
 use crate::{FailureStatus, Report};
 
 /// No timings, and no sizes of explorations that end at the first find: those may differ from run
@@ -10,6 +10,9 @@ use crate::{FailureStatus, Report};
 pub fn golden(report: &Report) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "design {}: {}", clean(&report.design), verdict(report));
+    for line in used(report) {
+        let _ = writeln!(out, "uses {}", clean(&line));
+    }
     for told in worlds(report) {
         if let Some(name) = told.name {
             let _ = writeln!(out, "in {} for {}", clean(name), clean(&told.goals.join(", ")));

@@ -28,6 +28,20 @@ pub fn json(report: &Report) -> Value {
                 })
             })
             .collect::<Vec<_>>(),
+        "uses": report
+            .uses
+            .iter()
+            .map(|used| {
+                json!({
+                    "archetype": used.archetype,
+                    "noun": used.noun,
+                    "scope": used.scope,
+                    "hidden": used.hidden,
+                    "added": used.added,
+                    "left_out": used.left_out,
+                })
+            })
+            .collect::<Vec<_>>(),
         "goals": report.goals.iter().map(|held| goal(report, held)).collect::<Vec<_>>(),
         "failures": report.failures.iter().map(|held| failure(report, held)).collect::<Vec<_>>(),
         "witnesses": report
@@ -93,6 +107,7 @@ fn goal(report: &Report, goal: &GoalVerdict) -> Value {
         "kind": kind,
         "name": goal.name,
         "world": report.world_of(goal.goal),
+        "from": report.origin(&goal.name).map(|used| &used.archetype),
         "slice": goal.slice,
         "states": goal.states,
         "verdict": verdict,

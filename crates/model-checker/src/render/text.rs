@@ -6,7 +6,7 @@ use super::paint::Paint;
 use super::text_trace::trace;
 use super::words::{
     Told, all_searches, bytes, clean, free, length, place, place_of, reasons, said, seconds, size,
-    slice, status, unseen, verdict, worlds,
+    slice, status, unseen, used, verdict, worlds,
 };
 use super::{Shown, traces};
 use crate::{FailureStatus, FailureVerdict, Report, Verdict};
@@ -37,6 +37,9 @@ pub fn text(name: &str, report: &Report, which: Traces, paint: Paint) -> String 
         _ => paint.bad(word),
     };
     let _ = writeln!(out, "{}: {word} ({})", paint.strong(&clean(name)), reasons(report));
+    for line in used(report) {
+        let _ = writeln!(out, "  {} {}", paint.faint(&format!("{:<9}", "uses")), clean(&line));
+    }
     for told in worlds(report) {
         world(&mut out, &told, paint);
     }

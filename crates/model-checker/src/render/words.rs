@@ -73,6 +73,24 @@ pub(super) fn slice(goal: &GoalVerdict) -> Option<String> {
     })
 }
 
+/// What a design uses, one line each: `A08 as Seat, without cancel_seat`.
+pub(super) fn used(report: &Report) -> Vec<String> {
+    let one = |used: &design::model::Use| {
+        let mut line = format!("{} as {}", used.archetype, used.noun);
+        if !used.hidden.is_empty() {
+            line.push_str(&format!("; hidden {}", used.hidden.join(", ")));
+        }
+        if !used.added.is_empty() {
+            line.push_str(&format!("; added {}", used.added.join(", ")));
+        }
+        for left in &used.left_out {
+            line.push_str(&format!("; without {}, because {}", left.goal, left.because));
+        }
+        line
+    };
+    report.uses.iter().map(one).collect()
+}
+
 /// Every search of a check, added up: `12 searches, 345,678 states`.
 pub(super) fn all_searches(report: &Report) -> String {
     let states = report.searches.iter().map(|search| search.states).sum();
@@ -214,7 +232,7 @@ pub(super) fn reasons(report: &Report) -> String {
     if proved > 0 {
         parts.push(format!("{} proved", counted(proved, "goal")));
     }
-    for word in ["not known", "redundant", "vacuous", "load-bearing", "in depth"] {
+    for word in ["not known", "redundant", "vacuous", "load-bearing", "in depth", "covered"] {
         let count = report.failures.iter().filter(|f| summary_word(f) == word).count() as u64;
         if count > 0 {
             parts.push(format!("{} {word}", counted(count, "failure")));
@@ -233,6 +251,7 @@ pub(super) fn reasons(report: &Report) -> String {
 
 fn summary_word(failure: &FailureVerdict) -> &'static str {
     match &failure.status {
+        FailureStatus::Redundant { .. } if failure.covered => "covered",
         FailureStatus::Redundant { .. } if failure.expected() => "in depth",
         FailureStatus::Redundant { .. } => "redundant",
         FailureStatus::LoadBearing(_) => "load-bearing",
@@ -260,7 +279,10 @@ pub(super) fn status(failure: &FailureVerdict) -> (&'static str, String) {
             if failure.in_depth {
                 text.push_str(", as declared: defence in depth");
             }
-            ("redundant", text)
+            match failure.covered {
+                true => ("covered", text),
+                false => ("redundant", text),
+            }
         }
         FailureStatus::Vacuous { why } => ("vacuous", why.clone()),
         FailureStatus::Unknown { why } => ("not known", why.clone()),

@@ -110,7 +110,8 @@ pub struct Refused {
     pub prevents: Vec<String>,
     /// the steps that could be taken instead, if the caller asked for them
     pub legal: Vec<Value>,
-    /// of a clause that is not written in the design: what stands in the way, and what to do
+    /// of a clause that is not written in the design: what stands in the way, and what to do; of one that the
+    /// design adds to what it uses: to what
     pub why: Option<String>,
 }
 
@@ -133,9 +134,20 @@ pub fn refused(
         legal: Vec::new(),
         why: match refusal.reason {
             Reason::Range(outside) => Some(outside_text(&schema.design, operation, outside)),
+            Reason::Clause(at) => added_text(&schema.design, operation, at),
             _ => None,
         },
     }
+}
+
+/// Of a clause that the design adds to an operation of an archetype: which design that is.
+fn added_text(design: &Design, operation: &Operation, at: u32) -> Option<String> {
+    let clause = operation.guard.get(at as usize)?;
+    let used = design.added_to(&operation.name, &clause.name)?;
+    Some(format!(
+        "the guard `{}` does not hold now; the design `{}` adds it to `{}`, used as `{}`",
+        clause.name, design.name, used.archetype, used.noun
+    ))
 }
 
 /// Names what would lie outside its range, the range and the value.

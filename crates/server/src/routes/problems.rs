@@ -65,6 +65,13 @@ fn of_refusal(service: &Service, name: &str, clause: &str) -> Option<Page> {
          `legal` now."
             .to_string(),
     ];
+    let stem = clause.split('.').next().unwrap_or_default();
+    if let Some(used) = design.added_to(name, stem) {
+        paragraphs.push(format!(
+            "The design `{}` adds this clause to `{}`, which it uses as `{}`.",
+            design.name, used.archetype, used.noun
+        ));
+    }
     let prevented: Vec<&str> = prevents(&design.failures, OperationId::of(at), operation, clause);
     if !prevented.is_empty() {
         paragraphs.push(format!("Without it this could happen: {}.", prevented.join(", ")));

@@ -7,6 +7,7 @@ use syntax::tree::{ExprKind, ItemKind};
 
 use super::Answer;
 use crate::catalog::{self, Embedded};
+use crate::diagnostics;
 use crate::exit::Exit;
 use crate::load::load;
 use crate::output::Output;
@@ -14,16 +15,21 @@ use crate::output::Output;
 /// Print one archetype whole
 ///
 /// An invariant that is written with the name of a built-in family is shown as the ordinary
-/// language it stands for. What is printed is itself a design.
+/// language it stands for. What is printed is itself a design. `--flat` writes out everything that a design
+/// uses, as if it had been written by hand.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   steadfast show I02
+  steadfast show tickets --flat
   steadfast show tickets --json")]
 pub struct Show {
     /// An archetype's id, the name of a design in the catalog, or a path
     #[arg(value_name = "ID")]
     design: String,
+    /// With everything that it uses, under the names that it has there
+    #[arg(long)]
+    flat: bool,
     /// For a script: one object with the text and the compiled design
     #[arg(long)]
     json: bool,
@@ -33,12 +39,21 @@ impl Show {
     pub fn run(self, output: &mut Output) -> Answer {
         let loaded = load(&self.design)?;
         let text = expanded(&loaded.name, &loaded.text);
-        if !self.json {
+        if !self.json && !self.flat {
             output.print(&text);
             return Ok(Exit::Yes);
         }
-        let header = catalog::header(&loaded.text);
         let compiled = design::compile(&loaded.name, &loaded.text, &Embedded);
+        let flat = flat(&compiled, &loaded.text);
+        if !self.json {
+            if compiled.has_errors() {
+                diagnostics::tell(output, &loaded.name, &compiled.diagnostics, &compiled.sources);
+                return Ok(Exit::Wrong);
+            }
+            output.print(&flat);
+            return Ok(Exit::Yes);
+        }
+        let header = catalog::header(&loaded.text);
         let model = compiled.design.as_ref().map(design::to_json);
         let model: Option<Value> = model.and_then(|text| serde_json::from_str(&text).ok());
         let object = json!({
@@ -48,11 +63,17 @@ impl Show {
             "title": header.title,
             "text": loaded.text,
             "expanded": text,
+            "flat": flat,
             "compiled": model,
         });
         output.print(&format!("{object:#}\n"));
         Ok(Exit::Yes)
     }
+}
+
+/// Everything that is used, written out.
+pub fn flat(compiled: &design::Compiled, text: &str) -> String {
+    compiled.flat.as_ref().map_or_else(|| text.to_string(), |flat| syntax::format(flat).text)
 }
 
 /// The text with each use of a built-in family replaced by what it says, under a comment that

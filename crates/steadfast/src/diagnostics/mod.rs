@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn the_summary_counts_and_names_what_to_read() {
         let error = Diagnostic::error("E0301", Span::default(), "x");
-        let warning = Diagnostic::warning("W0801", Span::default(), "x");
+        let warning = Diagnostic::warning("W0701", Span::default(), "x");
         let said =
             |list: &[Diagnostic]| summary("a.design", list).lines().next().map(str::to_owned);
         assert_eq!(said(std::slice::from_ref(&error)).unwrap(), "a.design: 1 error");

@@ -174,7 +174,7 @@ fn class(item: &Item) -> Option<Class> {
     Some(match &item.kind {
         ItemKind::Design { .. } | ItemKind::Archetype { .. } => Class::Title,
         ItemKind::Header { .. } => Class::Header,
-        ItemKind::Use { .. } => Class::Use,
+        ItemKind::Use(_) => Class::Use,
         ItemKind::Actor(_) => Class::Actor,
         ItemKind::Subject(_) | ItemKind::Blob { .. } => Class::Subject,
         ItemKind::Define(_) => Class::Define,

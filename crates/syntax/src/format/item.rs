@@ -24,13 +24,7 @@ impl Builder<'_, '_> {
                 self.space();
                 self.row(values, Self::header_value);
             }
-            ItemKind::Use { archetype, noun } => {
-                self.lead("use");
-                self.solid(archetype.span);
-                self.space();
-                self.lead("as");
-                self.solid(noun.span);
-            }
+            ItemKind::Use(used) => self.used(used),
             ItemKind::Actor(actor) => self.actor(actor),
             ItemKind::Subject(subject) => self.subject(subject),
             ItemKind::Blob { name } => {

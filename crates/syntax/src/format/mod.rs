@@ -11,6 +11,7 @@
 mod builder;
 mod check;
 mod comments;
+mod composition;
 mod doc;
 mod expr;
 mod failure;

@@ -52,7 +52,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn state(&mut self, state: &StateItem) {
+    pub fn state(&mut self, state: &StateItem) {
         self.expect(TokenKind::Word);
         self.space();
         self.solid(state.name.span);

@@ -22,7 +22,8 @@ impl Parser<'_> {
 
     /// `races for one_winner, in_time`
     fn check_name(&mut self) -> Option<CheckName> {
-        if !self.at(TokenKind::Word) || self.at_check_key() || self.at_item_start() {
+        let scoped = self.world_name_ends(self.at).is_some();
+        if !self.at(TokenKind::Word) || self.at_check_key() && !scoped || self.at_item_start() {
             return None;
         }
         // `check for one_winner { … }`: the name is missing, not `for`
@@ -34,18 +35,33 @@ impl Parser<'_> {
             self.report(Diagnostic::error("E0106", self.here(), message).help(help));
             self.missing_name()
         } else {
-            self.name("`{` or the name of a world")
+            self.scoped_name("`{` or the name of a world")
         };
         let mut goals = Vec::new();
         if self.eat_word("for") {
             loop {
-                goals.push(self.name("the name of a goal"));
+                goals.push(self.scoped_name("the name of a goal"));
                 if self.lost || !self.eat(TokenKind::Comma) {
                     break;
                 }
             }
         }
         Some(CheckName { name, goals })
+    }
+
+    /// `seat.races for` or `seat.races {`: where the name of a world that stands here ends.
+    pub(super) fn world_name_ends(&self, index: usize) -> Option<usize> {
+        let kind = |at: usize| self.pieces.get(at).map_or(TokenKind::End, |piece| piece.kind);
+        let mut at = index + 1;
+        while kind(at) == TokenKind::Dot && kind(at + 1) == TokenKind::Word {
+            at += 2;
+        }
+        let leads_on = match kind(at) {
+            TokenKind::OpenBrace => true,
+            TokenKind::Word => self.text_of(&self.pieces[at]) == "for",
+            _ => false,
+        };
+        (kind(index) == TokenKind::Word && leads_on).then_some(at)
     }
 
     fn check_entries(&mut self, open: usize, entries: &mut Vec<CheckEntry>) {

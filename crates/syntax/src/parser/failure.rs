@@ -75,7 +75,7 @@ impl Parser<'_> {
             targets.push(self.without_target());
         }
         self.expect_word("breaks", "and an invariant after what is taken away");
-        let breaks = self.name("the invariant that breaks");
+        let breaks = self.scoped_name("the invariant that breaks");
         let in_depth = !self.lost && self.at_word("in") && self.word(1) == "depth";
         if in_depth {
             self.bump();

@@ -193,14 +193,6 @@ impl Parser<'_> {
         ItemKind::Archetype { id, name, title }
     }
 
-    fn use_archetype(&mut self) -> ItemKind {
-        self.bump();
-        let archetype = self.name("the identifier of an archetype");
-        self.expect_word("as", "and the noun that takes the place of `X`");
-        let noun = self.name("the noun that takes the place of `X`");
-        ItemKind::Use { archetype, noun }
-    }
-
     fn header(&mut self, property: HeaderProperty) -> ItemKind {
         self.bump();
         let values = self.header_values();
@@ -324,7 +316,7 @@ impl Parser<'_> {
     /// `invariant n: expr`, `recovers n: expr`
     fn property(&mut self, what: &str) -> (Name, crate::tree::Expr) {
         self.bump();
-        let name = self.name(what);
+        let name = self.scoped_name(what);
         self.expect(TokenKind::Colon, ":", "and an expression after the name");
         (name, self.expr())
     }

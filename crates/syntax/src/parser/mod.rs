@@ -7,6 +7,7 @@
 //! - a missing closing bracket is named where it belongs and then taken as written.
 
 mod check;
+mod composition;
 mod effect;
 mod expr;
 mod failure;
@@ -240,6 +241,18 @@ impl<'s> Parser<'s> {
         }
         self.fail(diagnostic);
         self.missing_name()
+    }
+
+    /// `seat.one_winner`: a name that may have a scope before it.
+    fn scoped_name(&mut self, what: &str) -> Name {
+        let mut name = self.name(what);
+        while !self.lost && self.at(TokenKind::Dot) && self.nth(1) == TokenKind::Word {
+            self.bump();
+            let part = self.take_name();
+            name.text = format!("{}.{}", name.text, part.text);
+            name.span = name.span.to(part.span);
+        }
+        name
     }
 
     fn text(&mut self, what: &str) -> Text {

@@ -8,7 +8,7 @@ impl Parser<'_> {
     /// `protocol main { … }`
     pub(super) fn protocol(&mut self) -> ItemKind {
         self.bump();
-        let name = self.name("the name of the protocol");
+        let name = self.scoped_name("the name of the protocol");
         let open = self.at;
         let mut paths = Vec::new();
         if self.open_body("the steps of the protocol", |p| p.nth(1) == TokenKind::OpenBracket) {

@@ -190,8 +190,10 @@ impl Parser<'_> {
         };
         let name_next = kind(1) == TokenKind::Word && !OPERATOR_WORDS.contains(&word(1));
         match word(0) {
-            "design" | "archetype" | "use" | "actor" | "subject" | "blob" | "define" | "view"
-            | "protocol" | "invariant" | "recovers" | "leads_to" => name_next,
+            "design" | "archetype" | "use" | "blob" | "define" | "view" | "protocol"
+            | "invariant" | "recovers" | "leads_to" => name_next,
+            // `actor user is buyer` is a line of a `use`
+            "actor" | "subject" => name_next && word(2) != "is",
             "family" | "ownership" | "trust" | "input" | "output" | "decorates" => {
                 name_next || kind(1) == TokenKind::Text
             }
@@ -209,7 +211,7 @@ impl Parser<'_> {
             "defence" => name_next && kind(2) == TokenKind::Dot,
             "check" => {
                 kind(1) == TokenKind::OpenBrace
-                    || name_next && (word(2) == "for" || kind(2) == TokenKind::OpenBrace)
+                    || name_next && self.world_name_ends(index + 1).is_some()
             }
             _ => false,
         }
@@ -221,7 +223,8 @@ impl Parser<'_> {
         let mut closers = vec![None; self.pieces.len()];
         let mut open: Vec<usize> = Vec::new();
         let mut waiting = [0usize; 3];
-        // the braces of `refused by compiler CODE { items }`, which items do not pass over
+        // the braces of `refused by compiler CODE { items }` and of `instead { step … }`, which items do not
+        // pass over
         let mut holding_items: Vec<usize> = Vec::new();
         for index in 0..self.pieces.len() {
             let kind = self.pieces[index].kind;
@@ -262,12 +265,12 @@ impl Parser<'_> {
     }
 
     fn holds_items(&self, brace: usize) -> bool {
-        let Some(word) = brace.checked_sub(2).map(|index| &self.pieces[index]) else {
-            return false;
+        let is = |back: usize, word: &str| {
+            let piece = brace.checked_sub(back).map(|index| &self.pieces[index]);
+            piece.is_some_and(|it| it.kind == TokenKind::Word && self.text_of(it) == word)
         };
-        self.pieces[brace].kind == TokenKind::OpenBrace
-            && word.kind == TokenKind::Word
-            && self.text_of(word) == "compiler"
+        let opens = self.pieces[brace].kind == TokenKind::OpenBrace;
+        opens && (is(2, "compiler") || is(1, "instead"))
     }
 }
 

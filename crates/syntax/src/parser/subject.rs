@@ -51,7 +51,7 @@ impl Parser<'_> {
         }
     }
 
-    fn states(&mut self) -> Vec<StateItem> {
+    pub(super) fn states(&mut self) -> Vec<StateItem> {
         let open = self.at;
         if !self.open_body("the state of the subject", |p| p.at_state_start()) {
             return Vec::new();

@@ -28,11 +28,8 @@ pub enum ItemKind {
         property: HeaderProperty,
         values: Vec<HeaderValue>,
     },
-    /// `use A08 as Ticket`
-    Use {
-        archetype: Name,
-        noun: Name,
-    },
+    /// `use A08 as Ticket { … }`
+    Use(UseItem),
     Actor(ActorItem),
     Subject(SubjectItem),
     /// `blob NAME`: content addressed by its hash; the name is the type of a digest

@@ -4,6 +4,7 @@
 //! What could not be read is left out of the tree (or stands in it as an `Error` node) and is
 //! named in a diagnostic.
 
+mod composition;
 mod expr;
 mod item;
 mod operation;
@@ -11,6 +12,7 @@ mod proof;
 mod stmt;
 mod view;
 
+pub use composition::*;
 pub use expr::*;
 pub use item::*;
 pub use operation::*;

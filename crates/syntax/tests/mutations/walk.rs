@@ -54,9 +54,10 @@ impl Walked {
                 self.spans.extend(title.as_ref().map(|text| text.span));
             }
             ItemKind::Header { values, .. } => self.values(values),
-            ItemKind::Use { archetype, noun } => {
-                self.name(archetype);
-                self.name(noun);
+            ItemKind::Use(used) => {
+                self.name(&used.archetype);
+                self.name(&used.noun);
+                used.changes.iter().for_each(|change| self.change(change));
             }
             ItemKind::Actor(actor) => {
                 self.name(&actor.name);
@@ -108,6 +109,43 @@ impl Walked {
             }
             ItemKind::Check(check) => check.entries.iter().for_each(|entry| self.entry(entry)),
             ItemKind::Error => self.errors += 1,
+        }
+    }
+
+    fn change(&mut self, change: &UseChange) {
+        self.spans.push(change.span);
+        match &change.kind {
+            UseChangeKind::Actor { name, is } | UseChangeKind::Subject { name, is } => {
+                self.name(name);
+                self.name(is);
+            }
+            UseChangeKind::States { subject, states } => {
+                self.name(subject);
+                states.iter().for_each(|state| self.state(state));
+            }
+            UseChangeKind::Clauses { operation, clauses } => {
+                self.name(operation);
+                self.clauses(clauses);
+            }
+            UseChangeKind::Effects(more) => {
+                self.name(&more.operation);
+                self.block(&more.body);
+            }
+            UseChangeKind::Rename { owner, name, to } => {
+                owner.iter().for_each(|owner| self.name(owner));
+                self.name(name);
+                self.name(to);
+            }
+            UseChangeKind::Hide { operation } => self.name(operation),
+            UseChangeKind::Instead { operation, items } => {
+                self.name(operation);
+                self.deeper(|walked| walked.items(items));
+            }
+            UseChangeKind::WithoutGoal { goal, because } => {
+                self.name(goal);
+                self.spans.push(because.span);
+            }
+            UseChangeKind::Error => self.errors += 1,
         }
     }
 

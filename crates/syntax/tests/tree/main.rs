@@ -352,9 +352,7 @@ fn the_small_items() {
     assert!(
         matches!(item("archetype I02 Claim"), ItemKind::Archetype { id, title: None, .. } if id.text == "I02")
     );
-    assert!(
-        matches!(item("use A08 as Ticket"), ItemKind::Use { noun, .. } if noun.text == "Ticket")
-    );
+    assert!(matches!(item("use A08 as Ticket"), ItemKind::Use(used) if used.noun.text == "Ticket"));
     assert!(matches!(item("blob Layer"), ItemKind::Blob { name } if name.text == "Layer"));
     assert!(
         matches!(item("define p(x: int) = x + 1"), ItemKind::Define(d) if show(&d.body) == "(Add x 1)")
