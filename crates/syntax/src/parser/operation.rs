@@ -144,7 +144,9 @@ impl Parser<'_> {
                 }
                 ("limit", OperationKind::Step { .. } | OperationKind::Read) => {
                     let said = self.rate();
-                    rate.replace(said).is_some()
+                    let twice = rate.is_some();
+                    rate = said.or(rate);
+                    twice
                 }
                 // a body whose brace is missing
                 _ if self.at_statement_start() || self.at_answer() => return rate,
@@ -164,28 +166,29 @@ impl Parser<'_> {
     }
 
     /// `limit 5 per 1m per me`
-    fn rate(&mut self) -> Rate {
+    fn rate(&mut self) -> Option<Rate> {
         self.bump();
         let count = self.sum_level();
-        self.rate_word("per");
+        if !self.rate_word("per") {
+            return None;
+        }
         let per = self.sum_level();
-        self.rate_word("per");
-        self.rate_word("me");
-        Rate { count, per }
+        (self.rate_word("per") && self.rate_word("me")).then_some(Rate { count, per })
     }
 
-    fn rate_word(&mut self, word: &str) {
+    fn rate_word(&mut self, word: &str) -> bool {
         if self.lost {
-            return;
+            return false;
         }
         if self.at_word(word) {
             self.bump();
-            return;
+            return true;
         }
         let message = format!("expected `{word}`, found {}", self.found());
         let help = "a limit is written `limit 5 per 1m per me`";
         self.fail(Diagnostic::error("E0116", self.here(), message).help(help));
         self.skip_to_body();
+        false
     }
 
     fn unknown_modifier(&mut self, found: &str, word: &str) {
