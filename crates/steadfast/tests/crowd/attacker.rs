@@ -117,7 +117,7 @@ fn first(kind: Kind) -> String {
 
 fn more(kind: Kind, pressed: usize) -> Option<Vec<u8>> {
     match kind {
-        Kind::SlowHead | Kind::SlowBody => (pressed % 10 == 0).then(|| b"x".to_vec()),
+        Kind::SlowHead | Kind::SlowBody => pressed.is_multiple_of(10).then(|| b"x".to_vec()),
         Kind::PagesUnread | Kind::StepsUnread if pressed < 50 => Some(first(kind).into_bytes()),
         // masked with zeros
         Kind::PingsUnread if pressed < 50 => Some([0x89, 0x80, 0, 0, 0, 0].repeat(200)),
