@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use store::{
     Blobs, Commit, Cursor, Decision, Description, Error as StoreError, FeedPage, Key, Limits,
-    LocalStore, Page, Partition, Pending, Progress, Record, Scan, Store, Ticket, Transaction,
+    LocalStore, Page, Partition, Pending, Progress, Record, Scan, Store, Ticket, Transaction, Turn,
 };
 
 use crate::embedded::Embedded;
@@ -113,6 +113,14 @@ impl LocalStore for Embedded {
         run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
     ) -> store::Result<Ticket> {
         self.shared.transact(run)
+    }
+
+    fn turn(&self, run: &mut dyn FnMut(&mut dyn Turn)) -> store::Result<Ticket> {
+        self.shared.turn(run)
+    }
+
+    fn room(&self) -> Option<Pending<'_, ()>> {
+        self.shared.room()
     }
 
     fn progress(&self) -> &Arc<Progress> {

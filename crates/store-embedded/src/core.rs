@@ -7,7 +7,7 @@ use store::{Decision, Error, Result, Transaction};
 
 use crate::encoding::LENGTH_BYTES;
 use crate::frame::{FRAME_BYTES, LastFrame, Layout, SECTOR_BYTES};
-use crate::map::Map;
+use crate::map::{Map, Place};
 use crate::options::Options;
 use crate::segment::{START_BYTES, Segment};
 use crate::transaction::{EmbeddedTransaction, Read, Written};
@@ -135,11 +135,23 @@ impl Core {
         self.segment.bytes.saturating_sub(self.offset)
     }
 
-    /// Runs one transaction. Answers with the position of what it saw or wrote.
+    /// Whether a commit may be added; if not, why.
+    pub fn room_for_commit(&self, options: &Options) -> Result<()> {
+        let has_room = self.has_room(options);
+        match &self.full {
+            Some(why) if !has_room => Err(Error::Full(why.clone())),
+            _ if !has_room || self.is_crowded(options) => Err(Error::Busy),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs one transaction, which most likely reads records at the expected places. Answers with the
+    /// position of what it saw or wrote.
     pub fn transact(
         &mut self,
         options: &Options,
         room: Result<()>,
+        expected: &[Option<Place>],
         run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
     ) -> Result<u64> {
         let start = self.batch.end;
@@ -154,6 +166,7 @@ impl Core {
             writes: &mut self.writes,
             index: BTreeMap::new(),
             read: Read::default(),
+            expected,
             position,
             fed: false,
             bytes: 0,

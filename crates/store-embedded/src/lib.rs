@@ -45,6 +45,7 @@ mod segment;
 mod shared;
 mod snapshot;
 mod transaction;
+mod turn;
 mod upkeep;
 
 pub use backup::{Restore, Target, Verified, restore, verify, verify_on};

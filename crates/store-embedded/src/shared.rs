@@ -1,12 +1,17 @@
 //! What the store's tasks and those who call it share.
 
+use std::future::poll_fn;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
-use std::task::Waker;
+use std::task::{Poll, Waker};
+use std::time::Duration;
 
-use store::{Decision, Error, Progress, Result, Signal, Surroundings, Ticket, Transaction};
+use store::{
+    Decision, Error, Moment, Pending, Progress, Result, Signal, Surroundings, Ticket, Transaction,
+    Turn,
+};
 
 use crate::core::{Core, Phase};
 use crate::disk::Disk;
@@ -17,6 +22,7 @@ use crate::options::Options;
 use crate::scrubbed::Scrubbed;
 use crate::seal::SealFile;
 use crate::segment::Segment;
+use crate::turn::EmbeddedTurn;
 use crate::upkeep::Housekeeping;
 
 #[derive(Debug)]
@@ -83,6 +89,14 @@ fn wake(task: &OnceLock<Waker>) {
     }
 }
 
+/// What there is to wait for before a commit is added.
+enum Awaited {
+    /// It is added, or told why it cannot be.
+    Nothing(Result<()>),
+    /// The signal of room, when it has rung more often; but not for longer.
+    Ring { times: u64, left: Duration },
+}
+
 impl Shared {
     pub fn surroundings(&self) -> &dyn Surroundings {
         &*self.options.surroundings
@@ -98,37 +112,83 @@ impl Shared {
     ) -> Result<Ticket> {
         let (mut core, room) = self.with_room();
         core.is_open()?;
-        let position = core.transact(&self.options, room, run)?;
+        let position = core.transact(&self.options, room, &[], run)?;
+        self.wake_committer(core);
+        Ok(Ticket::new(position, &self.progress))
+    }
+
+    /// Runs the transactions of a group under one lock.
+    pub fn turn(&self, run: &mut dyn FnMut(&mut dyn Turn)) -> Result<Ticket> {
+        let mut core = self.core();
+        core.is_open()?;
+        run(&mut EmbeddedTurn { core: &mut core, options: &self.options, places: Vec::new() });
+        let position = core.position;
+        self.wake_committer(core);
+        Ok(Ticket::new(position, &self.progress))
+    }
+
+    /// It is woken when it waits for as many commits as there are now.
+    fn wake_committer(&self, mut core: MutexGuard<'_, Core>) {
         if core.committer_waits && core.commits() >= core.commits_wanted {
             core.committer_waits = false;
             self.tasks.wake_committer();
         }
-        drop(core);
-        Ok(Ticket::new(position, &self.progress))
     }
 
-    /// The state, and whether a commit may be added. Waits a while for room.
+    /// The state, and whether a commit may be added. Holds up whoever calls this while it waits for
+    /// room.
     fn with_room(&self) -> (MutexGuard<'_, Core>, Result<()>) {
-        let mut core = self.core();
         let mut since = None;
         loop {
-            let has_room = core.has_room(&self.options);
-            if core.phase != Phase::Open || has_room && !core.is_crowded(&self.options) {
-                return (core, Ok(()));
-            }
-            if let Some(why) = core.full.clone().filter(|_| !has_room) {
-                return (core, Err(Error::Full(why)));
-            }
-            let now = self.surroundings().now();
-            let waited = now.since(*since.get_or_insert(now));
-            let Some(left) = self.options.busy_after.checked_sub(waited) else {
-                return (core, Err(Error::Busy));
+            let core = self.core();
+            let (times, left) = match self.awaited(&core, &mut since) {
+                Awaited::Nothing(room) => return (core, room),
+                Awaited::Ring { times, left } => (times, left),
             };
-            // Asked for while nobody can make room.
-            let times = self.room.times();
             drop(core);
             self.surroundings().wait(pin!(self.room.after(times)), Some(left));
-            core = self.core();
+        }
+    }
+
+    /// Ready when there is room for a commit, or tells why there will be none soon. None: there is
+    /// nothing to wait for.
+    pub fn room(&self) -> Option<Pending<'_, ()>> {
+        let mut since = None;
+        let awaited = self.awaited(&self.core(), &mut since);
+        let Awaited::Ring { mut times, mut left } = awaited else { return None };
+        Some(Box::pin(async move {
+            loop {
+                let mut over = self.surroundings().sleep(left);
+                let mut rung = pin!(self.room.after(times));
+                poll_fn(|context| match rung.as_mut().poll(context) {
+                    Poll::Ready(()) => Poll::Ready(()),
+                    Poll::Pending => over.as_mut().poll(context),
+                })
+                .await;
+                let awaited = self.awaited(&self.core(), &mut since);
+                match awaited {
+                    Awaited::Nothing(room) => return room,
+                    Awaited::Ring { times: again, left: rest } => (times, left) = (again, rest),
+                }
+            }
+        }))
+    }
+
+    /// What there is to wait for before a commit is added.
+    fn awaited(&self, core: &Core, since: &mut Option<Moment>) -> Awaited {
+        let room = core.room_for_commit(&self.options);
+        if core.phase != Phase::Open {
+            return Awaited::Nothing(Ok(()));
+        }
+        if room != Err(Error::Busy) {
+            return Awaited::Nothing(room);
+        }
+        let now = self.surroundings().now();
+        let waited = now.since(*since.get_or_insert(now));
+        match self.options.busy_after.checked_sub(waited) {
+            None => Awaited::Nothing(room),
+            // Asked for while nobody can make room.
+            Some(left) => Awaited::Ring { times: self.room.times(), left },
         }
     }
 

@@ -52,6 +52,8 @@ pub struct EmbeddedTransaction<'a> {
     pub writes: &'a mut Vec<Written>,
     pub index: BTreeMap<Box<[u8]>, usize>,
     pub read: Read,
+    /// Where the records are that it most likely reads.
+    pub expected: &'a [Option<Place>],
     pub position: u64,
     pub fed: bool,
     /// Keys, values and entries.
@@ -114,7 +116,11 @@ impl Transaction for EmbeddedTransaction<'_> {
         {
             return self.value(written).map(|value| (Version(self.position), value));
         }
-        let place = self.map.find(key)?;
+        let expected = self.expected.iter().flatten().find(|place| self.map.holds(**place, key));
+        let place = match expected {
+            Some(place) => *place,
+            None => self.map.find(key)?,
+        };
         self.read.remember(place);
         Some(self.map.at(place))
     }

@@ -78,15 +78,38 @@ fn put_digits(text: &mut [u8], end: usize, number: u64) -> usize {
     }
 }
 
+/// The longest text of a cursor: two numbers and what stands between them.
+const TEXT_BYTES_MAX: usize = 31;
+
+impl Cursor {
+    /// Its text, at the end of the room; gives where it begins. Every answer of a store carries one: digit by
+    /// digit is several times as fast as `write!`.
+    fn write(self, room: &mut [u8; TEXT_BYTES_MAX]) -> usize {
+        let at = put_digits(room, TEXT_BYTES_MAX, self.position) - 1;
+        room[at] = b'-';
+        put_digits(room, at, self.partition.0.into())
+    }
+
+    /// Appends its text.
+    pub fn put(self, out: &mut Vec<u8>) {
+        let mut room = [0; TEXT_BYTES_MAX];
+        let at = self.write(&mut room);
+        out.extend_from_slice(&room[at..]);
+    }
+
+    /// The same as `to_string`, without its machinery.
+    pub fn text(self) -> String {
+        let mut room = [0; TEXT_BYTES_MAX];
+        let at = self.write(&mut room);
+        str::from_utf8(&room[at..]).expect("digits").to_owned()
+    }
+}
+
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Every answer of a store carries one: digit by digit is several times as fast as `write!`.
-        let mut text = [0; 31];
-        let mut at = put_digits(&mut text, 31, self.position);
-        at -= 1;
-        text[at] = b'-';
-        at = put_digits(&mut text, at, self.partition.0.into());
-        f.write_str(str::from_utf8(&text[at..]).unwrap_or_default())
+        let mut room = [0; TEXT_BYTES_MAX];
+        let at = self.write(&mut room);
+        f.write_str(str::from_utf8(&room[at..]).expect("digits"))
     }
 }
 
@@ -109,6 +132,10 @@ mod tests {
     fn text_and_bytes_lead_back_to_the_cursor() {
         let cursor = Cursor::at(Partition(7), 1 << 40);
         assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        let mut text = b"at ".to_vec();
+        cursor.put(&mut text);
+        assert_eq!(text, format!("at {}", cursor.text()).into_bytes());
+        assert_eq!(cursor.text(), cursor.to_string());
         assert_eq!(Cursor::from_bytes(cursor.to_bytes()), cursor);
         assert_eq!(Cursor::at(Partition(0), 0).to_string(), "0-0");
         let last = Cursor::at(Partition(u32::MAX), u64::MAX).to_string();

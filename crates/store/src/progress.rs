@@ -30,6 +30,8 @@ struct Waiting {
 
 enum Waiter {
     Task(Waker),
+    /// a group, which waits for one position
+    Tasks(Vec<Waker>),
     Call(Callback),
 }
 
@@ -37,6 +39,7 @@ impl Waiter {
     fn notify(self, outcome: Result<()>) {
         match self {
             Waiter::Task(waker) => waker.wake(),
+            Waiter::Tasks(wakers) => wakers.into_iter().for_each(Waker::wake),
             Waiter::Call(callback) => callback(outcome),
         }
     }
@@ -96,6 +99,14 @@ impl Progress {
     /// Calls back when this position is durable or never will be; at once if that is known.
     pub fn on_durable(&self, position: u64, callback: Callback) {
         match self.enlist(position, || Waiter::Call(callback)) {
+            Ok(()) => {}
+            Err((outcome, waiter)) => waiter().notify(outcome),
+        }
+    }
+
+    /// Wakes all of these when this position is durable or never will be; at once if that is known.
+    pub fn wake_all(&self, position: u64, wakers: Vec<Waker>) {
+        match self.enlist(position, || Waiter::Tasks(wakers)) {
             Ok(()) => {}
             Err((outcome, waiter)) => waiter().notify(outcome),
         }

@@ -1,13 +1,14 @@
 //! A store in this process that is wrong on purpose.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use store::{
-    Blobs, Commit, Cursor, Decision, Description, FeedPage, Key, KeyRange, Limits, LocalStore,
-    Memory, Page, Partition, Pending, Progress, Record, Scan, Store, Ticket, Transaction, Version,
-    Visit,
+    Blobs, Commit, Cursor, Decision, Description, FeedPage, Key, KeyRange, Keys, Limits,
+    LocalStore, Memory, Page, Partition, Pending, Progress, Record, Scan, Store, Ticket,
+    Transaction, Turn, Version, Visit,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,6 +39,52 @@ impl Wrong {
 
     fn now(&self, fault: Fault) -> bool {
         self.fault == fault && self.calls.fetch_add(1, Ordering::Relaxed) % 9 == 8
+    }
+}
+
+impl Wrong {
+    fn run(
+        &self,
+        transaction: &mut dyn Transaction,
+        run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
+    ) -> Decision {
+        let mut before = self.before.lock().unwrap();
+        let stale = self.now(Fault::StaleGuard);
+        let mut seen = Seen { right: transaction, before: &before, stale, overwritten: Vec::new() };
+        let decision = run(&mut seen);
+        let overwritten = seen.overwritten;
+        if decision == Decision::Commit {
+            if self.now(Fault::LostUpdate) {
+                return Decision::Abandon;
+            }
+            before.extend(overwritten);
+        }
+        decision
+    }
+}
+
+/// The same for every transaction of a group.
+struct WrongTurn<'a> {
+    store: &'a Wrong,
+    right: &'a mut dyn Turn,
+}
+
+impl Turn for WrongTurn<'_> {
+    fn look_up(&mut self, keys: &Keys) {
+        self.right.look_up(keys);
+    }
+
+    fn has_room(&self) -> bool {
+        self.right.has_room()
+    }
+
+    fn transact(
+        &mut self,
+        expected: Range<usize>,
+        run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
+    ) -> store::Result<u64> {
+        let store = self.store;
+        self.right.transact(expected, &mut |transaction| store.run(transaction, run))
     }
 }
 
@@ -90,21 +137,12 @@ impl LocalStore for Wrong {
         run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
     ) -> store::Result<Ticket> {
         let local = self.right.local().expect("memory is local");
-        local.transact(&mut |transaction| {
-            let mut before = self.before.lock().unwrap();
-            let stale = self.now(Fault::StaleGuard);
-            let mut seen =
-                Seen { right: transaction, before: &before, stale, overwritten: Vec::new() };
-            let decision = run(&mut seen);
-            let overwritten = seen.overwritten;
-            if decision == Decision::Commit {
-                if self.now(Fault::LostUpdate) {
-                    return Decision::Abandon;
-                }
-                before.extend(overwritten);
-            }
-            decision
-        })
+        local.transact(&mut |transaction| self.run(transaction, run))
+    }
+
+    fn turn(&self, run: &mut dyn FnMut(&mut dyn Turn)) -> store::Result<Ticket> {
+        let local = self.right.local().expect("memory is local");
+        local.turn(&mut |turn| run(&mut WrongTurn { store: self, right: turn }))
     }
 
     fn progress(&self) -> &Arc<Progress> {

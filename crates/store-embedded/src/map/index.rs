@@ -57,6 +57,19 @@ impl Index {
         None
     }
 
+    /// The first slot of the bucket of a hash.
+    pub fn head(&self, hash: u32) -> u32 {
+        self.heads[self.bucket(hash)]
+    }
+
+    /// The first slot from this one on whose key has this hash. It may be another key's.
+    pub fn likely(slots: &Slots, mut number: u32, hash: u32) -> u32 {
+        while number != NONE && slots.hash(number) != hash {
+            number = slots.next(number);
+        }
+        number
+    }
+
     pub fn add(&mut self, slots: &mut Slots, number: u32) {
         let bucket = self.bucket(slots.hash(number));
         slots.set_next(number, self.heads[bucket]);

@@ -10,7 +10,7 @@ mod slots;
 
 use std::ops::Bound;
 
-use store::{KeyRange, Version};
+use store::{KeyRange, Keys, Version};
 
 use self::index::Index;
 pub use self::index::KeyHasher;
@@ -50,6 +50,24 @@ impl Map {
 
     pub fn find(&self, key: &[u8]) -> Option<Place> {
         self.index.find(&self.slots, self.index.hash(key), key).map(Place)
+    }
+
+    /// Where the records under these keys are, in their order. In the memory of a large store every look
+    /// waits, and one look does not wait for another: so first all buckets are looked at, then all
+    /// slots, then all records.
+    pub fn find_all(&self, keys: &Keys, places: &mut Vec<Option<Place>>) {
+        let hashes: Vec<u32> = keys.iter().map(|key| self.index.hash(key)).collect();
+        let heads: Vec<u32> = hashes.iter().map(|hash| self.index.head(*hash)).collect();
+        let looked = hashes.iter().zip(&heads);
+        let likely: Vec<u32> =
+            looked.map(|(hash, head)| Index::likely(&self.slots, *head, *hash)).collect();
+        places.clear();
+        places.extend(
+            likely
+                .iter()
+                .zip(keys.iter())
+                .map(|(number, key)| self.slots.holds(*number, key).then_some(Place(*number))),
+        );
     }
 
     pub fn at(&self, place: Place) -> (Version, &[u8]) {

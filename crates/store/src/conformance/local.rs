@@ -7,7 +7,7 @@ use super::expect::{all_fed, commit, equal, holds, value, version};
 use super::{Check, Outcome};
 use crate::contract::Store;
 use crate::key::KeyRange;
-use crate::local::{Decision, Transaction};
+use crate::local::{Decision, Keys, Transaction};
 use crate::{Commit, Error, Version};
 
 pub const CHECKS: &[Check] = &[
@@ -16,6 +16,7 @@ pub const CHECKS: &[Check] = &[
     Check { name: "an abandoned transaction leaves nothing", run: abandoned },
     Check { name: "a transaction is read and fed like a commit", run: same_story },
     Check { name: "a transaction over the limit leaves nothing", run: too_large },
+    Check { name: "the transactions of a turn see what the earlier ones wrote", run: turn },
 ];
 
 fn keys(transaction: &dyn Transaction, range: &KeyRange, reverse: bool) -> String {
@@ -138,4 +139,60 @@ fn too_large(store: &dyn Store) -> Outcome {
     });
     holds("it is refused as too large", matches!(outcome, Err(Error::TooLarge { .. })))?;
     equal("what is there", value(store, "small")?, None)
+}
+
+/// What was looked up for a whole group may be written, deleted and made anew by the earlier ones of it.
+fn turn(store: &dyn Store) -> Outcome {
+    let Some(local) = store.local() else { return Ok(()) };
+    commit(store, Commit::new().put("a", "1").put("b", "1"))?;
+    let mut keys = Keys::default();
+    ["a", "b", "c", "a", "b", "c"].iter().for_each(|key| keys.push(key.as_bytes()));
+    let mut positions = Vec::new();
+    let mut outcome = Ok(());
+    let large = vec![0; store.limits().commit_bytes_max as usize + 1];
+    let ticket = local.turn(&mut |turn| {
+        turn.look_up(&keys);
+        holds("there is room", turn.has_room()).unwrap_or_else(|wrong| outcome = Err(wrong));
+        positions.push(turn.transact(0..3, &mut |transaction| {
+            transaction.put(b"a", b"2");
+            transaction.delete(b"b");
+            transaction.put(b"c", b"2");
+            transaction.feed(b"first");
+            Decision::Commit
+        }));
+        // neither of these leaves anything
+        positions.push(turn.transact(0..0, &mut |transaction| {
+            transaction.put(b"a", b"abandoned");
+            Decision::Abandon
+        }));
+        positions.push(turn.transact(0..0, &mut |transaction| {
+            transaction.put(b"a", b"large");
+            transaction.feed(&large);
+            Decision::Commit
+        }));
+        positions.push(turn.transact(3..6, &mut |transaction| {
+            outcome = (|| {
+                let found = |key: &[u8]| transaction.get(key).map(|(_, value)| value.to_vec());
+                equal("a record that was written", found(b"a"), Some(b"2".to_vec()))?;
+                equal("a record that was deleted", found(b"b"), None)?;
+                equal("a record that was made", found(b"c"), Some(b"2".to_vec()))
+            })();
+            transaction.put(b"b", b"3");
+            transaction.feed(b"second");
+            Decision::Commit
+        }));
+    })?;
+    outcome?;
+    let [Ok(first), Ok(second), Err(Error::TooLarge { .. }), Ok(last)] = &positions[..] else {
+        return holds("each is taken or refused on its own", false);
+    };
+    holds("each has a position of its own", first < last)?;
+    equal("the position of what one saw", second, first)?;
+    equal("the position of the turn", ticket.position(), *last)?;
+    ticket.wait()?;
+    for (key, expected) in [("a", "2"), ("b", "3"), ("c", "2")] {
+        equal(key, value(store, key)?, Some(expected.to_owned()))?;
+    }
+    equal("the version of an earlier one", version(store, "a")?, Version(*first))?;
+    equal("the feed", all_fed(store, 10)?, vec!["first".into(), "second".into()])
 }

@@ -5,7 +5,7 @@ mod transaction;
 
 use std::collections::BTreeMap;
 use std::future::ready;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -19,7 +19,7 @@ use crate::cursor::{Cursor, Partition};
 use crate::error::{Error, Result};
 use crate::key::{Key, KeyRange};
 use crate::limits::Limits;
-use crate::local::{Decision, LocalStore, Ticket, Transaction};
+use crate::local::{Decision, Keys, LocalStore, Ticket, Transaction, Turn};
 use crate::pending::Pending;
 use crate::progress::Progress;
 use crate::record::{Record, Version};
@@ -148,6 +148,37 @@ impl State {
     }
 }
 
+impl State {
+    /// Gives the position of what it saw or wrote.
+    fn transact(&mut self, run: &mut dyn FnMut(&mut dyn Transaction) -> Decision) -> Result<u64> {
+        let mut transaction = MemoryTransaction::new(self);
+        let decision = run(&mut transaction);
+        let (writes, feed) = transaction.into_parts();
+        if decision == Decision::Commit && !(writes.is_empty() && feed.is_empty()) {
+            let commit = Commit { checks: Vec::new(), writes, feed };
+            commit.validate(&LIMITS)?;
+            self.apply(commit.writes, commit.feed);
+        }
+        Ok(self.position)
+    }
+}
+
+impl Turn for State {
+    fn look_up(&mut self, _: &Keys) {}
+
+    fn has_room(&self) -> bool {
+        true
+    }
+
+    fn transact(
+        &mut self,
+        _: Range<usize>,
+        run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
+    ) -> Result<u64> {
+        State::transact(self, run)
+    }
+}
+
 fn at(position: u64) -> Cursor {
     Cursor::at(Partition::default(), position)
 }
@@ -238,15 +269,15 @@ impl Store for Memory {
 impl LocalStore for Memory {
     fn transact(&self, run: &mut dyn FnMut(&mut dyn Transaction) -> Decision) -> Result<Ticket> {
         let mut state = self.reached(None)?;
-        let mut transaction = MemoryTransaction::new(&state);
-        let decision = run(&mut transaction);
-        let (writes, feed) = transaction.into_parts();
-        if decision == Decision::Commit && !(writes.is_empty() && feed.is_empty()) {
-            let commit = Commit { checks: Vec::new(), writes, feed };
-            commit.validate(&LIMITS)?;
-            state.apply(commit.writes, commit.feed);
-            self.progress.advance(state.position);
-        }
+        let position = state.transact(run)?;
+        self.progress.advance(state.position);
+        Ok(Ticket::new(position, &self.progress))
+    }
+
+    fn turn(&self, run: &mut dyn FnMut(&mut dyn Turn)) -> Result<Ticket> {
+        let mut state = self.reached(None)?;
+        run(&mut *state);
+        self.progress.advance(state.position);
         Ok(Ticket::new(state.position, &self.progress))
     }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use self::attempt::{Attempt, Wanted};
 use crate::commit::{Check, Commit, Expected, Write};
 use crate::contract::{Scan, Store};
-use crate::cursor::Partition;
+use crate::cursor::{Cursor, Partition};
 use crate::error::{Error, Result};
 use crate::key::{Key, KeyRange};
 use crate::local::{Decision, Ticket, Transaction};
@@ -77,16 +77,67 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
     retry: &Retry,
     run: &mut R,
 ) -> Result<Settled> {
-    let mut fetched = Fetched::default();
-    let mut conflicts = 0;
+    let mut rounds = Rounds::new(surroundings, store, retry);
     loop {
-        let mut attempt = Attempt::new(&fetched, surroundings.chance() | 1 << 63);
-        let decision = run(&mut attempt);
-        let (wanted, found) = attempt.end();
-        if !wanted.is_empty() {
-            fetched.fetch(store, wanted).await?;
-            continue;
+        if let Round::Settled(settled) = rounds.next(run).await? {
+            return Ok(settled);
         }
+    }
+}
+
+/// A transaction that is tried round by round, so that whoever runs many as one may leave out those that
+/// are settled.
+pub struct Rounds<'s> {
+    surroundings: &'s dyn Surroundings,
+    store: &'s dyn Store,
+    retry: &'s Retry,
+    fetched: Fetched,
+    conflicts: u32,
+}
+
+/// What a round came to.
+#[derive(Debug)]
+pub enum Round {
+    Settled(Settled),
+    /// Others had changed something that was read: nothing was written. What it read most likely again
+    /// is fetched anew. `at` is a moment at which everything was as it was read, if there was one.
+    Met {
+        at: Option<Cursor>,
+    },
+}
+
+impl<'s> Rounds<'s> {
+    pub fn new(
+        surroundings: &'s dyn Surroundings,
+        store: &'s dyn Store,
+        retry: &'s Retry,
+    ) -> Rounds<'s> {
+        Rounds { surroundings, store, retry, fetched: Fetched::default(), conflicts: 0 }
+    }
+
+    /// Fetches what will most likely be read, at one moment.
+    pub async fn load(&mut self, keys: Vec<Key>) -> Result<()> {
+        if keys.is_empty() {
+            Ok(())
+        } else {
+            self.fetched.fetch(self.store, vec![Wanted::Records(keys)]).await
+        }
+    }
+
+    /// Runs it until nothing is missing, and commits. Only its last run counts.
+    pub async fn next<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
+        &mut self,
+        run: &mut R,
+    ) -> Result<Round> {
+        let (decision, found) = loop {
+            let mut attempt = Attempt::new(&self.fetched, self.surroundings.chance() | 1 << 63);
+            let decision = run(&mut attempt);
+            let (wanted, found) = attempt.end();
+            if wanted.is_empty() {
+                break (decision, found);
+            }
+            self.fetched.fetch(self.store, wanted).await?;
+        };
         let read: Vec<Key> = found.read.keys().cloned().collect();
         let checks = found.read.into_iter().map(|(key, expected)| Check { key, expected });
         let mut commit = Commit { checks: checks.collect(), ..Commit::default() };
@@ -94,24 +145,40 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
             commit.writes = found.writes.into_iter().map(write).collect();
             commit.feed = found.feed;
         }
-        if commit.only_checks() && fetched.fetches <= 1 {
-            let cursor = store.head(Partition::default()).await?;
-            return Ok(Settled { ticket: Ticket::settled(cursor), conflicts });
+        let one_moment = self.fetched.fetches <= 1;
+        if commit.only_checks() && one_moment {
+            let cursor = self.store.head(Partition::default()).await?;
+            return Ok(self.settled(cursor));
         }
-        match store.commit(commit).await {
-            Ok(cursor) => return Ok(Settled { ticket: Ticket::settled(cursor), conflicts }),
+        match self.store.commit(commit).await {
+            Ok(cursor) => Ok(self.settled(cursor)),
             Err(Error::Conflict(_)) => {
-                conflicts += 1;
-                if conflicts >= retry.attempts_max {
-                    return Err(Error::Contended { attempts: conflicts });
+                self.conflicts += 1;
+                if self.conflicts >= self.retry.attempts_max {
+                    return Err(Error::Contended { attempts: self.conflicts });
                 }
-                surroundings.sleep(retry.wait(surroundings.chance(), conflicts)).await;
-                fetched = Fetched::default();
+                let at = match one_moment {
+                    true => Some(self.store.head(Partition::default()).await?),
+                    false => None,
+                };
+                let wait = self.retry.wait(self.surroundings.chance(), self.conflicts);
+                self.surroundings.sleep(wait).await;
+                self.fetched = Fetched::default();
                 // It will most likely read the same again.
-                fetched.fetch(store, vec![Wanted::Records(read)]).await?;
+                self.load(read).await?;
+                Ok(Round::Met { at })
             }
-            Err(error) => return Err(error),
+            Err(error) => Err(error),
         }
+    }
+
+    fn settled(&self, cursor: Cursor) -> Round {
+        Round::Settled(Settled { ticket: Ticket::settled(cursor), conflicts: self.conflicts })
+    }
+
+    /// How often it met others so far.
+    pub fn conflicts(&self) -> u32 {
+        self.conflicts
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use store::{
     Blobs, Commit, Cursor, Decision, Description, FeedPage, Key, Limits, LocalStore, Memory, Page,
-    Partition, Pending, Progress, Record, Result, Scan, Store, Ticket, Transaction,
+    Partition, Pending, Progress, Record, Result, Scan, Store, Ticket, Transaction, Turn,
 };
 
 pub struct Lag {
@@ -46,6 +46,16 @@ impl LocalStore for Lag {
     fn transact(&self, run: &mut dyn FnMut(&mut dyn Transaction) -> Decision) -> Result<Ticket> {
         let mut state = self.gate.state.lock().unwrap();
         let ticket = self.inner.local().expect("it is local").transact(run)?;
+        state.newest = state.newest.max(ticket.position());
+        if !state.shut {
+            self.gate.progress.advance(state.newest);
+        }
+        Ok(Ticket::new(ticket.position(), &self.gate.progress))
+    }
+
+    fn turn(&self, run: &mut dyn FnMut(&mut dyn Turn)) -> Result<Ticket> {
+        let mut state = self.gate.state.lock().unwrap();
+        let ticket = self.inner.local().expect("it is local").turn(run)?;
         state.newest = state.newest.max(ticket.position());
         if !state.shut {
             self.gate.progress.advance(state.newest);
