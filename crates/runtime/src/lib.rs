@@ -39,7 +39,8 @@ mod workers;
 pub use self::core::{Clock, Counters, HotKey, ManualClock, Runtime, Settings, SystemClock};
 pub use aside::{Aside, AsideError};
 pub use calls::{
-    CallError, IfMatch, MemoryPlace, Refused, Reply, Request, TextBegun, TextCall, memory_name,
+    Answering, Answers, CallError, Calls, IfMatch, MemoryPlace, Refused, Reply, Request, TextBegun,
+    TextCall, Told, memory_name,
 };
 pub use content::Collected;
 pub use feed::{Ahead, Bell, Changed, Departure, Followed, Follower, Past, Transition, replay};

@@ -12,6 +12,8 @@ mod distant;
 mod due;
 mod examples;
 mod explained;
+#[path = "groups/main.rs"]
+mod groups;
 mod kept;
 mod linear;
 mod linearizable;

@@ -10,7 +10,7 @@ use store::Seeded;
 use super::figures::{Figures, Load, Meter, PAYLOAD, Seen};
 
 pub fn run(load: &Load, port: u16) -> Result<Figures, String> {
-    let meter = Meter::default();
+    let meter = Meter::new(load);
     std::thread::scope(|scope| {
         let clients: Vec<_> = (0..load.clients)
             .map(|number| {

@@ -10,13 +10,15 @@ pub struct Load {
     /// each transition is of one of so many records
     pub keys: u64,
     pub seconds: f64,
+    /// so many transitions, however long they take; none: for so many seconds
+    pub count: Option<u64>,
     /// the process whose CPU time counts; none: this one
     pub pid: Option<u32>,
 }
 
 impl Default for Load {
     fn default() -> Load {
-        Load { clients: 64, keys: 100_000, seconds: 3.0, pid: None }
+        Load { clients: 64, keys: 100_000, seconds: 3.0, count: None, pid: None }
     }
 }
 
@@ -27,6 +29,8 @@ pub const PAYLOAD: &str = "sixty-four bytes of payload, written again with every
 #[derive(Debug, Default)]
 pub struct Meter {
     done: AtomicU64,
+    /// it stops after so many
+    count: Option<u64>,
     measuring: AtomicBool,
     stopped: AtomicBool,
 }
@@ -38,6 +42,11 @@ pub struct Seen {
 }
 
 impl Meter {
+    pub fn new(load: &Load) -> Meter {
+        let measuring = AtomicBool::new(load.count.is_some());
+        Meter { count: load.count, measuring, ..Meter::default() }
+    }
+
     pub fn goes_on(&self) -> bool {
         !self.stopped.load(Ordering::Relaxed)
     }
@@ -48,7 +57,10 @@ impl Meter {
 
     pub fn answered(&self, begun: Instant, seen: &mut Seen) {
         if self.measuring.load(Ordering::Relaxed) {
-            self.done.fetch_add(1, Ordering::Relaxed);
+            let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+            if self.count == Some(done) {
+                self.stop();
+            }
             let took = u32::try_from(begun.elapsed().as_nanos()).unwrap_or(u32::MAX);
             seen.latencies_ns.push(took);
         }
@@ -58,10 +70,17 @@ impl Meter {
     /// much was written so far.
     pub fn measure(&self, load: &Load, bytes: &dyn Fn() -> u64) -> Measured {
         let process = load.pid.map_or_else(|| "self".to_string(), |pid| pid.to_string());
-        std::thread::sleep(Duration::from_secs_f64(load.seconds.min(1.0) / 4.0));
+        if self.count.is_none() {
+            std::thread::sleep(Duration::from_secs_f64(load.seconds.min(1.0) / 4.0));
+        }
         let (cpu, written, started) = (cpu_micros(&process), bytes(), Instant::now());
         self.measuring.store(true, Ordering::Relaxed);
-        std::thread::sleep(Duration::from_secs_f64(load.seconds));
+        if self.count.is_none() {
+            std::thread::sleep(Duration::from_secs_f64(load.seconds));
+        }
+        while self.count.is_some() && self.goes_on() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         self.measuring.store(false, Ordering::Relaxed);
         let measured = Measured {
             done: self.done.load(Ordering::Relaxed),

@@ -1,6 +1,6 @@
 //! Guarded transitions under load, each durable before it is answered. Prints one line of JSON.
 //!
-//! `transitions runtime|log|etcd --clients N --keys N --seconds S [--port P] [--pid P]`
+//! `transitions runtime|log|etcd --clients N --keys N --seconds S [--count N] [--port P] [--pid P]`
 //!
 //! `runtime`: a design on the embedded store, in this process. `log`: the same store, appending as
 //! many bytes and evaluating nothing. `etcd`: a server on this machine, whose CPU time is taken.
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use figures::Load;
 
-const USAGE: &str = "usage: transitions runtime|log|etcd [--clients N] [--keys N] [--seconds S] [--port P] [--pid P]";
+const USAGE: &str = "usage: transitions runtime|log|etcd [--clients N] [--keys N] [--seconds S] [--count N] [--port P] [--pid P]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -41,6 +41,7 @@ fn run(arguments: &[String]) -> Result<String, String> {
             "--clients" => load.clients = value.parse().map_err(|_| wrong())?,
             "--keys" => load.keys = value.parse().map_err(|_| wrong())?,
             "--seconds" => load.seconds = value.parse().map_err(|_| wrong())?,
+            "--count" => load.count = Some(value.parse().map_err(|_| wrong())?),
             "--pid" => load.pid = Some(value.parse().map_err(|_| wrong())?),
             "--port" => port = value.parse().map_err(|_| wrong())?,
             _ => return Err(USAGE.into()),

@@ -97,7 +97,7 @@ fn opened(directory: &Path, load: &Load) -> Result<(Arc<Embedded>, Runtime), Str
 pub fn runtime(load: &Load) -> Result<Figures, String> {
     let scratch = Scratch::new("load-runtime")?;
     let (store, runtime) = opened(&scratch.0, load)?;
-    let meter = Meter::default();
+    let meter = Meter::new(load);
     let start = |meter, number| Box::pin(client(&runtime, meter, load, number)) as Task<'_, _>;
     measure(load, &store, &meter, &start)
 }
@@ -141,7 +141,7 @@ pub fn log(load: &Load) -> Result<Figures, String> {
     };
     let entry = vec![b'x'; bytes as usize];
     let store = open(&scratch.0.join("log"))?;
-    let meter = Meter::default();
+    let meter = Meter::new(load);
     let start = |meter, _| Box::pin(appender(&store, meter, &entry)) as Task<'_, _>;
     measure(load, &store, &meter, &start)
 }

@@ -10,9 +10,10 @@ use layout::Pool;
 use serde_json::{Map, Value, json};
 use store::{Decision, Transaction};
 
+use super::ask::Ask;
 use super::perform::fetch;
 use super::reply::CallError;
-use super::request::{Asked, IfMatch, Request, arguments};
+use super::request::{IfMatch, Request, arguments};
 use crate::core::{Loaded, ReadError, Runtime, Schema, Source};
 use crate::sight::{self, Eye, Looked, Mask};
 use crate::values;
@@ -168,19 +169,18 @@ impl Truth for Asking<'_, '_> {
 /// parameter that refers to one.
 pub(crate) fn precondition(
     schema: &Schema,
-    asked: &Asked<'_>,
+    ask: &Ask,
     expected: &IfMatch,
     transaction: &dyn Transaction,
-    pool: &Pool,
 ) -> Result<(), CallError> {
-    let operation = &schema.design.operations[asked.id.index()];
-    let layout = schema.program.params(asked.id);
+    let operation = &schema.design.operations[ask.id.index()];
+    let layout = schema.program.params(ask.id);
     let about = operation.params.iter().enumerate().find_map(|(at, param)| match param.ty {
         Type::Ref(subject) if !param.new => Some((subject, layout.fields[at].offset as usize)),
         _ => None,
     });
     let Some((subject, at)) = about else { return Err(CallError::Precondition) };
-    let key = schema.codec().record_key(subject, asked.arguments.params[at], pool);
+    let key = schema.codec().record_key(subject, ask.arguments.params[at], &ask.pool.borrow());
     let found = transaction.get(&key).map(|(version, _)| version.0);
     let implicit = schema.design.subjects[subject.index()].implicit;
     let holds = match (found.or(implicit.then_some(0)), expected) {
@@ -196,24 +196,22 @@ impl Runtime {
     /// what is legal instead.
     pub fn would(&self, request: &Request) -> Result<(), CallError> {
         let id = self.callable(request)?;
+        let mut ask = Ask::new(&self.schema);
+        ask.begin(id);
+        arguments(&self.schema, id, request, ask.pool.get_mut(), &mut ask.arguments)
+            .map_err(CallError::Bad)?;
+        ask.set_terms(&self.schema, request);
+        (ask.terms.legal, ask.terms.idempotent) = (true, None);
+        ask.expect(&self.schema);
         let mut desk = self.desk();
         let mut decided = Err(CallError::NotFetched);
-        let read = arguments(&self.schema, id, request, &mut desk.pool.borrow_mut());
-        let done = match read {
-            Err(bad) => Err(CallError::Bad(bad)),
-            Ok(arguments) => {
-                let request = Request { legal: true, ..request.clone() };
-                let now = self.clock.now_ms();
-                let asked =
-                    Asked { id, request: &request, arguments: &arguments, idempotent: None, now };
-                let transacted = self.transact(&mut |transaction| {
-                    decided = self.decide(&asked, transaction, &mut desk).map(|_| ());
-                    Decision::Abandon
-                });
-                transacted.map(|_| ())
-            }
-        };
+        let now = self.clock.now_ms();
+        let transacted = self.transact(&mut |transaction| {
+            let number = transaction.position();
+            decided = self.decide(&ask, now, number, transaction, &mut desk.room).map(|_| ());
+            Decision::Abandon
+        });
         self.give_back(desk);
-        done.and(decided)
+        transacted.and(decided)
     }
 }

@@ -1,7 +1,10 @@
 //! A call: its arguments, the step, what is committed, the answer.
 
 mod apart;
+mod ask;
+mod decide;
 mod ephemeral;
+mod group;
 mod idempotency;
 mod legal;
 mod memory;
@@ -14,7 +17,9 @@ mod run;
 mod text;
 mod text_answer;
 
+pub use ask::{Expected, Told};
 pub use ephemeral::Ephemerals;
+pub use group::{Answering, Answers, Calls, Gathering, Submissions};
 pub use idempotency::hash16;
 pub use memory::MemoryPlace;
 pub use perform::{Performed, Room, fetch, perform};

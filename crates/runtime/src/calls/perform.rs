@@ -11,6 +11,7 @@ use layout::key::put_parts;
 use layout::{Head, OutboxEntry, OutboxKey, Pool, message_name, put_number};
 use telemetry::Trace;
 
+use super::ask::Expected;
 use super::record_writer::RecordWriter;
 use crate::core::{Got, Held, Loaded, Plan, ReadError, Records, Schema, Source};
 use crate::repairs::DueTimes;
@@ -25,9 +26,9 @@ pub struct Room {
     /// of the due times, which are asked for after the step
     pub(super) due_scratch: Scratch,
     pub(super) words: Vec<Word>,
-    held: Held,
-    plan: Plan,
-    changed: Records,
+    held: Option<Box<Held>>,
+    /// what the last call was done with
+    done: Option<Box<Done>>,
     /// where the truth of each changed record stands in the entry of the feed
     truths: Vec<Range<usize>>,
     /// which request caused this
@@ -36,9 +37,8 @@ pub struct Room {
 
 impl Room {
     /// Takes back what a call was done with, to be used again.
-    pub fn reuse(&mut self, done: Done) {
-        self.plan = done.plan;
-        self.changed = done.changed;
+    pub fn reuse(&mut self, done: Box<Done>) {
+        self.done = Some(done);
     }
 }
 
@@ -47,7 +47,7 @@ pub enum Performed {
     /// fetch what the source said `Later` to, and perform again
     Later,
     Refused(Refused),
-    Done(Done),
+    Done(Box<Done>),
 }
 
 pub struct Refused {
@@ -56,6 +56,7 @@ pub struct Refused {
     pub seen: Records,
 }
 
+#[derive(Default)]
 pub struct Done {
     pub plan: Plan,
     /// records after the step
@@ -63,6 +64,17 @@ pub struct Done {
     pub memory: Vec<(MemoryUseId, Word)>,
     pub soft: Vec<Soft>,
     pub now: Word,
+}
+
+impl Done {
+    /// Forgets everything but its room.
+    fn clear(&mut self, now: Word) {
+        self.plan.clear();
+        self.changed.clear();
+        self.memory.clear();
+        self.soft.clear();
+        self.now = now;
+    }
 }
 
 /// A value of an ephemeral state.
@@ -74,19 +86,24 @@ pub struct Soft {
     pub words: Vec<Word>,
 }
 
-/// Performs `command` against `source`. `pool` holds the handles of its arguments; `number` is
-/// another one for every commit.
+/// Performs `command` against `source`. `pool` holds the handles of its arguments; what it is expected
+/// to read is loaded before it is evaluated; `number` is another one for every call.
 pub fn perform(
     schema: &Schema,
     command: &Command<'_>,
     pool: &RefCell<Pool>,
+    expected: &Expected,
     source: &dyn Source,
     number: u64,
     room: &mut Room,
 ) -> Result<Performed, ReadError> {
-    let mut loaded = Loaded::within(pool, std::mem::take(&mut room.held));
-    let performed = perform_in(schema, command, &mut loaded, source, number, room);
-    room.held = loaded.into_held();
+    let mut loaded = Loaded::within(pool, room.held.take().unwrap_or_default());
+    let performed = match load(schema, &mut loaded, expected, source, &mut room.words) {
+        Ok(true) => perform_in(schema, command, &mut loaded, source, number, room),
+        Ok(false) => Ok(Performed::Later),
+        Err(error) => Err(error),
+    };
+    room.held = Some(loaded.into_held());
     performed
 }
 
@@ -115,19 +132,15 @@ fn perform_in(
             Outcome::Done => break,
         }
     }
-    let (mut plan, mut changed) =
-        (std::mem::take(&mut room.plan), std::mem::take(&mut room.changed));
-    plan.clear();
-    changed.clear();
+    let mut done = room.done.take().unwrap_or_default();
+    done.clear(room.scratch.now());
     for write in room.scratch.writes() {
         let words = match write.change {
             Change::Put(words) => Some(words),
             Change::Delete => None,
         };
-        changed.push(write.subject, write.key, words);
+        done.changed.push(write.subject, write.key, words);
     }
-    let now = room.scratch.now();
-    let mut done = Done { plan, changed, memory: Vec::new(), soft: Vec::new(), now };
     match commit_plan(schema, command, loaded, source, number, room, &mut done)? {
         true => Ok(Performed::Done(done)),
         false => {
@@ -164,6 +177,22 @@ pub fn fetch(
     Ok(complete)
 }
 
+/// Loads what a call is sure to read. False: something is not there yet.
+fn load(
+    schema: &Schema,
+    loaded: &mut Loaded<'_>,
+    expected: &Expected,
+    source: &dyn Source,
+    words: &mut Vec<Word>,
+) -> Result<bool, ReadError> {
+    let mut complete = true;
+    for (at, (subject, key)) in expected.records.iter().enumerate() {
+        complete &=
+            load_record(schema, loaded, (*subject, *key), expected.keys.get(at), source, words)?;
+    }
+    Ok(complete)
+}
+
 fn fetch_record(
     schema: &Schema,
     loaded: &mut Loaded<'_>,
@@ -175,25 +204,35 @@ fn fetch_record(
     if loaded.find(subject, key).is_some() {
         return Ok(true);
     }
-    let mut key_bytes = std::mem::take(&mut loaded.key);
+    let mut key_bytes = loaded.take_key_room();
     key_bytes.clear();
     let pool = loaded.pool;
     schema.codec().put_record_key(&mut key_bytes, subject, key, &pool.borrow());
-    let fetched = match source.get(&key_bytes) {
-        Got::Later => Ok(false),
-        Got::Absent => {
-            loaded.add(subject, key, &key_bytes, None, Head::default(), None);
-            Ok(true)
-        }
+    let fetched = load_record(schema, loaded, (subject, key), &key_bytes, source, words);
+    loaded.give_key_room(key_bytes);
+    fetched
+}
+
+/// Loads the record that is stored under a key. False: it is not there yet.
+fn load_record(
+    schema: &Schema,
+    loaded: &mut Loaded<'_>,
+    (subject, key): (SubjectId, Word),
+    stored_key: &[u8],
+    source: &dyn Source,
+    words: &mut Vec<Word>,
+) -> Result<bool, ReadError> {
+    match source.get(stored_key) {
+        Got::Later => return Ok(false),
+        Got::Absent => loaded.add(subject, key, stored_key, None, Head::default(), None),
         Got::Present(version, bytes) => {
             words.clear();
-            let head = schema.codec().take_record(&key_bytes, bytes, subject, pool, words)?;
-            loaded.add(subject, key, &key_bytes, Some(version), head, Some(words));
-            Ok(true)
+            let head =
+                schema.codec().take_record(stored_key, bytes, subject, loaded.pool, words)?;
+            loaded.add(subject, key, stored_key, Some(version), head, Some(words));
         }
-    };
-    loaded.key = key_bytes;
-    fetched
+    }
+    Ok(true)
 }
 
 /// Everything that the commit writes: records, log entries, due times, outbox, feed. False:

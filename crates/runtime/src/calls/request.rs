@@ -2,7 +2,7 @@
 
 use design::model::{Design, MemoryUse, Operation, OperationId};
 use engine::{NULL, Word};
-use layout::{OutcomeKey, Pool};
+use layout::Pool;
 use serde_json::{Map, Value};
 use telemetry::Trace;
 
@@ -88,21 +88,20 @@ impl Request {
 }
 
 /// The arguments of a call, with handles in the call's pool.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Arguments {
     pub params: Vec<Word>,
     pub memory: Vec<Word>,
     pub me: Word,
 }
 
-/// A call whose arguments were read.
-pub struct Asked<'a> {
-    pub id: OperationId,
-    pub request: &'a Request,
-    pub arguments: &'a Arguments,
-    /// where its outcome is kept, and what a second call must agree with
-    pub idempotent: Option<(OutcomeKey, u128)>,
-    pub now: Word,
+impl Arguments {
+    /// Forgets everything but its room.
+    pub fn clear(&mut self) {
+        self.params.clear();
+        self.memory.clear();
+        self.me = NULL;
+    }
 }
 
 pub fn arguments(
@@ -110,16 +109,17 @@ pub fn arguments(
     id: OperationId,
     request: &Request,
     pool: &mut Pool,
-) -> Result<Arguments, BadValue> {
+    into: &mut Arguments,
+) -> Result<(), BadValue> {
     let operation = &schema.design.operations[id.index()];
-    let mut params = Vec::with_capacity(operation.params.len());
+    let Arguments { params, memory, me } = into;
     let mut given = 0;
     for (at, param) in operation.params.iter().enumerate() {
         match request.params.get(&param.name) {
             Some(value) => {
                 given += 1;
                 let first = params.len();
-                values::read(&schema.design, &param.ty, value, pool, &mut params)
+                values::read(&schema.design, &param.ty, value, pool, params)
                     .and_then(|()| values::within(&param.ty, param.range, params[first]))
                     .map_err(|bad| at_field("params", &param.name, bad))?;
             }
@@ -138,20 +138,19 @@ pub fn arguments(
     if given < request.params.len() {
         no_other(operation, &request.params)?;
     }
-    let mut memory = Vec::with_capacity(operation.memory.len());
     for used in &operation.memory {
         let field = &schema.design.actors[used.actor.index()].memory[used.field.index()];
         let name = memory_name(&schema.design, operation, used);
         match request.memory.get(&name) {
             Some(value) if used.read => {
-                values::read(&schema.design, &field.ty, value, pool, &mut memory)
+                values::read(&schema.design, &field.ty, value, pool, memory)
                     .map_err(|bad| at_field("memory", &name, bad))?;
             }
             _ => memory.push(NULL),
         }
     }
-    let me = pool.text(request.principal.as_bytes());
-    Ok(Arguments { params, memory, me })
+    *me = pool.text(request.principal.as_bytes());
+    Ok(())
 }
 
 /// Nothing is given that the operation does not take.

@@ -1,6 +1,6 @@
 //! Calls as texts of JSON, for those who make very many of them: parameters are read straight into
 //! words, and the answer is written straight into bytes. Only what is plain and right is read here;
-//! for everything else the caller falls back on a [`Request`], which also says what is wrong.
+//! for everything else the caller falls back on a [`crate::Request`], which also says what is wrong.
 
 use std::fmt;
 
@@ -11,8 +11,9 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use store::Ticket;
 use telemetry::Trace;
 
+use super::ask::{Ask, Terms, Told};
 use super::reply::CallError;
-use super::request::{Arguments, Request};
+use super::request::Arguments;
 use crate::core::{Runtime, Schema};
 use crate::sight::Viewer;
 use crate::values::{MAX_KEY_TEXT, MAX_TEXT, within};
@@ -39,28 +40,45 @@ const PARAMS_MAX: usize = 16;
 
 impl Runtime {
     /// The same as [`Runtime::begin`]; what is done is answered in JSON at the end of `out`. A refusal
-    /// tells what is legal instead. None: nothing was done, and it is to be asked as a [`Request`].
+    /// tells what is legal instead. None: nothing was done, and it is to be asked as a
+    /// [`crate::Request`].
     pub fn begin_text(&self, call: &TextCall<'_>, out: &mut Vec<u8>) -> Option<TextBegun> {
-        let operation = self.schema.design.operations.get(call.operation.index())?;
-        let plain = matches!(operation.kind, OperationKind::Step { keyed: false })
-            && self.schema.is_callable(call.operation);
-        if !plain || !operation.memory.is_empty() || self.eye(call.viewer).is_some() {
+        let mut calls = self.calls();
+        if !calls.text(call, out) {
             return None;
         }
-        let mut desk = self.desk();
-        let arguments = arguments(&self.schema, call, &mut desk.pool.borrow_mut());
-        let outcome = arguments.map(|arguments| {
-            let (viewer, trace) = (call.viewer.cloned(), call.trace.cloned());
-            let request = Request { viewer, trace, legal: true, ..Request::default() };
-            let run = self.run(call.operation, &request, &arguments, &mut desk, Some(out));
-            self.block_on(run).map(|(ticket, answer)| (ticket, answer.map(drop)))
-        });
-        self.give_back(desk);
-        outcome
+        Some(calls.begin().map(|(ticket, mut answers)| {
+            let answer = answers.take(0).map(|told| match told {
+                Told::Text(text) => *out = text,
+                Told::Reply(_) => unreachable!("it was asked for as a text"),
+            });
+            (ticket, answer)
+        }))
     }
 }
 
-fn arguments(schema: &Schema, call: &TextCall<'_>, pool: &mut Pool) -> Option<Arguments> {
+/// Reads a call. None: it is not plain.
+pub fn read(runtime: &Runtime, call: &TextCall<'_>, ask: &mut Ask) -> Option<()> {
+    let schema = &*runtime.schema;
+    let operation = schema.design.operations.get(call.operation.index())?;
+    let plain = matches!(operation.kind, OperationKind::Step { keyed: false })
+        && schema.is_callable(call.operation);
+    if !plain || !operation.memory.is_empty() || runtime.eye(call.viewer).is_some() {
+        return None;
+    }
+    ask.begin(call.operation);
+    arguments(schema, call, ask.pool.get_mut(), &mut ask.arguments)?;
+    let (viewer, trace) = (call.viewer.cloned(), call.trace.cloned());
+    ask.terms = Terms { viewer, trace, legal: true, ..Terms::default() };
+    Some(())
+}
+
+fn arguments(
+    schema: &Schema,
+    call: &TextCall<'_>,
+    pool: &mut Pool,
+    into: &mut Arguments,
+) -> Option<()> {
     let operation = &schema.design.operations[call.operation.index()];
     if operation.params.len() > PARAMS_MAX {
         return None;
@@ -70,20 +88,19 @@ fn arguments(schema: &Schema, call: &TextCall<'_>, pool: &mut Pool) -> Option<Ar
     let object = Object { design: &schema.design, operation, pool, given: &mut given };
     text.deserialize_map(object).ok()?;
     text.end().ok()?;
-    let mut params = Vec::with_capacity(operation.params.len());
     for (at, param) in operation.params.iter().enumerate() {
         if given.seen & (1 << at) != 0 {
-            params.push(given.words[at]);
+            into.params.push(given.words[at]);
         } else {
             match schema.program.param_default(call.operation, at) {
-                Some(words) => params.extend_from_slice(words),
-                None if param.ty.is_optional() => params.push(NULL),
+                Some(words) => into.params.extend_from_slice(words),
+                None if param.ty.is_optional() => into.params.push(NULL),
                 None => return None,
             }
         }
     }
-    let me = pool.text(call.principal.as_bytes());
-    Some(Arguments { params, memory: Vec::new(), me })
+    into.me = pool.text(call.principal.as_bytes());
+    Some(())
 }
 
 /// The parameters that were read: each is one word.

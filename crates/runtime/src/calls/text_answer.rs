@@ -13,11 +13,9 @@ use crate::values::{self, time};
 
 /// Everything that was changed is told: nothing of it is hidden from whoever asked.
 pub fn write(out: &mut Vec<u8>, revision: Cursor, schema: &Schema, changed: &Records, pool: &Pool) {
-    // writing to memory does not fail
-    let _ = write!(
-        out,
-        "{{\"revision\":\"{revision}\",\"outcome\":\"done\",\"memory\":{{}},\"truth\":["
-    );
+    out.extend_from_slice(b"{\"revision\":\"");
+    revision.put(out);
+    out.extend_from_slice(b"\",\"outcome\":\"done\",\"memory\":{},\"truth\":[");
     for (at, record) in changed.iter().enumerate() {
         if at > 0 {
             out.push(b',');
@@ -71,6 +69,7 @@ fn write_truth(
     }
     for (log, start) in &schema.records[subject.index()].logs {
         member(out, &declared.states[log.index()].name, &mut first);
+        // writing to memory does not fail
         let _ = write!(out, "{{\"start\":{},\"end\":{}}}", words[*start], words[*start + 1]);
     }
     out.push(b'}');

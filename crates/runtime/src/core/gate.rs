@@ -46,6 +46,24 @@ impl Gate {
         self.touched().clear();
     }
 
+    /// Runs a transaction, and notes what it writes while records are being copied.
+    pub fn note(
+        &self,
+        transaction: &mut dyn Transaction,
+        run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
+    ) -> Decision {
+        if !self.copying.load(Ordering::Acquire) {
+            return run(transaction);
+        }
+        let mut noting = Noting { inner: transaction, keys: Vec::new() };
+        let decision = run(&mut noting);
+        if decision == Decision::Commit {
+            let keys = noting.keys;
+            self.touched().extend(keys);
+        }
+        decision
+    }
+
     pub fn touched(&self) -> MutexGuard<'_, BTreeSet<Vec<u8>>> {
         self.touched.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -96,19 +114,10 @@ impl Runtime {
         run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
     ) -> Decision {
         *current = self.still_current();
-        if current.is_err() {
-            return Decision::Abandon;
+        match current {
+            Ok(()) => self.gate.note(transaction, run),
+            Err(_) => Decision::Abandon,
         }
-        if !self.gate.copying.load(Ordering::Acquire) {
-            return run(transaction);
-        }
-        let mut noting = Noting { inner: transaction, keys: Vec::new() };
-        let decision = run(&mut noting);
-        if decision == Decision::Commit {
-            let keys = noting.keys;
-            self.gate.touched().extend(keys);
-        }
-        decision
     }
 }
 

@@ -4,7 +4,7 @@
 //! count is never too low; it may be too high by at most `error`.
 
 use std::hash::BuildHasher;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -63,11 +63,19 @@ pub struct HotKey {
     pub error: u64,
 }
 
+/// Touches of a whole group, under one lock.
+pub struct HotTouches<'h>(MutexGuard<'h, State>);
+
 impl HotKeys {
-    pub fn touch(&self, key: &[u8]) {
+    pub fn touches(&self) -> HotTouches<'_> {
+        HotTouches(self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl HotTouches<'_> {
+    pub fn touch(&mut self, key: &[u8]) {
         let hash = FxBuildHasher.hash_one(key);
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let state = &mut *state;
+        let state = &mut *self.0;
         state.total += 1;
         let place = match state.places.get(&hash) {
             Some(at) if state.entries[*at].key == key => {
@@ -92,7 +100,9 @@ impl HotKeys {
         entry.error = entry.count;
         entry.count += 1;
     }
+}
 
+impl HotKeys {
     /// The hottest first, and how many touches there were in all.
     pub fn hottest(&self, most: usize) -> (Vec<HotKey>, u64) {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,7 +133,7 @@ mod tests {
             // one in two touches goes to one of three keys
             let key = if seed.is_multiple_of(2) { seed >> 8 & 3 } else { seed >> 8 & 0xffff };
             let key = key.to_be_bytes().to_vec();
-            hot.touch(&key);
+            hot.touches().touch(&key);
             *truth.entry(key).or_default() += 1;
         }
         let (hottest, total) = hot.hottest(4);

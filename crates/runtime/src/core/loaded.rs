@@ -13,9 +13,7 @@ use crate::values::proofs;
 pub struct Loaded<'s> {
     /// Behind a cell because the engine makes handles while it reads.
     pub pool: &'s RefCell<Pool>,
-    /// room for a key on its way to the store
-    pub key: Vec<u8>,
-    held: Held,
+    held: Box<Held>,
 }
 
 /// What was fetched; its room is used again from call to call.
@@ -24,6 +22,7 @@ pub struct Held {
     entries: Vec<Entry>,
     words: Vec<Word>,
     keys: Vec<u8>,
+    /// room for a key on its way to the store
     key: Vec<u8>,
     stored: Vec<(BlobId, Word, bool)>,
 }
@@ -43,20 +42,29 @@ pub struct Entry {
 
 impl<'s> Loaded<'s> {
     pub fn new(pool: &'s RefCell<Pool>) -> Loaded<'s> {
-        Loaded::within(pool, Held::default())
+        Loaded::within(pool, Box::default())
     }
 
     /// Nothing is fetched yet, in room that was used before.
-    pub fn within(pool: &'s RefCell<Pool>, mut held: Held) -> Loaded<'s> {
+    pub fn within(pool: &'s RefCell<Pool>, mut held: Box<Held>) -> Loaded<'s> {
         held.entries.clear();
         held.words.clear();
         held.keys.clear();
         held.stored.clear();
-        Loaded { pool, key: std::mem::take(&mut held.key), held }
+        Loaded { pool, held }
     }
 
-    pub fn into_held(self) -> Held {
-        Held { key: self.key, ..self.held }
+    pub fn into_held(self) -> Box<Held> {
+        self.held
+    }
+
+    /// Room for a key on its way to the store; to be given back.
+    pub fn take_key_room(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.held.key)
+    }
+
+    pub fn give_key_room(&mut self, room: Vec<u8>) {
+        self.held.key = room;
     }
 
     pub fn entry(&self, at: usize) -> &Entry {

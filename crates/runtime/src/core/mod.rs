@@ -21,6 +21,7 @@ pub use counters::Counters;
 pub(crate) use counters::Worker;
 pub use ground::transact;
 pub use hot::HotKey;
+pub(crate) use hot::HotTouches;
 pub use loaded::{Held, Loaded};
 pub use plan::{Got, Plan, Source};
 pub use read_error::ReadError;

@@ -18,7 +18,7 @@ use super::hot::{HotKey, HotKeys};
 use super::plan::{Got, Plan, Source};
 use super::schema::Schema;
 use super::settings::Settings;
-use crate::calls::{Ephemerals, Room};
+use crate::calls::{Ephemerals, Gathering, Room, Submissions};
 use crate::sight::Viewer;
 use crate::values;
 use crate::views::Views;
@@ -37,6 +37,8 @@ pub struct Runtime {
         reason = "a desk is large, and is taken and given back by every call"
     )]
     desks: Mutex<Vec<Box<Desk>>>,
+    pub(crate) submissions: Submissions,
+    pub(crate) gathering: Gathering,
     pub(crate) alarm: Alarm,
     /// earlier versions, which tell how the feed of their time is read
     pub(crate) older: Vec<Arc<Schema>>,
@@ -103,6 +105,8 @@ impl Runtime {
             hot: HotKeys::default(),
             ephemerals: Ephemerals::default(),
             desks: Mutex::new(Vec::new()),
+            submissions: Submissions::default(),
+            gathering: Gathering::default(),
             alarm: Alarm::default(),
             older,
             gate: Gate::default(),

@@ -9,7 +9,7 @@ use layout::feed::of_any;
 use layout::{DesignNumber, FeedEntry, Pool, Space, Wrong, log_of};
 use rustc_hash::FxHashMap;
 
-use crate::calls::{Performed, Room, perform};
+use crate::calls::{Expected, Performed, Room, perform};
 use crate::core::{Got, Plan, ReadError, Schema, Source};
 use crate::logs::{self, Forgotten};
 
@@ -135,8 +135,9 @@ pub fn replay<'e>(
             now: asked.now,
             answer: asked.answer,
         };
-        let performed =
-            perform(&schema, &command, &pool, &walked, count as u64, &mut room).map_err(damaged)?;
+        let (none, number) = (Expected::default(), count as u64);
+        let performed = perform(&schema, &command, &pool, &none, &walked, number, &mut room)
+            .map_err(damaged)?;
         let Performed::Done(done) = performed else {
             return Err(departure(count, &name, "the design refuses this"));
         };

@@ -13,7 +13,7 @@ use telemetry::Trace;
 use super::chosen::Chosen;
 use super::naming::key_text;
 use crate::aside::{attempt, caught, move_aside};
-use crate::calls::{CallError, Performed, clause_name, fetch, perform};
+use crate::calls::{CallError, Expected, Performed, clause_name, fetch, perform};
 use crate::core::{Desk, Loaded, NOBODY, Newest, Plan, ReadError, Runtime, Schema, apply};
 use crate::values;
 
@@ -242,7 +242,15 @@ impl Runtime {
             let source = Newest(transaction, schema.number);
             let number = transaction.position();
             desk.room.trace.clone_from(&entry.trace);
-            let performed = perform(schema, &command, &desk.pool, &source, number, &mut desk.room)?;
+            let performed = perform(
+                schema,
+                &command,
+                &desk.pool,
+                &Expected::default(),
+                &source,
+                number,
+                &mut desk.room,
+            )?;
             let mut plan = match performed {
                 Performed::Done(done) => done.plan,
                 // a refusal is an answer, too: the message was received

@@ -10,7 +10,7 @@ use super::answer_value::{MISREAD, bound};
 use super::deliver::{Delivered, Delivery, Picked, Worked, close, move_entry, params_of};
 use super::naming::jitter;
 use crate::aside::{Moved, Trouble, attempt, move_aside};
-use crate::calls::{CallError, Performed, perform};
+use crate::calls::{CallError, Expected, Performed, perform};
 use crate::core::{Desk, Got, NOBODY, Newest, Plan, ReadError, Runtime, Source, apply};
 
 /// What an answer came to, to be told once it is committed.
@@ -209,7 +209,15 @@ impl Runtime {
         // the entry is closed before its handler runs, so that it may send the same key again
         let closing = Closing { inner: &source, key };
         let number = transaction.position();
-        match perform(schema, &command, &desk.pool, &closing, number, &mut desk.room)? {
+        match perform(
+            schema,
+            &command,
+            &desk.pool,
+            &Expected::default(),
+            &closing,
+            number,
+            &mut desk.room,
+        )? {
             Performed::Done(done) => {
                 came.done = true;
                 Ok(done.plan)

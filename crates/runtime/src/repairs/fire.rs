@@ -13,7 +13,7 @@ use telemetry::Trace;
 
 use super::elsewhere::again;
 use crate::aside::{attempt, move_aside};
-use crate::calls::{CallError, Performed, fetch, perform, reindex};
+use crate::calls::{CallError, Expected, Performed, fetch, perform, reindex};
 use crate::core::{Desk, Loaded, NOBODY, Newest, Plan, ReadError, Runtime, Schema, apply};
 use crate::logs::{self, Forgotten};
 use crate::values;
@@ -223,7 +223,15 @@ impl Runtime {
         let number = transaction.position();
         // as far as it is known: an index that was made anew does not say
         desk.room.trace = transaction.get(key).and_then(|(_, cause)| Trace::take(cause));
-        let performed = perform(schema, &command, &desk.pool, &source, number, &mut desk.room)?;
+        let performed = perform(
+            schema,
+            &command,
+            &desk.pool,
+            &Expected::default(),
+            &source,
+            number,
+            &mut desk.room,
+        )?;
         match performed {
             Performed::Later => Err(ReadError::NotFetched),
             Performed::Done(mut done) => {
