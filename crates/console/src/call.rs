@@ -89,10 +89,7 @@ pub async fn post(
     let told = step::told(service.operation(call), &fields);
     let key = sent(&form, "key").filter(|key| !key.is_empty());
     let terms = Terms { idempotency_key: key.map(str::to_string), ..Terms::default() };
-    let answer = match gateway::begin(&visit.gateway, service, call, &caller, fields, terms) {
-        Err(problem) => Err(problem),
-        Ok(begun) => begun.reply(service).await,
-    };
+    let answer = gateway::reply(&visit.gateway, service, call, &caller, fields, terms).await;
     let (status, result, wrong) = match answer {
         Ok(reply) => (StatusCode::OK, answer::done(service, call, &told, &reply), None),
         Err(problem) => {

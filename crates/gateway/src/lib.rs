@@ -8,6 +8,7 @@
 mod access;
 mod admin;
 mod aside;
+mod asking;
 mod calling;
 mod check_state;
 pub mod checking;
@@ -29,8 +30,8 @@ pub use access::{
     Access, Auditor, Caller, Memory, PRINCIPAL_BYTES_MAX, Roles, may_listen, operator,
 };
 pub use admin::{Admin, AdminError, AdminHandle, Prepared, Replacement, StoreState, Told};
-pub use calling::{Begun, Said, Step, Terms, asked, begin, begin_batch, begin_step, begin_text};
-pub use calling::{answered, object, unknown};
+pub use asking::{Asking, Begun, Said, answered, answered_batch, reply};
+pub use calling::{Step, Terms, asked, object, unknown};
 pub use check_state::{Budget, Checking};
 pub use checking::NO_WORLD;
 pub use collecting::collect;

@@ -1,4 +1,4 @@
-//! `POST /v1/{design}/batch`: many steps, one answer each, in order. They are begun one after the
+//! `POST /v1/{design}/batch`: many steps, one answer each, in order. They are decided one after the
 //! other and become durable together; each is carried out or refused on its own.
 
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::kinds;
 use crate::problem::{OverHttp as _, Problem};
 use crate::{answer, auth, body};
-use gateway::{Begun, Service};
+use gateway::{Said, Service};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,15 +86,12 @@ where
     let bytes = body::read(sent, app.limits()).await?;
     let steps = steps(app, &bytes)?;
     let steps: Vec<gateway::Step<'_>> = steps.iter().map(Step::asked).collect();
-    // all are decided before one of them is waited for
-    let (service, begun) =
-        gateway::begin_batch(&app.gateway, service, &caller, &steps, trace).await?;
-    let mut text = Vec::with_capacity(320 * begun.len() + 16);
-    let mut rooms = Vec::with_capacity(begun.len());
+    let said = gateway::answered_batch(&app.gateway, service, &caller, &steps, trace).await?;
+    let mut text = Vec::with_capacity(320 * said.len() + 16);
     text.extend_from_slice(b"{\"answers\":[");
-    for (at, begun) in begun.into_iter().enumerate() {
+    for (at, said) in said.into_iter().enumerate() {
         text.extend_from_slice(if at > 0 { b",{" } else { b"{" });
-        tell(service, begun, &mut text, &mut rooms).await;
+        tell(said, &mut text, &mut Vec::new());
         text.push(b'}');
     }
     text.extend_from_slice(b"]}");
@@ -115,32 +112,24 @@ fn steps<'a>(app: &App, bytes: &'a [u8]) -> Result<Vec<Step<'a>>, Problem> {
     Ok(batch.steps)
 }
 
-/// Writes `"status":…,"body":…` once it may be told. Gives the problem, if it is one. The room in which
-/// the answer was made goes to the others.
-pub async fn tell(
-    service: &Service,
-    begun: Result<Begun, Problem>,
+/// Writes `"status":…,"body":…`. Gives the problem, if it is one. The room in which the answer was made goes
+/// to the others.
+pub fn tell(
+    said: Result<Said, Problem>,
     out: &mut Vec<u8>,
     rooms: &mut Vec<Vec<u8>>,
 ) -> Option<Problem> {
-    let outcome = match begun {
-        Ok(begun) => begun.finish(service).await,
-        Err(problem) => Err(problem),
-    };
-    match outcome {
+    match said {
         Ok(said) => {
             out.extend_from_slice(b"\"status\":200,\"body\":");
             out.extend_from_slice(&said.text);
             rooms.push(said.text);
             None
         }
-        Err(problem) => Some(tell_problem(problem, out)),
+        Err(problem) => {
+            let (status, body) = (problem.status().as_u16(), problem.to_json());
+            out.extend_from_slice(format!("\"status\":{status},\"body\":{body}").as_bytes());
+            Some(problem)
+        }
     }
-}
-
-/// The same of a problem.
-pub fn tell_problem(problem: Problem, out: &mut Vec<u8>) -> Problem {
-    let text = format!("\"status\":{},\"body\":{}", problem.status().as_u16(), problem.to_json());
-    out.extend_from_slice(text.as_bytes());
-    problem
 }

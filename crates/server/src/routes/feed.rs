@@ -133,8 +133,14 @@ impl Following {
         loop {
             let (transitions, next) = page;
             let mut text = Vec::new();
-            for (revision, transition) in &transitions {
-                self.write(revision, transition, &mut text);
+            // What was committed together has one revision. A client that comes back after it has all of
+            // it, so only the last says that it has.
+            for together in transitions.chunk_by(|one, next| one.0 == next.0) {
+                let told = together.iter().filter_map(|(_, transition)| self.told(transition));
+                let mut told = told.peekable();
+                while let Some(one) = told.next() {
+                    write(&together[0].0, one, told.peek().is_none(), &mut text);
+                }
             }
             if !text.is_empty() && !self.hand_over(text).await {
                 return;
@@ -173,21 +179,26 @@ impl Following {
         matches!(sent, Ok(Ok(())))
     }
 
-    fn write(&self, revision: &str, transition: &Transition, out: &mut Vec<u8>) {
+    /// As much of a transition as was asked for; none: nothing.
+    fn told(&self, transition: &Transition) -> Option<Value> {
         let mut told = transition.to_json();
         if let Some(subject) = &self.asked.subject {
             let key = &self.asked.key;
-            let Some(changes) = told["changes"].as_array_mut() else { return };
+            let changes = told["changes"].as_array_mut()?;
             changes.retain(|change| {
                 change["subject"] == *subject
                     && (key.is_empty() || change["key"].as_array() == Some(key))
             });
             if changes.is_empty() {
-                return;
+                return None;
             }
         }
-        told["revision"] = revision.into();
-        let frame = format!("id: {revision}\nevent: transition\ndata: {told}\n\n");
-        out.extend_from_slice(frame.as_bytes());
+        Some(told)
     }
+}
+
+fn write(revision: &str, mut told: Value, last: bool, out: &mut Vec<u8>) {
+    told["revision"] = revision.into();
+    let id = if last { format!("id: {revision}\n") } else { String::new() };
+    out.extend_from_slice(format!("{id}event: transition\ndata: {told}\n\n").as_bytes());
 }

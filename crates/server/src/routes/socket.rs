@@ -1,18 +1,20 @@
 //! `GET /v1/socket`: steps of all designs over one WebSocket, answered in the order in which they
-//! came. Whatever has arrived is begun together and becomes durable together.
+//! came. Whatever has arrived is decided in one group and becomes durable together.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::ops::Range;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::Response;
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
+use runtime::{Answering, Answers};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -23,7 +25,7 @@ use crate::auth;
 use crate::problem::{OverHttp as _, Problem};
 use crate::traced::Traced;
 use crate::websocket::{self, Came, Frames};
-use gateway::{Begun, Caller, Patience, Place, Service};
+use gateway::{Asking, Begun, Caller, Patience, Place, Said, kinds};
 
 /// One message: a step, of which design, and a name under which its answer comes back.
 #[derive(Deserialize)]
@@ -46,12 +48,17 @@ struct Asked<'a> {
     traceparent: Option<Cow<'a, str>>,
 }
 
-/// A step whose answer is still to be told.
+/// A message whose answer is still to be told.
 struct Waiting {
+    /// where it stands; none: it is no text
+    message: Option<Range<usize>>,
     /// where the identity stands that its answer comes back under
     id: Range<usize>,
-    begun: Result<(Arc<Service>, Begun, Place), Problem>,
+    /// none: it is not answered yet
+    said: Option<Result<Said, Problem>>,
     traced: Option<Traced>,
+    /// kept until it is told
+    place: Option<Place>,
 }
 
 pub async fn get(State(app): State<Arc<App>>, mut request: Request) -> Response<Body> {
@@ -93,6 +100,8 @@ struct Socket {
     stream: TokioIo<Upgraded>,
     frames: Frames,
     waiting: Vec<Waiting>,
+    /// the messages that wait
+    messages: String,
     ids: Vec<u8>,
     /// where answers were made, for those to come
     rooms: Vec<Vec<u8>>,
@@ -110,6 +119,7 @@ impl Socket {
             stream: TokioIo::new(upgraded),
             frames,
             waiting: Vec::new(),
+            messages: String::new(),
             ids: Vec::new(),
             rooms: Vec::new(),
             text: Vec::new(),
@@ -125,9 +135,15 @@ impl Socket {
             if !caller.still_good(&app) {
                 return self.end(POLICY, "the token is no longer good").await;
             }
-            let goes_on = self.begin_all().await;
+            let goes_on = self.take_all();
             let is_full = self.waiting.len() >= app.limits().pipeline_max;
-            self.tell_all().await;
+            self.answer_all(&app, &caller).await;
+            if goes_on {
+                self.tell_all();
+            } else {
+                // nobody is there to be told, but what has come is carried out
+                self.waiting.clear();
+            }
             let sent = self.stream.write_all(&self.out).await.is_ok();
             if !goes_on || !sent || self.stream.flush().await.is_err() {
                 let _ = self.stream.shutdown().await;
@@ -167,46 +183,132 @@ impl Socket {
         let _ = self.stream.shutdown().await;
     }
 
-    /// Begins the steps that have come, up to the limit. False: the socket ends.
-    async fn begin_all(&mut self) -> bool {
-        let Socket { app, caller, frames, waiting, ids, rooms, out, .. } = self;
+    /// Takes the messages that have come, up to the limit. False: the socket ends.
+    fn take_all(&mut self) -> bool {
+        let Socket { app, frames, waiting, messages, out, .. } = self;
+        messages.clear();
+        messages.shrink_to(KEPT_BYTES_MAX);
         while waiting.len() < app.limits().pipeline_max {
-            match frames.next() {
+            let message = match frames.next() {
                 Ok(None) => break,
                 Ok(Some(Came::Text(text))) => {
-                    let room = rooms.pop().unwrap_or_default();
-                    waiting.push(begin(app, caller, text, ids, room).await);
+                    let start = messages.len();
+                    messages.push_str(text);
+                    Some(start..messages.len())
                 }
-                Ok(Some(Came::Binary)) => {
-                    let begun = Err(Problem::malformed("a message is a text"));
-                    waiting.push(Waiting { id: named(None, ids), begun, traced: None });
+                Ok(Some(Came::Binary)) => None,
+                Ok(Some(Came::Ping(bytes))) => {
+                    websocket::pong(out, bytes);
+                    continue;
                 }
-                Ok(Some(Came::Ping(bytes))) => websocket::pong(out, bytes),
-                Ok(Some(Came::Pong)) => {}
+                Ok(Some(Came::Pong)) => continue,
                 Ok(Some(Came::Close(code))) => {
-                    // nobody is there to be told; what was begun is durable soon
-                    waiting.clear();
                     websocket::close(out, code.map(|code| (code, "")));
                     return false;
                 }
                 Err(wrong) => {
-                    waiting.clear();
                     websocket::close(out, Some((wrong.code, wrong.reason)));
                     return false;
                 }
-            }
+            };
+            waiting.push(Waiting { message, id: 0..0, said: None, traced: None, place: None });
         }
         true
     }
 
-    async fn tell_all(&mut self) {
+    /// Answers all that have come, in one group for each design. A version that is replaced meanwhile is
+    /// waited for.
+    async fn answer_all(&mut self, app: &Arc<App>, caller: &Caller) {
+        let mut patience = Patience::default();
+        loop {
+            let mut groups: Vec<Group<'_>> = Vec::new();
+            for at in 0..self.waiting.len() {
+                if self.waiting[at].said.is_none()
+                    && let Err(problem) = self.begin(app, caller, at, &mut groups)
+                {
+                    self.waiting[at].said = Some(Err(problem));
+                }
+            }
+            let (begun, answering): (Vec<_>, Vec<_>) =
+                groups.into_iter().map(|group| (group.begun, group.asking.answered())).unzip();
+            let mut replaced = None;
+            let (answers, now) = (all(answering).await, Instant::now());
+            for (begun, mut answers) in begun.into_iter().zip(answers) {
+                for (number, (at, begun)) in begun.into_iter().enumerate() {
+                    match begun.said(answers.take(number), now) {
+                        Err(problem) if problem.is(&kinds::REPLACED) => {
+                            replaced = replaced.or(Some((at, problem)));
+                        }
+                        said => self.waiting[at].said = Some(said),
+                    }
+                }
+            }
+            let Some((at, problem)) = replaced else { return };
+            if !patience.with(&problem).await {
+                self.waiting[at].said = Some(Err(problem));
+            }
+        }
+    }
+
+    /// Adds a message to the group of its design.
+    fn begin<'a>(
+        &mut self,
+        app: &'a Arc<App>,
+        caller: &Caller,
+        at: usize,
+        groups: &mut Vec<Group<'a>>,
+    ) -> Result<(), Problem> {
+        let Socket { waiting, messages, ids, rooms, .. } = self;
+        let waiting = &mut waiting[at];
+        let Some(message) = waiting.message.clone() else {
+            waiting.id = named(None, ids);
+            return Err(Problem::malformed("a message is a text"));
+        };
+        let asked = serde_json::from_str::<Asked<'_>>(&messages[message]).map_err(|error| {
+            waiting.id = named(None, ids);
+            Problem::malformed(format!(
+                "a message is {{\"id\", \"design\", \"actor\", \"operation\", …}}: {error}"
+            ))
+        })?;
+        let Asked { id, design, actor, operation, params, idempotency_key, traceparent } = asked;
+        waiting.id = named(id, ids);
+        let traced =
+            waiting.traced.get_or_insert_with(|| Traced::message(app, traceparent.as_deref()));
+        if waiting.place.is_none() {
+            waiting.place = Some(app.enter()?);
+        }
+        let service = app.service(&design)?;
+        if let Some(call) = service.call(&actor, &operation) {
+            traced.of_step("SOCKET", service, call);
+        }
+        let known =
+            groups.iter().position(|group| std::ptr::eq(group.asking.service(), &**service));
+        let known = known.unwrap_or_else(|| {
+            let asking = Asking::new(&app.gateway, service);
+            groups.push(Group { asking, begun: Vec::new() });
+            groups.len() - 1
+        });
+        let group = &mut groups[known];
+        let step = Step { actor, operation, params, idempotency_key };
+        let room = rooms.pop().unwrap_or_default();
+        let begun = group.asking.step(caller, &step.asked(), traced.trace().cloned(), room)?;
+        group.begun.push((at, begun));
+        Ok(())
+    }
+
+    fn tell_all(&mut self) {
         let Socket { waiting, ids, rooms, text, out, .. } = self;
         for step in waiting.drain(..) {
             text.clear();
             text.extend_from_slice(b"{\"id\":");
-            text.extend_from_slice(&ids[step.id.clone()]);
+            text.extend_from_slice(&ids[step.id]);
             text.push(b',');
-            tell(step, text, rooms).await;
+            let said = step.said.expect("every message is answered");
+            let problem = batch::tell(said, text, rooms);
+            if let Some(traced) = step.traced {
+                let status = problem.as_ref().map_or(200, |problem| problem.status().as_u16());
+                traced.end(status, problem.as_ref().map(|problem| &*problem.kind));
+            }
             text.push(b'}');
             websocket::text(out, text);
         }
@@ -214,55 +316,28 @@ impl Socket {
     }
 }
 
-async fn begin(
-    app: &Arc<App>,
-    caller: &Caller,
-    text: &str,
-    ids: &mut Vec<u8>,
-    mut room: Vec<u8>,
-) -> Waiting {
-    let asked: Asked<'_> = match serde_json::from_str(text) {
-        Ok(asked) => asked,
-        Err(error) => {
-            let detail = format!(
-                "a message is {{\"id\", \"design\", \"actor\", \"operation\", …}}: {error}"
-            );
-            let begun = Err(Problem::malformed(detail));
-            return Waiting { id: named(None, ids), begun, traced: None };
-        }
-    };
-    let Asked { id, design, actor, operation, params, idempotency_key, traceparent } = asked;
-    let id = named(id, ids);
-    let mut traced = Traced::message(app, traceparent.as_deref());
-    let step = Step { actor, operation, params, idempotency_key };
-    let mut patience = Patience::default();
-    loop {
-        let room = std::mem::take(&mut room);
-        let begun = (|| {
-            let place = app.enter()?;
-            let service = Arc::clone(app.service(&design)?);
-            let begun = gateway::begin_step(
-                &app.gateway,
-                &service,
-                caller,
-                &step.asked(),
-                traced.trace().cloned(),
-                room,
-            )?;
-            Ok((service, begun, place))
-        })();
-        match begun {
-            Err(problem) if patience.with(&problem).await => {}
-            begun => {
-                if let Ok((service, ..)) = &begun
-                    && let Some(call) = service.call(&step.actor, &step.operation)
-                {
-                    traced.of_step("SOCKET", service, call);
-                }
-                return Waiting { id, begun, traced: Some(traced) };
+/// The messages to one design.
+struct Group<'a> {
+    asking: Asking<'a>,
+    /// of each, which message it is
+    begun: Vec<(usize, Begun<'a>)>,
+}
+
+/// Waits for all of them.
+async fn all(mut answering: Vec<Answering<'_>>) -> Vec<Answers<'_>> {
+    let mut answers: Vec<Option<Answers<'_>>> = answering.iter().map(|_| None).collect();
+    poll_fn(|context| {
+        for (answering, answers) in answering.iter_mut().zip(&mut answers) {
+            if answers.is_none()
+                && let Poll::Ready(ready) = Pin::new(answering).poll(context)
+            {
+                *answers = Some(ready);
             }
         }
-    }
+        if answers.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    answers.into_iter().flatten().collect()
 }
 
 /// Keeps an identity as it came.
@@ -270,16 +345,4 @@ fn named(id: Option<&RawValue>, ids: &mut Vec<u8>) -> Range<usize> {
     let start = ids.len();
     ids.extend_from_slice(id.map_or("null", RawValue::get).as_bytes());
     start..ids.len()
-}
-
-/// `"status", "body"`
-async fn tell(step: Waiting, text: &mut Vec<u8>, rooms: &mut Vec<Vec<u8>>) {
-    let problem = match step.begun {
-        Ok((service, begun, _place)) => batch::tell(&service, Ok(begun), text, rooms).await,
-        Err(problem) => Some(batch::tell_problem(problem, text)),
-    };
-    if let Some(traced) = step.traced {
-        let status = problem.as_ref().map_or(200, |problem| problem.status().as_u16());
-        traced.end(status, problem.as_ref().map(|problem| &*problem.kind));
-    }
 }
