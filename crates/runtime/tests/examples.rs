@@ -13,7 +13,7 @@ use figures::Load;
 
 #[test]
 fn transitions_under_load_are_measured() {
-    let load = Load { clients: 8, keys: 10, seconds: 0.2, pid: None };
+    let load = Load { clients: 8, keys: 10, seconds: 0.2, ..Load::default() };
     for figures in [registers::runtime(&load).unwrap(), registers::log(&load).unwrap()] {
         assert!(figures.per_second > 1.0, "{figures:?}");
         assert!(figures.p50_us > 0.0 && figures.p50_us <= figures.p99_us, "{figures:?}");

@@ -373,18 +373,28 @@ struct Unsynced {
     fails: AtomicBool,
 }
 
+impl Unsynced {
+    /// The ticket, or one that never becomes durable.
+    fn durable(&self, ticket: store::Ticket) -> store::Ticket {
+        if !self.fails.load(Ordering::Acquire) {
+            return ticket;
+        }
+        let never = Arc::new(store::Progress::new(0));
+        never.fail(store::Error::Unavailable("the sync failed".into()));
+        store::Ticket::new(u64::MAX, &never)
+    }
+}
+
 impl store::LocalStore for Unsynced {
     fn transact(
         &self,
         run: &mut dyn FnMut(&mut dyn store::Transaction) -> store::Decision,
     ) -> store::Result<store::Ticket> {
-        let ticket = self.memory.local().unwrap().transact(run)?;
-        if !self.fails.load(Ordering::Acquire) {
-            return Ok(ticket);
-        }
-        let never = Arc::new(store::Progress::new(0));
-        never.fail(store::Error::Unavailable("the sync failed".into()));
-        Ok(store::Ticket::new(u64::MAX, &never))
+        self.memory.local().unwrap().transact(run).map(|ticket| self.durable(ticket))
+    }
+
+    fn turn(&self, run: &mut dyn FnMut(&mut dyn store::Turn)) -> store::Result<store::Ticket> {
+        self.memory.local().unwrap().turn(run).map(|ticket| self.durable(ticket))
     }
 
     fn progress(&self) -> &Arc<store::Progress> {

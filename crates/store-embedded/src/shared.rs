@@ -1,6 +1,6 @@
 //! What the store's tasks and those who call it share.
 
-use std::future::poll_fn;
+use std::future::{poll_fn, ready};
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::atomic::AtomicU64;
@@ -155,7 +155,11 @@ impl Shared {
     pub fn room(&self) -> Option<Pending<'_, ()>> {
         let mut since = None;
         let awaited = self.awaited(&self.core(), &mut since);
-        let Awaited::Ring { mut times, mut left } = awaited else { return None };
+        let (mut times, mut left) = match awaited {
+            Awaited::Nothing(Ok(())) => return None,
+            Awaited::Nothing(Err(why)) => return Some(Box::pin(ready(Err(why)))),
+            Awaited::Ring { times, left } => (times, left),
+        };
         Some(Box::pin(async move {
             loop {
                 let mut over = self.surroundings().sleep(left);
