@@ -157,7 +157,7 @@ impl Shared {
         let awaited = self.awaited(&self.core(), &mut since);
         let (mut times, mut left) = match awaited {
             Awaited::Nothing(Ok(())) => return None,
-            Awaited::Nothing(Err(why)) => return Some(Box::pin(ready(Err(why)))),
+            Awaited::Nothing(none) => return Some(Box::pin(ready(none))),
             Awaited::Ring { times, left } => (times, left),
         };
         Some(Box::pin(async move {
