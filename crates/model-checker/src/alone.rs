@@ -34,6 +34,8 @@ pub(crate) struct Alone<'a> {
     pub(crate) symmetric: bool,
     /// as soon as one of them breaks, the others need not be known
     pub(crate) one_is_enough: bool,
+    /// with the clause that is taken away: the search goes on from what was reached there
+    pub(crate) from: Option<&'a Run>,
     pub(crate) searches: &'a RefCell<Vec<ArmResult>>,
 }
 
@@ -120,10 +122,10 @@ impl Alone<'_> {
         let untold = |answer: &Answer| {
             let told = |goal: &Goal| answer.run.outcome(*goal);
             answer.run.explored.stop.is_none()
-                && self
-                    .goals
-                    .iter()
-                    .any(|goal| matches!(told(goal), Outcome::Unknown(_) | Outcome::Untold))
+                && self.goals.iter().any(|goal| {
+                    matches!(told(goal), Outcome::Unknown(_) | Outcome::Untold)
+                        && !answer.run.lacks_room(*goal)
+                })
         };
         // Where one thing takes the place of another for ever, each must be looked at by itself.
         if answer.run.machine.symmetry.is_some() && untold(&answer) {
@@ -204,6 +206,7 @@ impl Alone<'_> {
             whole: self.whole,
             network,
             silent_from: how.silent_from,
+            from: self.from,
             searches: self.searches,
         };
         let run = Run::new(&prepared.scaled, &wanted, options, progress)?;

@@ -3,8 +3,9 @@
 use design::model::{Fault, Goal, OperationId};
 use engine::{Reason, Scratch};
 
-use crate::machine::{Beyond, Machine, Move, NOW, Sink, Step, View, Worker};
-use crate::search::{Out, Place, Space};
+use crate::judged::{Judged, Of};
+use crate::machine::{Again, Beyond, Machine, Move, NOW, Sink, Step, View, Worker};
+use crate::search::{Explored, Out, Place, Space};
 use crate::witness::Watch;
 
 /// Which invariants are looked at, and when to stop.
@@ -21,6 +22,9 @@ pub(crate) struct Arm<'a> {
     pub(crate) one_is_enough: bool,
     /// after so many steps every client is silent, and no fault strikes
     pub(crate) silent_from: Option<u32>,
+    /// What was reached with one more clause, and the units that the clause is of: only they can do more than
+    /// they did then, and the goals hold in all of it.
+    pub(crate) reached: Option<(&'a Explored, Vec<bool>)>,
 }
 
 /// A goal does not hold: in a state, or of the transition that leads from it.
@@ -115,6 +119,12 @@ impl Findings {
         }
     }
 
+    /// What the world has no room for where this search goes on from, too.
+    pub(crate) fn also_beyond(&mut self, other: &Findings) {
+        let (beyond, unjudged) = (other.beyond.clone(), other.unjudged.clone());
+        self.merge(Findings { beyond, unjudged, ..Findings::default() });
+    }
+
     pub(crate) fn merge(&mut self, other: Findings) {
         for violation in other.violations {
             self.violated(violation);
@@ -139,14 +149,17 @@ pub(crate) struct ArmWorker {
     pub(crate) found: Findings,
     /// for each goal about transitions: does it hold of one that changes nothing it sees?
     still: Vec<Option<bool>>,
+    judged: Judged,
 }
 
 struct Listener<'a, 'b> {
     arm: &'a Arm<'b>,
     place: Place,
+    state: &'a [u64],
     found: &'a mut Findings,
     scratch: &'a mut Scratch,
     still: &'a mut [Option<bool>],
+    judged: &'a mut Judged,
     out: &'a mut Out,
 }
 
@@ -171,6 +184,42 @@ impl Listener<'_, '_> {
 }
 
 impl Sink for Listener<'_, '_> {
+    const RECALLS: bool = true;
+
+    /// What happens in it and what is refused was told when it was worked out: not later than now.
+    fn again(&mut self, step: &mut Again<'_>) {
+        match step.moves() {
+            true => self.out.push(step.packed()),
+            false => self.out.transitions += 1,
+        }
+        let Arm { machine, transitions, .. } = self.arm;
+        for (at, goal) in transitions.iter().enumerate() {
+            let still = !step.seen().has(*goal);
+            let of = if still { Of::Still } else { Of::Step(step.serial()) };
+            let holds = match self.still[at] {
+                Some(holds) if still => holds,
+                _ => {
+                    let scratch = &mut *self.scratch;
+                    self.judged.holds(*goal, of, self.state, || {
+                        step.between(&mut |before, after, now| {
+                            let new = View::new(machine, after, now);
+                            let old = View::new(machine, before, NOW);
+                            let goal = Goal::Invariant(*goal);
+                            let program = &machine.program;
+                            engine::holds(program, goal, &new, Some(&old), scratch) == Ok(true)
+                        })
+                    })
+                }
+            };
+            if still {
+                self.still[at] = Some(holds);
+            }
+            if !holds {
+                self.violated(*goal, Next::To(step.packed().to_vec()));
+            }
+        }
+    }
+
     fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
         match step.idle {
             // It is known already.
@@ -231,13 +280,18 @@ impl Sink for Listener<'_, '_> {
 }
 
 impl Arm<'_> {
+    fn judged(&self) -> Judged {
+        let goals = self.states.iter().chain(&self.transitions);
+        Judged::new(
+            self.width(),
+            goals.map(|goal| (*goal, self.machine.bits_seen(*goal))).collect(),
+        )
+    }
+
     /// Notes which of the goals do not hold in the loaded state.
-    fn judge(&self, worker: &mut ArmWorker, at: Place) {
+    fn judge(&self, worker: &mut ArmWorker, state: &[u64], at: Place) {
         for goal in &self.states {
-            let view = View::new(self.machine, &worker.worker.before, NOW);
-            let asked = Goal::Invariant(*goal);
-            let program = &self.machine.program;
-            if engine::holds(program, asked, &view, None, &mut worker.scratch) != Ok(true) {
+            if !self.holds(worker, state, *goal, Of::State) {
                 worker.found.violated(Violation {
                     goal: *goal,
                     depth: at.depth,
@@ -248,6 +302,18 @@ impl Arm<'_> {
                 });
             }
         }
+    }
+
+    /// Does a goal hold in the loaded state; or, if it is one about transitions, of one that changes nothing?
+    fn holds(&self, worker: &mut ArmWorker, state: &[u64], goal: u32, of: Of) -> bool {
+        let ArmWorker { worker, scratch, judged, .. } = worker;
+        judged.holds(goal, of, state, || {
+            self.machine.unfold(worker);
+            let view = View::new(self.machine, &worker.before, NOW);
+            let old = (of == Of::Still).then_some(&view);
+            let goal = Goal::Invariant(goal);
+            engine::holds(&self.machine.program, goal, &view, old, scratch) == Ok(true)
+        })
     }
 }
 
@@ -265,7 +331,12 @@ impl Space for Arm<'_> {
             scratch: Scratch::new(),
             found: Findings { witnessed: vec![NEVER; watched], ..Findings::default() },
             still: vec![None; self.transitions.len()],
+            judged: self.judged(),
         }
+    }
+
+    fn reached(&self) -> Option<&Explored> {
+        self.reached.as_ref().map(|(reached, _)| *reached)
     }
 
     fn initial(&self, worker: &mut ArmWorker, out: &mut Vec<u64>) {
@@ -278,15 +349,17 @@ impl Space for Arm<'_> {
 
     fn expand(&self, worker: &mut ArmWorker, state: &[u64], at: Place, out: &mut Out) {
         let machine = self.machine;
-        machine.load(&mut worker.worker, state);
-        self.judge(worker, at);
-        worker.still.fill(None);
+        machine.load_folded(&mut worker.worker, state);
+        let of = match &self.reached {
+            Some((_, units)) if at.depth == 0 => Some(&units[..]),
+            _ => None,
+        };
+        if of.is_some() {
+            return self.expand_units(worker, (state, at), of, out);
+        }
+        self.judge(worker, state, at);
         for goal in if self.island { &self.transitions[..] } else { &[] } {
-            let view = View::new(machine, &worker.worker.before, NOW);
-            let goal_id = Goal::Invariant(*goal);
-            let holds =
-                engine::holds(&machine.program, goal_id, &view, Some(&view), &mut worker.scratch);
-            if holds != Ok(true) {
+            if !self.holds(worker, state, *goal, Of::Still) {
                 worker.found.violated(Violation {
                     goal: *goal,
                     depth: at.depth,
@@ -297,16 +370,7 @@ impl Space for Arm<'_> {
                 });
             }
         }
-        let mut listener = Listener {
-            arm: self,
-            place: at,
-            found: &mut worker.found,
-            scratch: &mut worker.scratch,
-            still: &mut worker.still,
-            out,
-        };
-        let silent = self.silent_from.is_some_and(|from| at.depth >= from);
-        machine.expand(&mut worker.worker, &mut listener, silent);
+        self.expand_units(worker, (state, at), None, out);
     }
 
     fn enough(&self, workers: &mut [ArmWorker], _depth: u32) -> bool {
@@ -314,5 +378,33 @@ impl Space for Arm<'_> {
             worker.found.unranked.is_some()
                 || (self.one_is_enough && !worker.found.violations.is_empty())
         })
+    }
+}
+
+impl Arm<'_> {
+    /// `only`: what these units bring.
+    fn expand_units(
+        &self,
+        worker: &mut ArmWorker,
+        (state, at): (&[u64], Place),
+        only: Option<&[bool]>,
+        out: &mut Out,
+    ) {
+        worker.still.fill(None);
+        let mut listener = Listener {
+            arm: self,
+            place: at,
+            state,
+            found: &mut worker.found,
+            scratch: &mut worker.scratch,
+            still: &mut worker.still,
+            judged: &mut worker.judged,
+            out,
+        };
+        let silent = self.silent_from.is_some_and(|from| at.depth >= from);
+        match only {
+            Some(only) => self.machine.expand_only(&mut worker.worker, &mut listener, only),
+            None => self.machine.expand(&mut worker.worker, &mut listener, silent),
+        }
     }
 }

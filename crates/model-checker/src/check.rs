@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Of the memory budget, for what is not counted: the program itself, and what each thread works with.
-const ALLOWANCE: usize = 12 << 20;
+const ALLOWANCE: usize = 36 << 20;
 
 /// Explores the small worlds of a design, as written and without each of its protections.
 pub fn check(

@@ -132,8 +132,9 @@ impl Judge<'_> {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Run, WorldError> {
         let (whole, searches) = (self.whole, self.searches);
+        let (symmetric, from) = (true, None);
         let alone =
-            Alone { whole, protections, name, goals, symmetric: true, one_is_enough, searches };
+            Alone { whole, protections, name, goals, symmetric, one_is_enough, from, searches };
         Ok(alone.answer(options, progress)?.run)
     }
 
@@ -226,6 +227,7 @@ impl Judge<'_> {
             goals: &goals,
             symmetric: true,
             one_is_enough: false,
+            from: None,
             searches,
         };
         let run = alone.answer(self.options, progress)?.run;

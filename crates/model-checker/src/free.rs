@@ -4,10 +4,11 @@ use design::model::{
     ClauseRef, Design, ExprKind, FailureProof, Goal, OperationKind, Protection, StmtKind, visit,
 };
 
+use crate::alone::Alone;
 use crate::design_parts::{operations, protection_name};
 use crate::failures::Judge;
 use crate::network::may_be_set;
-use crate::run::{NOT_REPLAYED, Outcome};
+use crate::run::{NOT_REPLAYED, Outcome, Run};
 use crate::slice::is_always_told;
 use crate::{FreeClause, Progress, Verdict, WorldError};
 
@@ -133,65 +134,127 @@ fn not_needed(
         max_states: states.min(judge.options.max_states),
         ..judge.options.clone()
     };
-    let name = format!("without {}", protection_name(&judge.whole.design, protection));
-    let protections = std::slice::from_ref(protection);
-    let mut within = Vec::new();
-    let mut known = true;
-    let (leads, others): (Vec<Goal>, Vec<Goal>) =
-        goals.iter().partition(|goal| matches!(goal, Goal::LeadsTo(_)));
-    let (invariants, recoveries): (Vec<Goal>, Vec<Goal>) =
-        others.iter().partition(|goal| matches!(goal, Goal::Invariant(_)));
-    let both = !invariants.is_empty() && !recoveries.is_empty();
-    let sets = may_be_set(&judge.whole.design, &options);
-    // Goals of both kinds by one search, as far as it can tell.
-    let kinds = match both && !sets {
-        true => vec![others, leads],
-        false => vec![invariants, [recoveries, leads].concat()],
-    };
-    for goals in kinds {
-        if goals.is_empty() {
+    let mut found = Found { within: Vec::new(), known: true };
+    for group in &judge.base.groups {
+        let own = |goal: &&Goal| group.goals.iter().any(|held| held.goal == **goal);
+        let own: Vec<Goal> = goals.iter().filter(own).copied().collect();
+        if own.is_empty() {
             continue;
         }
-        // One that breaks is enough. If that cannot be shown in the whole design, all are looked at.
-        let mut run = judge.without(&name, protections, &goals, true, &options, progress)?;
-        let fails = |goal: &Goal| matches!(run.outcome(*goal), Outcome::Fails(_));
-        if !run.found.violations.is_empty() {
-            if goals.iter().any(fails) {
-                return Ok(None);
-            }
-            run = judge.without(&name, protections, &goals, false, &options, progress)?;
+        let Protection::Clause { operation, .. } = protection else { continue };
+        if !group.has_all(&[*operation]) {
+            // Nothing that these goals read depends on it.
+            found.within.extend(group.run.bounds());
+            continue;
         }
-        let mixed = goals.iter().any(|goal| !goal.needs_fairness());
-        let mut outcomes: Vec<(Goal, Outcome)> =
-            goals.iter().map(|goal| (*goal, run.outcome(*goal))).collect();
-        let untold = |(goal, outcome): &(Goal, Outcome)| {
-            mixed
-                && goal.needs_fairness()
-                && matches!(outcome, Outcome::Unknown(_) | Outcome::Untold)
-        };
-        let rest: Vec<Goal> =
-            outcomes.iter().filter(|held| untold(held)).map(|held| held.0).collect();
-        if !rest.is_empty() && run.explored.stop.is_none() {
-            outcomes.retain(|held| !untold(held));
-            let run = judge.without(&name, protections, &rest, true, &options, progress)?;
-            outcomes.extend(rest.iter().map(|goal| (*goal, run.outcome(*goal))));
-        }
-        for (_, outcome) in outcomes {
-            match outcome {
-                Outcome::Fails(_) => return Ok(None),
-                Outcome::Holds(bounds) => within.extend(bounds),
-                Outcome::Unknown(why) => {
-                    known = false;
-                    within.push(why);
-                }
-                Outcome::Untold => {
-                    known = false;
-                    within.push(NOT_REPLAYED.into());
-                }
-            }
+        let without = Without { judge, protection, options: &options, from: &group.run };
+        if !without.holds(&own, &mut found, progress)? {
+            return Ok(None);
         }
     }
-    within.sort_unstable();
-    within.dedup();
-    Ok(Some((within, known)))
+    found.within.sort_unstable();
+    found.within.dedup();
+    Ok(Some((found.within, found.known)))
+}
+
+/// What is known so far.
+struct Found {
+    within: Vec<String>,
+    known: bool,
+}
+
+/// A part of the design, without a clause.
+struct Without<'a> {
+    judge: &'a Judge<'a>,
+    protection: &'a Protection,
+    options: &'a crate::Options,
+    /// with it
+    from: &'a Run,
+}
+
+impl Without<'_> {
+    fn run(
+        &self,
+        goals: &[Goal],
+        one_is_enough: bool,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Run, WorldError> {
+        let Judge { whole, searches, .. } = self.judge;
+        let name = format!("without {}", protection_name(&whole.design, self.protection));
+        let alone = Alone {
+            whole,
+            protections: std::slice::from_ref(self.protection),
+            name: &name,
+            goals,
+            symmetric: true,
+            one_is_enough,
+            from: one_is_enough.then_some(self.from),
+            searches,
+        };
+        Ok(alone.answer(self.options, progress)?.run)
+    }
+
+    /// Do these goals hold, as far as is known? Within which bounds is put into `found`.
+    fn holds(
+        &self,
+        goals: &[Goal],
+        found: &mut Found,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<bool, WorldError> {
+        let (leads, others): (Vec<Goal>, Vec<Goal>) =
+            goals.iter().partition(|goal| matches!(goal, Goal::LeadsTo(_)));
+        let (invariants, recoveries): (Vec<Goal>, Vec<Goal>) =
+            others.iter().partition(|goal| matches!(goal, Goal::Invariant(_)));
+        let both = !invariants.is_empty() && !recoveries.is_empty();
+        let sets = may_be_set(&self.judge.whole.design, self.options);
+        // Goals of both kinds by one search, as far as it can tell.
+        let kinds = match both && !sets {
+            true => vec![others, leads],
+            false => vec![invariants, [recoveries, leads].concat()],
+        };
+        for goals in kinds {
+            if goals.is_empty() {
+                continue;
+            }
+            // One that breaks is enough. If that cannot be shown in the whole design, all are looked at.
+            let mut run = self.run(&goals, true, progress)?;
+            let fails = |goal: &Goal| matches!(run.outcome(*goal), Outcome::Fails(_));
+            if !run.found.violations.is_empty() {
+                if goals.iter().any(fails) {
+                    return Ok(false);
+                }
+                run = self.run(&goals, false, progress)?;
+            }
+            let mixed = goals.iter().any(|goal| !goal.needs_fairness());
+            let mut outcomes: Vec<(Goal, Outcome)> =
+                goals.iter().map(|goal| (*goal, run.outcome(*goal))).collect();
+            let untold = |(goal, outcome): &(Goal, Outcome)| {
+                mixed
+                    && goal.needs_fairness()
+                    && matches!(outcome, Outcome::Unknown(_) | Outcome::Untold)
+            };
+            let rest: Vec<Goal> =
+                outcomes.iter().filter(|held| untold(held)).map(|held| held.0).collect();
+            if !rest.is_empty() && run.explored.stop.is_none() {
+                outcomes.retain(|held| !untold(held));
+                let run = self.run(&rest, true, progress)?;
+                outcomes.extend(rest.iter().map(|goal| (*goal, run.outcome(*goal))));
+            }
+            for (_, outcome) in outcomes {
+                match outcome {
+                    Outcome::Fails(_) => return Ok(false),
+                    Outcome::Holds(bounds) => found.within.extend(bounds),
+                    Outcome::Unknown(why) => {
+                        found.known = false;
+                        found.within.push(why);
+                    }
+                    Outcome::Untold => {
+                        found.known = false;
+                        found.within.push(NOT_REPLAYED.into());
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
 }

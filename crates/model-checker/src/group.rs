@@ -61,7 +61,7 @@ fn is_whole(design: &Design, slice: &Slice) -> bool {
 /// What was explored of one part, and what its goals have become.
 pub(crate) struct Group {
     pub(crate) run: Run,
-    goals: Vec<GoalVerdict>,
+    pub(crate) goals: Vec<GoalVerdict>,
     pub(crate) notes: Vec<String>,
     /// none: the whole design
     slice: Option<Slice>,
@@ -153,7 +153,7 @@ impl Groups<'_> {
             let mut verdicts = Vec::new();
             let rest = beside(options, group.run.explored.bytes());
             for goals in self.alike(&numbers, options) {
-                verdicts.extend(self.by_itself(&goals, &rest, progress)?);
+                verdicts.extend(self.by_itself(&goals, false, &rest, progress)?);
             }
             let untold = verdicts.iter().any(GoalVerdict::is_unknown);
             let more = budget.max_states < options.max_states;
@@ -188,24 +188,27 @@ impl Groups<'_> {
         let recovers = goals.iter().any(|goal| matches!(goal, Goal::Recovery(_)));
         let leads = goals.iter().any(|goal| matches!(goal, Goal::LeadsTo(_)));
         let name = match (recovers, leads) {
-            (true, false) => "recovery, without symmetry",
-            (false, true) => "leads_to, without symmetry",
-            (true, true) => "recovery and leads_to, without symmetry",
+            (true, false) => "recovery",
+            (false, true) => "leads_to",
+            (true, true) => "recovery and leads_to",
             (false, false) => "as written",
         };
         let (protections, one_is_enough): (&[_], _) = (&[], false);
         // With symmetry they were looked at already.
-        Alone { whole, protections, name, goals, symmetric: false, one_is_enough, searches }
+        let (symmetric, from) = (false, None);
+        Alone { whole, protections, name, goals, symmetric, one_is_enough, from, searches }
     }
 
-    /// These goals, each with what it reads.
+    /// These goals, each with what it reads. `symmetric`: with symmetry that was not looked at yet.
     fn by_itself(
         &self,
         goals: &[Goal],
+        symmetric: bool,
         options: &Options,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Vec<GoalVerdict>, WorldError> {
-        let answer = self.alone(goals).answer(options, progress)?;
+        let alone = Alone { symmetric, ..self.alone(goals) };
+        let answer = alone.answer(options, progress)?;
         let told = answer.slice.as_ref().and_then(|slice| slice.told(&self.whole.design));
         let mut verdicts = Vec::new();
         for goal in goals {
@@ -279,7 +282,18 @@ impl Groups<'_> {
             let told = stopped || !group.run.explored.stop.is_some_and(Stop::is_budget);
             // What cannot be gone in the whole design is looked at there.
             let shown = |goal: &Goal| !matches!(group.run.outcome(*goal), Outcome::Untold);
-            let here = (same && plain && told) || (stopped && !smaller) || no_memory;
+            let lacks_room = |goal: &Goal| {
+                matches!(group.run.outcome(*goal), Outcome::Unknown(_))
+                    && group.run.lacks_room(*goal)
+            };
+            let kept = !group.run.island && !group.run.machine.is_set();
+            // Steps that change nothing of the same state make no difference.
+            let alike = match (&slice, &group.slice) {
+                (Some(own), Some(all)) => own.parts == all.parts,
+                _ => same,
+            };
+            let full = alike && told && kept && goals.iter().all(lacks_room);
+            let here = (same && plain && told) || full || (stopped && !smaller) || no_memory;
             if here && (no_memory || stopped || goals.iter().all(shown)) {
                 for goal in goals {
                     let told = group.told.clone();
@@ -293,7 +307,7 @@ impl Groups<'_> {
                 }
                 continue;
             }
-            group.goals.extend(self.by_itself(&goals, &rest, progress)?);
+            group.goals.extend(self.by_itself(&goals, !same, &rest, progress)?);
         }
         Ok(())
     }
@@ -338,6 +352,7 @@ impl Groups<'_> {
             whole: self.whole,
             network: Network::Set,
             silent_from: None,
+            from: None,
             searches: self.searches,
         };
         let run = Run::new(&scaled, &wanted, options, progress)?;

@@ -189,7 +189,7 @@ impl Ways<'_> {
                 let named = machine.design.leads[self.goal as usize].by.contains(&operation);
                 named.then_some(Action::Named(instance))
             }
-            _ => action(machine, &self.initial, step),
+            _ => action(machine, &self.initial, step.what, step.before),
         };
         let Some(owed) = owed else { return NONE };
         let next = self.actions.len() as u32;

@@ -12,8 +12,9 @@ use engine::{Scratch, Word};
 use rustc_hash::FxHashMap;
 
 use crate::fair::{Graph, NONE, STATE_BYTES, fair, parts};
-use crate::machine::{Beyond, How, Machine, Move, NOW, Sink, Step, View, Worker};
+use crate::machine::{Again, Beyond, How, Machine, Move, NOW, Sink, Step, View, Worker};
 use crate::search::Explored;
+use crate::unfold::stays;
 
 /// What must happen eventually if it can happen all the time.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -54,8 +55,8 @@ impl Edges<'_> {
     }
 
     /// Notes that it can happen here; answers its number.
-    fn possible(&mut self, machine: &Machine, step: &Step<'_>) -> u32 {
-        let action = action(machine, &self.initial, step);
+    fn possible(&mut self, machine: &Machine, what: Move, before: &[Word]) -> u32 {
+        let action = action(machine, &self.initial, what, before);
         let action = action.map_or(NONE, |action| self.number(action));
         if action != NONE {
             self.enabled.push(action);
@@ -79,10 +80,14 @@ fn is_owed(machine: &Machine, initial: &[Word], instance: u32, words: &[Word]) -
 
 /// What a transition that no client makes is owed to, if it is.
 ///
-/// `initial`: the first state.
-pub(crate) fn action(machine: &Machine, initial: &[Word], step: &Step<'_>) -> Option<Action> {
-    let words = step.before;
-    match step.what {
+/// `initial`: the first state; `words`: the one from which it happens.
+pub(crate) fn action(
+    machine: &Machine,
+    initial: &[Word],
+    what: Move,
+    words: &[Word],
+) -> Option<Action> {
+    match what {
         Move::Repair { instance, .. } => {
             is_owed(machine, initial, instance, words).then_some(Action::Repair(instance))
         }
@@ -121,23 +126,37 @@ pub(crate) fn first(machine: &Machine, worker: &mut Worker) -> Result<Vec<Word>,
     Ok(words)
 }
 
-impl Sink for Edges<'_> {
-    fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
-        let action = self.possible(machine, step);
-        match self.explored.find(step.packed) {
+impl Edges<'_> {
+    fn leads_to(&mut self, action: u32, packed: &[u64], exchanged: bool) {
+        match self.explored.find(packed) {
             Some(id) => {
                 self.out.push((id, action));
-                if step.exchanged {
+                if exchanged {
                     self.exchanged.push(id);
                 }
             }
             None => self.missing = true,
         }
     }
+}
+
+impl Sink for Edges<'_> {
+    const RECALLS: bool = true;
+
+    fn again(&mut self, step: &mut Again<'_>) {
+        let (machine, what) = (step.machine(), step.what());
+        let action = self.possible(machine, what, step.before());
+        self.leads_to(action, step.packed(), step.exchanged());
+    }
+
+    fn moved(&mut self, machine: &Machine, step: &Step<'_>) {
+        let action = self.possible(machine, step.what, step.before);
+        self.leads_to(action, step.packed, step.exchanged);
+    }
 
     /// It can happen, and where it leads is not known.
     fn beyond(&mut self, machine: &Machine, step: &Step<'_>, what: Beyond) {
-        self.possible(machine, step);
+        self.possible(machine, step.what, step.before);
         self.beyond = self.beyond.or(Some((step.what, what)));
     }
 }
@@ -196,9 +215,13 @@ pub(crate) fn recover(
     };
     let mut best: Option<(usize, Vec<u32>, bool)> = None;
     let parts = parts(&graph);
+    let rest = bytes_max.saturating_sub(graph.bytes());
     for (part, mixed) in parts.iter().zip(graph.mixed(&parts)) {
-        if mixed && !graph.is_unfair(part) {
-            return Recovery::Unknown(MIXED.into());
+        if mixed {
+            if !graph.is_unfair(part) && !leaves(machine, explored, &graph, part, rest) {
+                return Recovery::Unknown(MIXED.into());
+            }
+            continue;
         }
         if let Some((mut cycle, dead_end)) = fair(&graph, part) {
             // It is entered where it is nearest.
@@ -221,6 +244,19 @@ pub(crate) fn recover(
             dead_end,
         },
     }
+}
+
+/// Is it known that no history stays in a part in which things take each other's place?
+fn leaves(
+    machine: &Machine,
+    explored: &Explored,
+    graph: &Graph,
+    part: &[u32],
+    bytes_max: usize,
+) -> bool {
+    let ids: Vec<u32> = part.iter().map(|at| graph.states[*at as usize]).collect();
+    let Ok(initial) = first(machine, &mut machine.worker()) else { return false };
+    stays(machine, explored, &ids, &initial, bytes_max) == Some(false)
 }
 
 /// The states in which it may be asked.
@@ -308,7 +344,7 @@ fn graph(
         edges.out.clear();
         edges.exchanged.clear();
         edges.enabled.clear();
-        machine.load(&mut worker, explored.state(*id));
+        machine.load_folded(&mut worker, explored.state(*id));
         machine.expand(&mut worker, &mut edges, true);
         if edges.missing {
             return Err("a state that was not explored");

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use design::model::{Goal, OperationId, Protection};
+use design::model::{ClauseRef, Goal, OperationId, Protection};
 
 use crate::arm::{Arm, Findings, Violation};
 use crate::clock::Scaled;
@@ -35,6 +35,8 @@ pub(crate) struct Run {
     traces: Vec<(u32, Option<Trace>)>,
     /// what became of the goals that need fairness, as far as it was asked
     fair: RefCell<Vec<(Goal, Outcome)>>,
+    /// of those: goals of which nothing more could be known, since the world had no room
+    no_room: RefCell<Vec<u32>>,
     /// the steps of histories of a slice that could not be gone in the whole design
     pub(crate) unshown: Vec<OperationId>,
     /// why messages are not kept as a set, where they could be
@@ -67,6 +69,9 @@ pub(crate) struct Wanted<'a> {
     /// From so many steps on clients are silent and no fault strikes: what breaks is shown, and nothing is
     /// known to hold.
     pub(crate) silent_from: Option<u32>,
+    /// The same without one clause that is taken away here, where all goals hold: what was reached there is
+    /// reached here too, and the search goes on from it.
+    pub(crate) from: Option<&'a Run>,
     /// every search of this check
     pub(crate) searches: &'a RefCell<Vec<ArmResult>>,
 }
@@ -86,6 +91,22 @@ pub(crate) enum Outcome {
 pub(crate) const NOT_REPLAYED: &str = "a trace was found and could not be replayed: this is a defect of the \
                             checker, please report the design";
 
+impl Wanted<'_> {
+    /// What was reached with the clause, if it can be gone on from there.
+    fn reached(&self, machine: &Machine, scaled: &Scaled) -> Option<(&Explored, Vec<bool>)> {
+        let from = self.from?;
+        let [Protection::Clause { operation, clause: ClauseRef::Named(_) }] = self.protections
+        else {
+            return None;
+        };
+        let closed = from.explored.stop.is_none() && !from.partial && self.silent_from.is_none();
+        let whole = scaled.design.world.setting("depth").is_none();
+        let units = machine.units_of(*operation)?;
+        let goes_on = closed && whole && from.machine.protections.is_empty();
+        (goes_on && machine.is_like(&from.machine)).then_some((&from.explored, units))
+    }
+}
+
 impl Run {
     pub(crate) fn new(
         scaled: &Scaled,
@@ -93,7 +114,8 @@ impl Run {
         options: &Options,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Run, WorldError> {
-        let mut barred = Vec::new();
+        // Where ranks did not do with the clause, they do not without it.
+        let mut barred = wanted.from.map_or(Vec::new(), |from| from.barred.clone());
         let mut told: Vec<u32> = Vec::new();
         let (mut network, mut why) =
             network::of(&scaled.design, &wanted.invariants, wanted.network, options);
@@ -117,7 +139,9 @@ impl Run {
                 island: wanted.island || !scaled.left.none,
                 one_is_enough: wanted.one_is_enough,
                 silent_from: wanted.silent_from,
+                reached: wanted.reached(&machine, scaled),
             };
+            let goes_on = arm.reached.is_some();
             let limits = Limits {
                 states: options.max_states,
                 bytes: options.max_memory,
@@ -150,6 +174,9 @@ impl Run {
             for worker in workers {
                 found.merge(worker.found);
             }
+            if let (true, Some(from)) = (goes_on, wanted.from) {
+                found.also_beyond(&from.found);
+            }
             let again = found.unranked;
             let mut run = Run {
                 machine,
@@ -162,6 +189,7 @@ impl Run {
                 together: Vec::new(),
                 traces: Vec::new(),
                 fair: RefCell::default(),
+                no_room: RefCell::default(),
                 unshown: Vec::new(),
                 notes: why.iter().map(|why| network::note(&scaled.design, why)).collect(),
                 whole: None,
@@ -320,6 +348,7 @@ impl Run {
             }
             Recovery::Unknown(why) => return Outcome::Unknown(why),
             Recovery::Holds { but: Some((what, beyond)) } => {
+                self.no_room.borrow_mut().push(at);
                 return Outcome::Unknown(format!(
                     "{} goes beyond {} while `{name}` does not hold",
                     name_of_move(machine, what),
@@ -363,6 +392,12 @@ impl Run {
         }
         let outcome = self.outcome(Goal::Recovery(at));
         matches!(outcome, Outcome::Holds(_)).then_some(outcome)
+    }
+
+    /// Is it not known of this `recovers` because the world has no room? Then another search in the same world
+    /// comes to the same.
+    pub(crate) fn lacks_room(&self, goal: Goal) -> bool {
+        matches!(goal, Goal::Recovery(at) if self.no_room.borrow().contains(&at))
     }
 
     fn leads_to(&self, at: u32) -> Outcome {
@@ -495,6 +530,7 @@ fn together(
             witnesses: false,
             one_is_enough: true,
             island: false,
+            from: None,
             ..*wanted
         };
         runs.push((goal, Run::new(wanted.whole, &wanted, options, progress)?));

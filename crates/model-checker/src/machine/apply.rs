@@ -4,6 +4,8 @@ use design::model::{AttrId, Counter, CounterId, Expr, ExprKind, Goal, OperationK
 use engine::{Change, Send, Word};
 
 use super::outside::Extra;
+use super::reach::sent;
+use super::recall::Recall;
 use super::{Beyond, Machine, View, Worker};
 use crate::world::universe::BASE;
 
@@ -35,6 +37,7 @@ impl Machine {
             self.sends(worker, place, takes.calls);
             return;
         }
+        self.notes_moved_on(worker);
         let Worker { after, before, journal, scratch, beyond, extra, .. } = worker;
         let mut set = |after: &mut Vec<Word>, slot: u32, word: Word| {
             let held = &mut after[slot as usize];
@@ -120,6 +123,7 @@ impl Machine {
         memory: &[super::instances::MemorySlots],
         takes: Takes,
     ) {
+        self.notes_moved_on(worker);
         let Worker { after, before, journal, beyond, memo, .. } = worker;
         *beyond = beyond.or_else(|| self.moved_on(worker.operation, before));
         let done = &memo.done[number as usize];
@@ -135,8 +139,12 @@ impl Machine {
     }
 
     fn sends(&self, worker: &mut Worker, place: Word, calls: bool) {
-        let Worker { after, journal, scratch, beyond, extra_sends, memo, done, .. } = worker;
+        let Worker { after, journal, scratch, beyond, extra_sends, memo, done, recall, .. } =
+            worker;
         let mut one = |send: Send<'_>| {
+            if recall.is_noting() {
+                self.notes_send(recall, &send);
+            }
             let target = &self.design.operations[send.operation.index()];
             let fine = match target.kind {
                 OperationKind::Effect(_) if calls => self.open(after, journal, &send),
@@ -151,6 +159,25 @@ impl Machine {
         match done {
             Some(number) => memo.done[*number as usize].sends().for_each(&mut one),
             None => scratch.sends().for_each(&mut one),
+        }
+    }
+
+    /// Where a time is moved on, it is looked at whether it is too long ago.
+    fn notes_moved_on(&self, worker: &mut Worker) {
+        if worker.recall.is_noting() {
+            worker.recall.looks(self.reach.moved_on(worker.operation));
+        }
+    }
+
+    /// Where a call or a message is sent, it is looked at whether there is one already, and room for one.
+    fn notes_send(&self, recall: &mut Recall, send: &Send<'_>) {
+        let entry = self.plan.effects[send.operation.index()]
+            .as_ref()
+            .and_then(|plan| plan.index.get(send.key).copied());
+        match entry {
+            Some(key) => recall.looks(self.reach.entry(send.operation, key)),
+            None if self.is_set() => recall.looks(&sent(&self.plan, send.operation)),
+            None => recall.looks(self.reach.messages()),
         }
     }
 

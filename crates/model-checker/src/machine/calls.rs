@@ -43,33 +43,35 @@ impl Machine {
         self.sort_calls(worker);
     }
 
-    pub(super) fn landings<S: Sink>(&self, worker: &mut Worker, sink: &mut S, recovery: bool) {
-        for call in 0..self.plan.calls.count {
-            let slot = self.call_slot(call) as usize;
-            let number = worker.before[slot];
-            if number == 0 {
-                continue;
-            }
-            let stride = self.plan.calls.stride as usize;
-            if call > 0 && worker.before[slot..slot + stride] == worker.before[slot - stride..slot]
-            {
-                continue;
-            }
-            let instance = &self.instances[number as usize - 1];
-            worker.memory.clear();
-            for slots in &instance.memory {
-                let word = worker.before[slot + slots.in_call as usize];
-                worker.memory.push(word);
-            }
-            let mut lands = false;
-            for clock in self.clocks(worker, recovery) {
-                lands |= self.landing(worker, sink, call, number as u32 - 1, *clock);
-            }
-            // One that is refused is gone as if it had been dropped.
-            if lands {
-                self.take(worker, call);
-                self.emit(worker, sink, Move::Drop { call }, NOW);
-            }
+    /// What becomes of a call in flight.
+    pub(super) fn land<S: Sink>(
+        &self,
+        worker: &mut Worker,
+        sink: &mut S,
+        call: u32,
+        recovery: bool,
+    ) {
+        let slot = self.call_slot(call) as usize;
+        let number = worker.before[slot];
+        let stride = self.plan.calls.stride as usize;
+        let same = || worker.before[slot..slot + stride] == worker.before[slot - stride..slot];
+        if number == 0 || call > 0 && same() {
+            return;
+        }
+        let instance = &self.instances[number as usize - 1];
+        worker.memory.clear();
+        for slots in &instance.memory {
+            let word = worker.before[slot + slots.in_call as usize];
+            worker.memory.push(word);
+        }
+        let mut lands = false;
+        for clock in self.clocks(worker, recovery) {
+            lands |= self.landing(worker, sink, call, number as u32 - 1, *clock);
+        }
+        // One that is refused is gone as if it had been dropped.
+        if lands {
+            self.take(worker, call);
+            self.emit(worker, sink, Move::Drop { call }, NOW);
         }
     }
 

@@ -7,7 +7,7 @@ use engine::{AnswerKind, Command, NULL, Outcome, Send, Word};
 
 use super::apply::ALL;
 use super::memo::Asked;
-use super::{Beyond, How, Machine, Move, NOW, Sink, View, Worker, effects_of};
+use super::{Beyond, How, Machine, Move, NOW, Sink, View, Worker};
 use crate::world::effects::decision;
 
 const CLOSED: Word = 0;
@@ -44,22 +44,26 @@ impl Machine {
         Ok(())
     }
 
-    pub(super) fn outside<S: Sink>(&self, worker: &mut Worker, sink: &mut S, recovery: bool) {
-        for effect in effects_of(&self.design) {
-            let Some(plan) = &self.plan.effects[effect.index()] else { continue };
-            for key in 0..plan.keys.len() {
-                let open = worker.before[plan.entry(key) as usize] == OPEN;
-                let world = worker.before[plan.world(key) as usize];
-                if open {
-                    self.attempts(worker, sink, effect, key, world);
-                }
-                if world == decision::ASKED {
-                    self.decides(worker, sink, effect, key);
-                }
-                if open {
-                    self.answers(worker, sink, (effect, key), world, recovery);
-                }
-            }
+    /// What becomes of a call to the world outside.
+    pub(super) fn effect<S: Sink>(
+        &self,
+        worker: &mut Worker,
+        sink: &mut S,
+        effect: OperationId,
+        key: usize,
+        recovery: bool,
+    ) {
+        let Some(plan) = &self.plan.effects[effect.index()] else { return };
+        let open = worker.before[plan.entry(key) as usize] == OPEN;
+        let world = worker.before[plan.world(key) as usize];
+        if open {
+            self.attempts(worker, sink, effect, key, world);
+        }
+        if world == decision::ASKED {
+            self.decides(worker, sink, effect, key);
+        }
+        if open {
+            self.answers(worker, sink, (effect, key), world, recovery);
         }
     }
 

@@ -18,6 +18,12 @@ pub(super) struct Lost {
     word: Word,
 }
 
+impl Lost {
+    pub(super) fn slots(&self) -> impl Iterator<Item = u32> {
+        self.present.into_iter().chain([self.slot])
+    }
+}
+
 /// For each principal, the slots of its memory.
 pub(super) fn memory_of(universe: &Universe, plan: &Plan) -> Vec<Vec<u32>> {
     let mut all = vec![Vec::new(); universe.principals.len()];
@@ -83,11 +89,8 @@ fn place_of_record(
 }
 
 impl Machine {
+    /// Those that are not of one principal or one place.
     pub(super) fn faults<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
-        if self.may(worker, Fault::Crash) {
-            self.crashes(worker, sink);
-            self.downs(worker, sink);
-        }
         if self.may(worker, Fault::Evict) {
             self.evictions(worker, sink);
         }
@@ -108,48 +111,50 @@ impl Machine {
     }
 
     /// A principal forgets everything; its calls in flight remain.
-    fn crashes<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
-        for principal in 0..self.universe.principals.len() as u32 {
-            for slot in &self.memory_of[principal as usize] {
-                self.set(worker, *slot, NULL);
-            }
-            let caches = if self.plan.caches.is_empty() { &[][..] } else { &self.plan.names[..] };
-            for (at, name) in caches.iter().enumerate() {
-                if let SlotName::CachePresent { principal: held, state, subject, .. } = name
-                    && *held == principal
-                    && worker.before[at] != 0
-                {
-                    let width = self.program.state(*subject, *state).width;
-                    self.set(worker, at as u32, 0);
-                    for slot in at as u32 + 1..=at as u32 + width {
-                        self.set(worker, slot, self.plan.slots.blank(slot));
-                    }
+    pub(super) fn crash<S: Sink>(&self, worker: &mut Worker, sink: &mut S, principal: u32) {
+        if !self.may(worker, Fault::Crash) {
+            return;
+        }
+        for slot in &self.memory_of[principal as usize] {
+            self.set(worker, *slot, NULL);
+        }
+        let caches = if self.plan.caches.is_empty() { &[][..] } else { &self.plan.names[..] };
+        for (at, name) in caches.iter().enumerate() {
+            if let SlotName::CachePresent { principal: held, state, subject, .. } = name
+                && *held == principal
+                && worker.before[at] != 0
+            {
+                let width = self.program.state(*subject, *state).width;
+                self.set(worker, at as u32, 0);
+                for slot in at as u32 + 1..=at as u32 + width {
+                    self.set(worker, slot, self.plan.slots.blank(slot));
                 }
             }
-            if worker.journal.is_empty() {
-                sink.struck(Fault::Crash);
-                continue;
-            }
-            self.charge(worker, Fault::Crash);
-            self.emit(worker, sink, Move::Crash { principal }, NOW);
         }
+        if worker.journal.is_empty() {
+            sink.struck(Fault::Crash);
+            return;
+        }
+        self.charge(worker, Fault::Crash);
+        self.emit(worker, sink, Move::Crash { principal }, NOW);
     }
 
     /// A place goes down and comes up again: what is volatile in its records is as it was made.
-    fn downs<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
-        for place in 0..self.places.len() as u32 {
-            for lost in &self.volatile[place as usize] {
-                let there = lost.present.is_none_or(|slot| worker.before[slot as usize] == 1);
-                if there {
-                    self.set(worker, lost.slot, lost.word);
-                }
-            }
-            if worker.journal.is_empty() {
-                continue;
-            }
-            self.charge(worker, Fault::Crash);
-            self.emit(worker, sink, Move::Down { place }, NOW);
+    pub(super) fn down<S: Sink>(&self, worker: &mut Worker, sink: &mut S, place: u32) {
+        if !self.may(worker, Fault::Crash) {
+            return;
         }
+        for lost in &self.volatile[place as usize] {
+            let there = lost.present.is_none_or(|slot| worker.before[slot as usize] == 1);
+            if there {
+                self.set(worker, lost.slot, lost.word);
+            }
+        }
+        if worker.journal.is_empty() {
+            return;
+        }
+        self.charge(worker, Fault::Crash);
+        self.emit(worker, sink, Move::Down { place }, NOW);
     }
 
     fn evictions<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {

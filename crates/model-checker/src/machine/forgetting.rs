@@ -43,14 +43,12 @@ fn looked_at(design: &Design) -> BTreeSet<(u32, u32)> {
 }
 
 impl Machine {
-    pub(super) fn forgettings<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
-        for start in &self.forgetful {
-            let at = *start as usize;
-            let (first, end) = (worker.before[at], worker.before[at + 1]);
-            if first < end {
-                self.set(worker, *start, first + 1);
-                self.emit(worker, sink, Move::Forget { start: *start }, NOW);
-            }
+    pub(super) fn forget<S: Sink>(&self, worker: &mut Worker, sink: &mut S, start: u32) {
+        let at = start as usize;
+        let (first, end) = (worker.before[at], worker.before[at + 1]);
+        if first < end {
+            self.set(worker, start, first + 1);
+            self.emit(worker, sink, Move::Forget { start }, NOW);
         }
     }
 }

@@ -108,6 +108,8 @@ pub(super) struct Memo {
     /// what was asked last: the node to begin with, and the words that tell it from others
     begin: u32,
     question: Vec<Word>,
+    /// the records that what was looked up last depends on
+    read: Vec<(SubjectId, u32)>,
     barred: Barred,
     hits: u32,
     misses: u32,
@@ -146,6 +148,7 @@ impl Memo {
             bytes: 0,
             begin: 0,
             question: Vec::new(),
+            read: Vec::new(),
             barred: Barred::of(machine),
             hits: 0,
             misses: 0,
@@ -270,8 +273,9 @@ impl Memo {
             _ => self.hits += 1,
         }
         if self.misses >= TRIAL {
-            // Less than every second step is known: to look them up takes longer than to ask.
-            let worth_it = self.hits >= self.misses;
+            // Most are recalled before it comes to this, so few of the others are known; but to ask takes ten
+            // times as long as to look them up.
+            let worth_it = self.hits * 8 >= self.misses;
             (self.hits, self.misses) = (0, 0);
             if !worth_it {
                 self.give_up();
@@ -281,7 +285,12 @@ impl Memo {
         known
     }
 
+    pub(super) fn read(&self) -> &[(SubjectId, u32)] {
+        &self.read
+    }
+
     fn walk(&mut self, machine: &Machine, words: &[Word]) -> Known {
+        self.read.clear();
         let mut at = self.begin;
         loop {
             let on = match self.nodes[at as usize] {
@@ -291,6 +300,7 @@ impl Memo {
                 Node::Ask => return Known::Never,
                 Node::Asks(word) => self.question[word as usize],
                 Node::Reads(subject, key) => {
+                    self.read.push((subject, key));
                     self.content(machine, words, (subject, key), false).into()
                 }
             };

@@ -71,29 +71,29 @@ impl Machine {
         from > 0 && to > 0 && side(from) != side(to)
     }
 
-    pub(super) fn deliveries<S: Sink>(&self, worker: &mut Worker, sink: &mut S, recovery: bool) {
+    pub(super) fn heal<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
         if let Some(cut) = self.plan.cut
             && worker.before[cut as usize] != 0
         {
             self.set(worker, cut, 0);
             self.emit(worker, sink, Move::Heal, NOW);
         }
-        for (number, plan) in self.plan.messages.iter().enumerate() {
-            let mut last: Option<usize> = None;
-            for at in 0..plan.count {
-                let slot = plan.first + plan.stride * at;
-                let block = slot as usize..(slot + plan.stride) as usize;
-                if worker.before[slot as usize] == 0 {
-                    continue;
-                }
-                if last.is_some_and(|last| {
-                    worker.before[last..last + plan.stride as usize] == worker.before[block.clone()]
-                }) {
-                    continue;
-                }
-                last = Some(block.start);
-                self.delivery(worker, sink, (number as u32, at), slot, recovery);
-            }
+    }
+
+    /// What becomes of a message. Of some that are the same, which stand together, of the first.
+    pub(super) fn deliver<S: Sink>(
+        &self,
+        worker: &mut Worker,
+        sink: &mut S,
+        (number, at): (u32, u32),
+        recovery: bool,
+    ) {
+        let plan = &self.plan.messages[number as usize];
+        let slot = plan.first + plan.stride * at;
+        let (from, stride) = (slot as usize, plan.stride as usize);
+        let same = || worker.before[from..from + stride] == worker.before[from - stride..from];
+        if worker.before[from] != 0 && !(at > 0 && same()) {
+            self.delivery(worker, sink, (number, at), slot, recovery);
         }
     }
 
@@ -127,6 +127,9 @@ impl Machine {
             for slots in &memory {
                 let word = worker.before[slots.slot as usize];
                 worker.memory.push(word);
+                if worker.recall.is_noting() {
+                    worker.recall.looks(self.reach.own(slots.slot));
+                }
             }
             for clock in self.clocks(worker, recovery) {
                 let what = |how| Move::Deliver { plan: number, at, principal: me as u32, how };

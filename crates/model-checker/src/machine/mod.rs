@@ -6,6 +6,7 @@ mod calls;
 mod durations;
 mod edges;
 mod effects;
+mod exchange;
 mod faults;
 mod forgetting;
 mod forms;
@@ -20,6 +21,10 @@ mod outside;
 mod packing;
 mod permutation;
 mod ranks;
+mod reach;
+mod recall;
+#[cfg(test)]
+mod recall_tests;
 mod rooms;
 mod settings;
 mod signature;
@@ -27,6 +32,7 @@ mod steps;
 mod symmetry;
 mod terms;
 mod time;
+mod units;
 mod view;
 mod visible;
 
@@ -34,6 +40,7 @@ use design::model::{Design, Fault, OperationId, OperationKind, Protection};
 use engine::{Program, Scratch, Word};
 
 pub(crate) use instances::{Instance, InstanceKind};
+use moves::Unit;
 pub(crate) use moves::{Beyond, How, Move};
 use outside::{Extra, ExtraSend, OutsideKeys};
 use ranks::Ranks;
@@ -42,6 +49,7 @@ use settings::settings;
 pub(crate) use symmetry::Symmetry;
 pub(crate) use terms::Terms;
 use time::Times;
+pub(crate) use units::Again;
 pub(crate) use view::{Extras, View};
 use visible::{Goals, Visible};
 
@@ -94,6 +102,10 @@ pub(crate) struct Machine {
     pub(crate) carried: Vec<usize>,
     /// where messages are kept as a set: how each of them is delivered
     arriving: Vec<Vec<network::Delivery>>,
+    /// what can happen next, in order
+    units: Vec<Unit>,
+    /// what each of them looks at
+    reach: reach::Reach,
 }
 
 /// What one thread works with.
@@ -107,6 +119,9 @@ pub(crate) struct Worker {
     journal: Vec<u32>,
     next: Vec<u64>,
     spare: Vec<u64>,
+    third: Vec<u64>,
+    /// what follows, before interchangeable things are exchanged
+    plain: Vec<u64>,
     normal: Vec<Word>,
     memory: Vec<Word>,
     /// what was asked of the engine last
@@ -130,7 +145,12 @@ pub(crate) struct Worker {
     packs: bool,
     /// what was packed last is kept in another form, with things exchanged
     exchanged: bool,
+    /// what the packed state holds was not asked yet
+    folded: bool,
+    /// it is known which calls need not be asked for
+    barred: bool,
     memo: memo::Memo,
+    recall: recall::Recall,
     /// what the step that was asked for last does, if it was known; else that is in `scratch`
     done: Option<u32>,
     room: Room,
@@ -159,6 +179,8 @@ pub(crate) struct Step<'a> {
     pub(crate) idle: bool,
     /// of the state that follows; empty if there is no room for it
     pub(crate) packed: &'a [u64],
+    /// the same, as it stands; of no meaning if there is no room for it
+    pub(crate) plain: &'a [u64],
     /// that is the state with interchangeable things exchanged, and not as it stands
     pub(crate) exchanged: bool,
     /// records that there is no room for
@@ -184,6 +206,13 @@ pub(crate) trait Sink {
     /// Is it told of every step that is refused, or, of those that are refused again by a record that holds the
     /// same, of the first only?
     const EVERY_REFUSAL: bool = false;
+
+    /// Is it enough to be told once of a refusal, a fault and what happens in a transition, and then of the
+    /// states that follow?
+    const RECALLS: bool = false;
+
+    /// A transition that was handed out before, from another state that is the same in all that it looks at.
+    fn again(&mut self, _step: &mut Again<'_>) {}
 
     fn moved(&mut self, machine: &Machine, step: &Step<'_>);
 
@@ -300,8 +329,12 @@ impl Machine {
             left: scaled.left.clone(),
             carried,
             arriving: Vec::new(),
+            units: Vec::new(),
+            reach: reach::Reach::default(),
         };
         machine.arriving = machine.all_arriving();
+        machine.units = machine.all_units();
+        machine.reach = reach::Reach::of(&machine);
         if symmetric && options.symmetry && !design.world.symmetry_off {
             let (symmetry, notes) = Symmetry::of(&machine);
             machine.symmetry = symmetry;
@@ -318,6 +351,8 @@ impl Machine {
             journal: Vec::new(),
             next: vec![0; self.plan.slots.width()],
             spare: vec![0; self.plan.slots.width()],
+            third: vec![0; self.plan.slots.width()],
+            plain: vec![0; self.plan.slots.width()],
             normal: Vec::new(),
             memory: Vec::new(),
             operation: OperationId(0),
@@ -333,7 +368,15 @@ impl Machine {
             ranked: false,
             packs: false,
             exchanged: false,
+            folded: false,
+            barred: false,
             memo: memo::Memo::of(self),
+            // An older truth is kept whole.
+            recall: recall::Recall::new(
+                self.plan.older.is_none(),
+                self.plan.slots.width(),
+                self.units.len(),
+            ),
             done: None,
             room: Room::default(),
         }
@@ -367,29 +410,6 @@ impl Machine {
         words
     }
 
-    /// Hands every transition from the loaded state to `sink`. `recovery`: only those that happen
-    /// with every client silent and no fault.
-    pub(crate) fn expand<S: Sink>(&self, worker: &mut Worker, sink: &mut S, recovery: bool) {
-        let earlier = !recovery;
-        let Worker { memo, before, .. } = worker;
-        memo.bar(self, before);
-        let recovery = recovery || self.is_silent(&worker.before);
-        if !recovery {
-            self.steps(worker, sink);
-            self.faults(worker, sink);
-            self.silence(worker, sink);
-        }
-        self.repairs(worker, sink, recovery);
-        self.forgettings(worker, sink);
-        self.outside(worker, sink, recovery);
-        self.landings(worker, sink, recovery);
-        match self.is_set() {
-            true => self.arrivals(worker, sink, !earlier),
-            false => self.deliveries(worker, sink, recovery),
-        }
-        self.tick(worker, sink);
-    }
-
     /// Hands out the transition that stands in `worker.after`, and takes it back.
     fn emit<S: Sink>(&self, worker: &mut Worker, sink: &mut S, what: Move, now: Word) {
         self.hand_out(worker, sink, what, now);
@@ -419,6 +439,9 @@ impl Machine {
             false if !worker.packs => worker.beyond,
             false => worker.beyond.or_else(|| self.pack_next(worker).err()),
         };
+        if worker.recall.is_noting() {
+            self.note_move(worker, (what, known), seen, now, (idle, beyond.is_some()));
+        }
         // After a tick nothing has changed but the clock.
         let after = if now == NOW { &worker.after } else { &worker.before };
         let extras = match beyond {
@@ -439,6 +462,7 @@ impl Machine {
                 None if idle => &worker.packed,
                 None => &worker.next,
             },
+            plain: if idle { &worker.packed } else { &worker.plain },
             exchanged: beyond.is_none() && !idle && worker.exchanged,
             extras: &extras,
         };

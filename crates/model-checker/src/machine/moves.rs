@@ -97,6 +97,42 @@ pub(crate) enum Move {
     },
 }
 
+/// A part of what can happen next, which is looked at by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Unit {
+    /// the number of an instance
+    Call(u32),
+    /// of a principal
+    Crash(u32),
+    /// of a place
+    Down(u32),
+    /// of any other kind
+    Faults,
+    Silence,
+    Repair(u32),
+    /// the slot of the start of a log
+    Forget(u32),
+    /// a call to the world outside, by the number of its key
+    Effect(OperationId, u32),
+    Land(u32),
+    Heal,
+    /// of these messages, this one
+    Deliver(u32, u32),
+    /// messages that are kept as a set
+    Arrivals,
+    Tick,
+}
+
+impl Unit {
+    /// Does it happen with every client silent and no fault, too?
+    pub(super) fn is_of_recovery(self) -> bool {
+        !matches!(
+            self,
+            Unit::Call(_) | Unit::Crash(_) | Unit::Down(_) | Unit::Faults | Unit::Silence
+        )
+    }
+}
+
 /// What went wrong with a call, if anything: at most two things in one transition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct How(pub(super) u16);

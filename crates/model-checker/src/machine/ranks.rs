@@ -109,6 +109,16 @@ impl Ranks {
         Touched(touched)
     }
 
+    /// The slots whose values are made dense again where this one changes.
+    pub(super) fn beside(&self, plan: &Plan, slot: u32) -> Vec<u32> {
+        let calls = &plan.calls;
+        if (calls.first..calls.first + calls.stride * calls.count).contains(&slot) {
+            return self.groups.iter().flat_map(|group| group.slots.iter().copied()).collect();
+        }
+        let group = self.of_slot[slot as usize].map(|group| &self.groups[group as usize]);
+        group.map_or(Vec::new(), |group| group.slots.clone())
+    }
+
     /// The slots of calls in flight that hold values of this group.
     fn in_flight<'a>(
         &'a self,

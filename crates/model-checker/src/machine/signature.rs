@@ -44,6 +44,11 @@ impl Signatures {
         Signatures { kinds }
     }
 
+    /// Each kind that has slots of its own, by its number: for each thing, these slots.
+    pub(super) fn slots(&self) -> Vec<(usize, &[Vec<u32>])> {
+        self.kinds.iter().map(|things| (things.number, &things.slots[..])).collect()
+    }
+
     /// The signatures of a state, one after the other.
     pub(super) fn read(&self, words: &[Word], signatures: &mut Vec<u64>) {
         signatures.clear();

@@ -14,11 +14,16 @@ impl Machine {
         let Asked { operation, me, params, now, answer, .. } = *asked;
         worker.operation = operation;
         worker.done = None;
-        let Worker { memo, before, memory, scratch, .. } = worker;
+        let Worker { memo, before, memory, scratch, recall, .. } = worker;
         let known = match memo.is_on() && now == NOW {
             true => memo.look(self, before, asked, memory),
             false => Known::Never,
         };
+        if matches!(known, Known::Refused(_) | Known::Done(_)) && recall.is_noting() {
+            memo.read().iter().for_each(|(subject, key)| {
+                recall.looks(self.reach.record(*subject, *key));
+            });
+        }
         match known {
             Known::Refused(refusal) => return Outcome::Refused(refusal),
             Known::Done(number) => {
@@ -30,6 +35,15 @@ impl Machine {
         let view = View::new(self, before, now);
         let command = Command { operation, params, memory, me, now, answer };
         let outcome = engine::step(&self.program, &view, &command, scratch);
+        if recall.is_noting() {
+            // What is read outside of the world is always the same.
+            for read in scratch.reads() {
+                let keys = 0..self.universe.keys[read.subject.index()].len as Word;
+                if keys.contains(&read.key) {
+                    recall.looks(self.reach.record(read.subject, read.key as u32));
+                }
+            }
+        }
         if matches!(known, Known::Not) {
             memo.keep(self, before, scratch, outcome);
         }
@@ -72,18 +86,17 @@ impl Machine {
     }
 
     /// Is it known that this call is refused, and need nobody be told?
-    fn is_barred<S: Sink>(&self, worker: &Worker, instance: usize) -> bool {
-        !S::EVERY_REFUSAL && worker.memo.is_barred(instance as u32)
+    fn is_barred<S: Sink>(&self, worker: &Worker, instance: u32) -> bool {
+        // What bars it would not be noted.
+        let may = !S::EVERY_REFUSAL && !worker.recall.is_noting();
+        may && worker.memo.is_barred(instance)
     }
 
-    pub(super) fn steps<S: Sink>(&self, worker: &mut Worker, sink: &mut S) {
+    pub(super) fn one_call<S: Sink>(&self, worker: &mut Worker, sink: &mut S, index: u32) {
         // A call that leaves lands later: it may be accepted then.
         let leaves = self.settings.on(Fault::Late);
-        for (index, instance) in self.instances.iter().enumerate() {
-            let barred = !leaves && self.is_barred::<S>(worker, index);
-            if instance.kind != InstanceKind::Repair && !barred {
-                self.step(worker, sink, index as u32, instance);
-            }
+        if leaves || !self.is_barred::<S>(worker, index) {
+            self.step(worker, sink, index, &self.instances[index as usize]);
         }
     }
 
@@ -290,11 +303,15 @@ impl Machine {
         kept
     }
 
-    pub(super) fn repairs<S: Sink>(&self, worker: &mut Worker, sink: &mut S, recovery: bool) {
-        for (index, instance) in self.instances.iter().enumerate() {
-            if instance.kind == InstanceKind::Repair && !self.is_barred::<S>(worker, index) {
-                self.repair(worker, sink, index as u32, recovery);
-            }
+    pub(super) fn one_repair<S: Sink>(
+        &self,
+        worker: &mut Worker,
+        sink: &mut S,
+        index: u32,
+        recovery: bool,
+    ) {
+        if !self.is_barred::<S>(worker, index) {
+            self.repair(worker, sink, index, recovery);
         }
     }
 

@@ -4,6 +4,7 @@
 use design::model::{ExprKind, OperationKind, visit};
 use engine::Word;
 
+use super::exchange::Exchange;
 use super::glance::{Glance, Seen};
 use super::permutation::{Alike, Numbers, Permutation, numbers};
 use super::signature::Signatures;
@@ -17,6 +18,8 @@ pub(crate) struct Symmetry {
     permutations: Vec<Permutation>,
     signatures: Signatures,
     glance: Glance,
+    /// where nothing has to be unpacked for it
+    pub(super) exchange: Option<Exchange>,
 }
 
 impl Symmetry {
@@ -66,7 +69,13 @@ impl Symmetry {
         let glance = Glance::of(machine, &permutations);
         let lens: Vec<usize> = chosen.iter().map(|alike| alike.len()).collect();
         let signatures = Signatures::of(&machine.plan, &permutations, &lens);
-        (Some(Symmetry { permutations, signatures, glance }), notes)
+        let exchange = Exchange::of(machine, &permutations, &signatures, chosen.len());
+        (Some(Symmetry { permutations, signatures, glance, exchange }), notes)
+    }
+
+    /// Are there so many ways that it is worth it to remember what was found?
+    pub(super) fn has_many_ways(&self) -> bool {
+        self.exchange.is_none() || self.permutations.len() > 5
     }
 
     /// The least form among all permutations, packed; `best` holds that of `words` already. Of those whose

@@ -84,6 +84,11 @@ impl Times {
         Times { unit, regions: clock.regions, is_time, singles, groups, moved_on, horizon }
     }
 
+    /// The slots of times that an operation may move on.
+    pub(super) fn moved_on_by(&self, operation: OperationId) -> &[u32] {
+        &self.moved_on[operation.index()]
+    }
+
     /// Is a time among these slots?
     pub(super) fn moved(&self, slots: &[u32]) -> bool {
         slots.iter().any(|slot| self.is_time[*slot as usize])
@@ -287,10 +292,16 @@ impl Machine {
 
     /// Is the record there whose time this slot holds?
     fn is_there(&self, slot: u32, words: &[Word]) -> bool {
-        let SlotName::Attr { subject, key, .. } = self.plan.names[slot as usize] else {
-            return true;
-        };
-        let present = self.plan.records[subject.index()].present(key as usize);
-        present.is_none_or(|present| words[present as usize] == 1)
+        self.present_of(slot).is_none_or(|present| words[present as usize] == 1)
+    }
+
+    /// The slot that says so, if there is one.
+    pub(super) fn present_of(&self, slot: u32) -> Option<u32> {
+        match self.plan.names[slot as usize] {
+            SlotName::Attr { subject, key, .. } => {
+                self.plan.records[subject.index()].present(key as usize)
+            }
+            _ => None,
+        }
     }
 }

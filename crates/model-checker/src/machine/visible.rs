@@ -106,6 +106,11 @@ impl Visible {
         Visible { slots, clock }
     }
 
+    /// Is this slot among what an invariant sees?
+    pub(super) fn has(&self, goal: u32, slot: u32) -> bool {
+        self.slots[slot as usize].has(goal)
+    }
+
     /// Those that see a change of these slots; `ticks`: or of the clock.
     pub(super) fn seen(&self, changed: &[u32], ticks: bool) -> Goals {
         let clock = if ticks { self.clock } else { Goals::NONE };

@@ -69,6 +69,7 @@ pub fn sample(design: &Design, draw: &Draw) -> Result<Sample, WorldError> {
         whole: &reduced,
         network: Network::OneByOne,
         silent_from: None,
+        from: None,
         searches: &searches,
     };
     let run = Run::new(&reduced, &wanted, &options, &mut |_| ())?;

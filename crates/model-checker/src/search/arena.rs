@@ -4,6 +4,7 @@
 /// How many states a block holds.
 const BLOCK: usize = 1 << 8;
 
+#[derive(Clone)]
 pub(crate) struct Arena {
     width: usize,
     len: usize,

@@ -61,6 +61,11 @@ pub(crate) trait Space: Sync {
 
     fn worker(&self) -> Self::Worker;
 
+    /// States that were reached already: the search goes on from all of them. Then there is no other beginning.
+    fn reached(&self) -> Option<&Explored> {
+        None
+    }
+
     /// The states where histories begin, one after the other.
     fn initial(&self, worker: &mut Self::Worker, out: &mut Vec<u64>);
 
@@ -87,6 +92,7 @@ pub(crate) struct Limits {
     pub(crate) threads: usize,
 }
 
+#[derive(Clone)]
 struct Shard {
     arena: Arena,
     table: Table,
@@ -124,6 +130,12 @@ impl Explored {
             stop: None,
             bytes_max: 0,
         }
+    }
+
+    /// The same states with the same numbers, all of them just found.
+    fn found_again(&self) -> Explored {
+        let again = |shard: &Shard| Shard { found: shard.arena.len(), ..shard.clone() };
+        Explored { shards: self.shards.iter().map(again).collect(), ..Explored::new(self.width) }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -261,9 +273,14 @@ pub(crate) fn explore<S: Space>(
     while workers.len() < threads {
         workers.push(space.worker());
     }
-    let mut known = Explored::new(width);
     let mut first = Vec::new();
-    space.initial(&mut workers[0], &mut first);
+    let mut known = match space.reached() {
+        Some(reached) => reached.found_again(),
+        None => {
+            space.initial(&mut workers[0], &mut first);
+            Explored::new(width)
+        }
+    };
     for state in first.chunks_exact(width) {
         let hash = hash(state);
         known.shards[shard_of(hash)].take(state, hash, NO_PARENT);

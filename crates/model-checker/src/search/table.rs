@@ -8,6 +8,7 @@ const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
 /// Entries are an index plus one: zero is empty.
 pub(crate) const CAPACITY_MAX: usize = INDEX_MASK as usize;
 
+#[derive(Clone)]
 pub(crate) struct Table {
     entries: Vec<u32>,
     mask: usize,

@@ -54,6 +54,39 @@ pub(crate) struct Slot {
     words: Box<[Word]>,
 }
 
+/// Bits of a packed state that stand together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub(crate) word: u32,
+    pub(crate) shift: u32,
+    /// as many as there are
+    pub(crate) mask: u64,
+}
+
+impl Place {
+    #[inline]
+    pub(crate) fn code(self, packed: &[u64]) -> u64 {
+        (packed[self.word as usize] >> self.shift) & self.mask
+    }
+
+    pub(crate) fn set(self, packed: &mut [u64], code: u64) {
+        let word = &mut packed[self.word as usize];
+        *word = (*word & !(self.mask << self.shift)) | (code << self.shift);
+    }
+
+    /// One of the bits.
+    pub(crate) fn bit(self, at: u32) -> Place {
+        Place { shift: self.shift + at, mask: 1, ..self }
+    }
+
+    /// Both, if the other one begins where this one ends.
+    pub(crate) fn joined(self, next: &Place) -> Option<Place> {
+        let bits = self.mask.count_ones();
+        let follows = self.word == next.word && self.shift + bits == next.shift;
+        follows.then(|| Place { mask: self.mask | next.mask << bits, ..self })
+    }
+}
+
 /// The codes of a slot with so many bits are listed.
 const LISTED_BITS: u32 = 6;
 
@@ -153,6 +186,37 @@ impl Slots {
         self.used.len().max(1)
     }
 
+    pub(crate) fn place(&self, at: u32) -> Place {
+        let slot = &self.list[at as usize];
+        Place { word: slot.word, shift: slot.shift & 63, mask: slot.mask }
+    }
+
+    /// Sets the bits of a slot.
+    pub(crate) fn mark(&self, at: u32, bits: &mut [u64]) {
+        let place = self.place(at);
+        if place.mask > 0 {
+            bits[place.word as usize] |= place.mask << place.shift;
+        }
+    }
+
+    /// A slot, the length of the collection that it is in, and the room of the one whose length it is.
+    pub(crate) fn with_room(&self, at: u32) -> Vec<u32> {
+        let len = self.list[at as usize].room.map(|(len, _)| len);
+        let room = (at + 1..self.list.len() as u32)
+            .take_while(|next| self.list[*next as usize].room.is_some_and(|(len, _)| len == at));
+        std::iter::once(at).chain(len).chain(room).collect()
+    }
+
+    /// Do packed states stand for the same, bit by bit?
+    pub(crate) fn is_like(&self, other: &Slots) -> bool {
+        let same = |(one, other): (&Slot, &Slot)| {
+            (one.word, one.shift, one.mask) == (other.word, other.shift, other.mask)
+                && (one.nullable, one.kind, one.room) == (other.nullable, other.kind, other.room)
+                && one.codec == other.codec
+        };
+        self.list.len() == other.list.len() && self.list.iter().zip(&other.list).all(same)
+    }
+
     /// Those that hold digests.
     pub(crate) fn digests(&self) -> Vec<u32> {
         let slots = (0..self.list.len() as u32).zip(&self.list);
@@ -234,7 +298,12 @@ impl Slot {
         self.room.is_none_or(|(len, needed)| words[len as usize] >= needed)
     }
 
-    fn word_of(&self, code: u64, words: &[Word]) -> Word {
+    /// How many codes there are.
+    pub(crate) fn codes(&self) -> u64 {
+        self.codec.count() + u64::from(self.nullable)
+    }
+
+    pub(crate) fn word_of(&self, code: u64, words: &[Word]) -> Word {
         if !self.in_use(words) {
             return 0;
         }
