@@ -127,7 +127,7 @@ fn tell(gateway: &Gateway, visit: &Visit, request: &Parts, problem: &Problem) ->
     let page = match service {
         Some(service) => {
             let tab = shell::Tab::of(parts.get(1).map_or("", String::as_str));
-            shell::of_design(visit, service, tab, &problem.title, &page)
+            shell::of_design(visit, &service, tab, &problem.title, &page)
         }
         None => {
             html!(page, "<p><a href=\"/console\">All designs</a></p>");
@@ -222,7 +222,7 @@ async fn get(
         ["_", ..] => return Err(nothing()),
         _ => {}
     }
-    let service = gateway.service(parts[0])?;
+    let service = &gateway.service(parts[0])?;
     Ok(shown(match &parts[1..] {
         [] => design_page::page(visit, service),
         ["records"] => records::page(visit, service).await?,
@@ -280,7 +280,7 @@ async fn post(
         [] | ["_", ..] => return Err(nothing()),
         _ => {}
     }
-    let service = gateway.service(parts[0])?;
+    let service = &gateway.service(parts[0])?;
     match &parts[1..] {
         [what @ ("step" | "would"), actor, operation] => {
             let call = service.call(actor, operation);

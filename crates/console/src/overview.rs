@@ -35,7 +35,7 @@ pub fn cards(visit: &Visit) -> Html {
         );
     }
     for service in visit.gateway.services() {
-        card(&mut page, service);
+        card(&mut page, &service);
     }
     page
 }

@@ -236,18 +236,19 @@ pub fn begin_step(
 
 /// Decides many steps one after the other; each is carried out or refused on its own. Gives also the
 /// version of the service that the last of them met.
-pub async fn begin_batch<'a>(
-    gateway: &'a Arc<Gateway>,
-    mut service: &'a Arc<Service>,
+pub async fn begin_batch(
+    gateway: &Arc<Gateway>,
+    service: &Arc<Service>,
     caller: &Caller,
     steps: &[Step<'_>],
     trace: Option<&Trace>,
-) -> Result<(&'a Arc<Service>, Vec<Result<Begun, Problem>>), Problem> {
+) -> Result<(Arc<Service>, Vec<Result<Begun, Problem>>), Problem> {
+    let mut service = Arc::clone(service);
     let mut begun = Vec::with_capacity(steps.len());
     let mut patience = Patience::default();
     for step in steps {
         begun.push(loop {
-            match begin_step(gateway, service, caller, step, trace.cloned(), Vec::new()) {
+            match begin_step(gateway, &service, caller, step, trace.cloned(), Vec::new()) {
                 // this step and those after it are for the new version
                 Err(problem) if patience.with(&problem).await => {
                     service = gateway.service(&service.name)?;
@@ -263,28 +264,30 @@ pub async fn begin_batch<'a>(
 /// waited for. The answer is made in `room` if there is any.
 pub async fn answered(
     gateway: &Arc<Gateway>,
-    mut service: &Service,
-    mut call: &Call,
+    service: &Arc<Service>,
+    call: &Arc<Call>,
     caller: &Caller,
     object: &[u8],
     terms: &Terms,
     mut room: Vec<u8>,
 ) -> Result<Said, Problem> {
+    let (mut service, mut call) = (Arc::clone(service), Arc::clone(call));
     let mut patience = Patience::default();
     let begun = loop {
         let room = std::mem::take(&mut room);
-        match begin_text(gateway, service, call, caller, object, terms, room) {
+        match begin_text(gateway, &service, &call, caller, object, terms, room) {
             Err(problem) if patience.with(&problem).await => {
-                let operation = service.operation(call);
+                let operation = service.operation(&call);
                 let actor = &service.design().actors[operation.actor.index()].name;
-                service = gateway.service(&service.name)?;
-                let found = service.call(actor, &operation.name);
-                call = found.ok_or_else(|| unknown(service, actor, &operation.name))?;
+                let newer = gateway.service(&service.name)?;
+                let found = newer.call(actor, &operation.name).cloned();
+                call = found.ok_or_else(|| unknown(&newer, actor, &operation.name))?;
+                service = newer;
             }
             begun => break begun?,
         }
     };
-    begun.finish(service).await
+    begun.finish(&service).await
 }
 
 /// One flat object.

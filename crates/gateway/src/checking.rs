@@ -19,7 +19,7 @@ const REST_MAX: Duration = Duration::from_millis(250);
 /// Checks every design whose verdict is not known, one after the other.
 pub fn unknown_ones(gateway: &Arc<Gateway>) {
     let services: Vec<Arc<Service>> =
-        gateway.services().filter(|service| service.word().is_none()).cloned().collect();
+        gateway.services().filter(|service| service.word().is_none()).collect();
     if services.is_empty() {
         return;
     }
@@ -81,7 +81,7 @@ struct GivenUp;
 /// Whether the verdict on this version still matters.
 fn is_wanted(gateway: &Gateway, service: &Service) -> bool {
     let current = gateway.service(&service.name);
-    !gateway.is_stopping() && current.is_ok_and(|current| std::ptr::eq(&**current, service))
+    !gateway.is_stopping() && current.is_ok_and(|current| std::ptr::eq(&*current, service))
 }
 
 fn check(gateway: &Gateway, service: &Service) -> Result<Report, String> {

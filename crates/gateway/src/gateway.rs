@@ -1,8 +1,9 @@
 //! What every call sees.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
+use arc_swap::ArcSwap;
 use identity::Identity;
 use tokio::sync::watch;
 
@@ -32,8 +33,8 @@ pub struct Gateway {
     pub(crate) checking: Mutex<()>,
     /// requests that are being answered
     in_flight: Arc<AtomicUsize>,
-    connections: Arc<AtomicUsize>,
     followers: Arc<AtomicUsize>,
+    transfers: Arc<AtomicUsize>,
     /// told to stop: what was accepted is finished, nothing new is begun
     stopping: watch::Sender<bool>,
 }
@@ -56,8 +57,8 @@ impl Gateway {
             held: Arc::default(),
             checking: Mutex::default(),
             in_flight: Arc::default(),
-            connections: Arc::default(),
             followers: Arc::default(),
+            transfers: Arc::default(),
             stopping: watch::Sender::new(false),
         }
     }
@@ -66,27 +67,30 @@ impl Gateway {
         &self.settings.limits
     }
 
-    pub fn services(&self) -> impl Iterator<Item = &Arc<Service>> {
-        self.services.iter().map(|slot| &slot.last().service)
+    pub fn services(&self) -> impl Iterator<Item = Arc<Service>> {
+        self.services.iter().map(|slot| slot.now.load_full())
     }
 
-    pub fn service(&self, name: &str) -> Result<&Arc<Service>, Problem> {
-        let found = self.services().find(|service| service.name == name);
-        found.ok_or_else(|| {
-            let instead = design::instead(name, self.services().map(|service| &*service.name));
+    pub fn service(&self, name: &str) -> Result<Arc<Service>, Problem> {
+        self.find(name).ok_or_else(|| {
+            let instead = design::instead(name, self.services.iter().map(|slot| &*slot.name));
             Problem::unknown(format!("no design `{name}` is served here; {instead}"))
         })
     }
 
+    /// The service of this name, as it is now. Whoever has it may go on with it after a replacement.
+    pub fn find(&self, name: &str) -> Option<Arc<Service>> {
+        self.slot(name).map(|slot| slot.now.load_full())
+    }
+
+    fn slot(&self, name: &str) -> Option<&Slot> {
+        self.services.iter().find(|slot| slot.name == name)
+    }
+
     /// From now on requests find this one in the place of the service of its name.
     pub(crate) fn switch_to(&self, service: Service) {
-        let Some(slot) = self.services.iter().find(|slot| slot.service.name == service.name) else {
-            return;
-        };
-        let mut next = Box::new(Slot::new(service));
-        // another may come between
-        while let Err(again) = slot.last().next.set(next) {
-            next = again;
+        if let Some(slot) = self.slot(&service.name) {
+            slot.now.store(Arc::new(service));
         }
     }
 
@@ -110,17 +114,17 @@ impl Gateway {
         Place::among(&self.followers, self.limits().followers_max).ok_or_else(Problem::overloaded)
     }
 
-    /// A place among the connections; none: there are enough.
-    pub fn connect(&self) -> Option<Place> {
-        Place::among(&self.connections, self.limits().connections_max)
+    /// A place among those who bring or take much content.
+    pub fn transfer(&self) -> Result<Place, Problem> {
+        Place::among(&self.transfers, self.limits().transfers_max).ok_or_else(Problem::overloaded)
     }
 
     pub fn in_flight(&self) -> usize {
         self.in_flight.load(Ordering::Relaxed)
     }
 
-    pub fn connections(&self) -> usize {
-        self.connections.load(Ordering::Relaxed)
+    pub fn transfers(&self) -> usize {
+        self.transfers.load(Ordering::Relaxed)
     }
 
     pub fn followers(&self) -> usize {
@@ -142,24 +146,16 @@ impl Gateway {
     }
 }
 
-/// The versions of one service. Earlier ones stay, so that a request may go on with what it found
-/// and no request takes a lock; a design is replaced by hand, which is rare.
+/// A service, whichever version of it is served now. No request takes a lock to find it, and an earlier
+/// version is gone with the last request that goes on with it.
 struct Slot {
-    service: Arc<Service>,
-    next: OnceLock<Box<Slot>>,
+    name: String,
+    now: ArcSwap<Service>,
 }
 
 impl Slot {
     fn new(service: Service) -> Slot {
-        Slot { service: Arc::new(service), next: OnceLock::new() }
-    }
-
-    fn last(&self) -> &Slot {
-        let mut slot = self;
-        while let Some(next) = slot.next.get() {
-            slot = next;
-        }
-        slot
+        Slot { name: service.name.clone(), now: ArcSwap::from_pointee(service) }
     }
 }
 

@@ -43,7 +43,7 @@ impl Gateway {
         let started = switch.new.as_ref().map_or(Ok(()), |new| admin.start(new));
         switch.now();
         let new = self.service(&old.name).map_err(|problem| AdminError::Cannot(problem.detail))?;
-        admin.switched(new);
+        admin.switched(&new);
         let verdict = new.standing().to_json();
         // it is replaced, whether or not the log takes the line
         let of = json!({ "design": old.name, "verdict": verdict });

@@ -9,6 +9,8 @@ pub struct Limits {
     pub blob_bytes_max: usize,
     /// of content that one caller stores in an hour
     pub upload_bytes_hour_max: u64,
+    /// of those who bring or take content of more than one piece at a time; more are told to come again
+    pub transfers_max: usize,
     /// of all bodies together that have come and are not answered yet, but for the beginning of each
     pub bodies_bytes_max: usize,
     /// of the request line and the headers together
@@ -21,7 +23,7 @@ pub struct Limits {
     pub in_flight_max: usize,
     /// until the head of a request has come, waiting for the next request included
     pub head_ms_max: u64,
-    /// until the body of a request has come
+    /// until the body of a request has come, or the next MiB of it
     pub body_ms_max: u64,
     /// until a view has reached the revision it was asked for
     pub wait_ms_max: u64,
@@ -45,6 +47,7 @@ impl Default for Limits {
             body_bytes_max: 1 << 20,
             blob_bytes_max: 16 << 20,
             upload_bytes_hour_max: 1 << 30,
+            transfers_max: 64,
             bodies_bytes_max: 256 << 20,
             head_bytes_max: 16 << 10,
             path_bytes_max: 8 << 10,
@@ -65,11 +68,12 @@ impl Default for Limits {
 
 impl Limits {
     /// The names of the limits and what they are.
-    pub fn all(&self) -> [(&'static str, u64); 17] {
+    pub fn all(&self) -> [(&'static str, u64); 18] {
         [
             ("body_bytes_max", self.body_bytes_max as u64),
             ("blob_bytes_max", self.blob_bytes_max as u64),
             ("upload_bytes_hour_max", self.upload_bytes_hour_max),
+            ("transfers_max", self.transfers_max as u64),
             ("bodies_bytes_max", self.bodies_bytes_max as u64),
             ("head_bytes_max", self.head_bytes_max as u64),
             ("path_bytes_max", self.path_bytes_max as u64),
@@ -101,6 +105,7 @@ impl Limits {
             "body_bytes_max" => self.body_bytes_max = size(1)?,
             "blob_bytes_max" => self.blob_bytes_max = size(1)?,
             "upload_bytes_hour_max" => self.upload_bytes_hour_max = number(0)?,
+            "transfers_max" => self.transfers_max = size(1)?,
             "bodies_bytes_max" => self.bodies_bytes_max = size(1)?,
             // what the HTTP library needs at least
             "head_bytes_max" => self.head_bytes_max = size(8 << 10)?,

@@ -28,7 +28,7 @@ pub struct Service {
     /// the verdict on this text; none: it is not known
     word: Mutex<Option<Word>>,
     /// by actor, then by operation
-    calls: FxHashMap<String, FxHashMap<String, Call>>,
+    calls: FxHashMap<String, FxHashMap<String, Arc<Call>>>,
 }
 
 /// An operation that may be called from outside.
@@ -45,7 +45,7 @@ pub struct Call {
 
 impl Service {
     pub fn new(name: &str, text: &str, runtime: Arc<Runtime>) -> Service {
-        let mut calls: FxHashMap<String, FxHashMap<String, Call>> = FxHashMap::default();
+        let mut calls: FxHashMap<String, FxHashMap<String, Arc<Call>>> = FxHashMap::default();
         let design = runtime.design();
         for (at, operation) in design.operations.iter().enumerate() {
             if runtime.is_callable(OperationId::of(at)) {
@@ -53,7 +53,10 @@ impl Service {
                 let memory = memory_names(design, operation);
                 let rates = operation.rate.map(|rate| Arc::new(Rates::new(rate)));
                 let call = Call { id: OperationId::of(at), memory, latency: Arc::default(), rates };
-                calls.entry(actor.clone()).or_default().insert(operation.name.clone(), call);
+                calls
+                    .entry(actor.clone())
+                    .or_default()
+                    .insert(operation.name.clone(), Arc::new(call));
             }
         }
         let (checking, kept, word) = (Mutex::default(), Mutex::default(), Mutex::default());
@@ -111,7 +114,7 @@ impl Service {
         self.runtime.design()
     }
 
-    pub fn call(&self, actor: &str, operation: &str) -> Option<&Call> {
+    pub fn call(&self, actor: &str, operation: &str) -> Option<&Arc<Call>> {
         self.calls.get(actor)?.get(operation)
     }
 
@@ -121,7 +124,7 @@ impl Service {
             .calls
             .iter()
             .flat_map(|(actor, calls)| {
-                calls.iter().map(move |(name, call)| (actor.as_str(), name.as_str(), call))
+                calls.iter().map(move |(name, call)| (actor.as_str(), name.as_str(), &**call))
             })
             .collect();
         all.sort_by_key(|(_, _, call)| call.id);

@@ -43,6 +43,54 @@ impl Uploads {
         hour.bytes.insert(principal.to_string(), after);
         Ok(())
     }
+
+    /// They were not stored after all. In another hour they count no more anyway.
+    fn give_back(&self, principal: &str, bytes: u64) {
+        let mut hour = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(counted) = hour.bytes.get_mut(principal) {
+            *counted = counted.saturating_sub(bytes);
+        }
+    }
+}
+
+/// The bytes of one upload, counted as they come; given back unless they are stored.
+pub struct Counted<'a> {
+    gateway: &'a Gateway,
+    caller: &'a Caller,
+    bytes: u64,
+}
+
+impl Counted<'_> {
+    /// Counts so many more, or says when there is room for them.
+    pub fn more(&mut self, bytes: usize, now_s: i64) -> Result<(), Problem> {
+        let (most, bytes) = (self.gateway.limits().upload_bytes_hour_max, bytes as u64);
+        let counted = self.gateway.uploads.count(&self.caller.principal, bytes, most, now_s);
+        counted.map_err(|seconds| {
+            let detail = format!(
+                "a caller stores at most {most} bytes of content in an hour; nothing was stored"
+            );
+            Problem::new(&kinds::QUOTA, detail).hint(Hint::AgainAfter(seconds))
+        })?;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// They are stored.
+    pub fn stay(mut self) {
+        self.bytes = 0;
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            self.gateway.uploads.give_back(&self.caller.principal, self.bytes);
+        }
+    }
 }
 
 impl Gateway {
@@ -86,15 +134,9 @@ impl Gateway {
         Err(Problem::new(&kinds::WRONG_ROLE, format!("{what} {whom}")))
     }
 
-    /// Counts content that is about to be stored, or says when there is room for it.
-    pub fn count_upload(&self, caller: &Caller, bytes: usize, now_s: i64) -> Result<(), Problem> {
-        let most = self.limits().upload_bytes_hour_max;
-        self.uploads.count(&caller.principal, bytes as u64, most, now_s).map_err(|seconds| {
-            let detail = format!(
-                "a caller stores at most {most} bytes of content in an hour; nothing was stored"
-            );
-            Problem::new(&kinds::QUOTA, detail).hint(Hint::AgainAfter(seconds))
-        })
+    /// For content that begins to come.
+    pub fn count_upload<'a>(&'a self, caller: &'a Caller) -> Counted<'a> {
+        Counted { gateway: self, caller, bytes: 0 }
     }
 }
 
@@ -120,6 +162,9 @@ mod tests {
         assert_eq!(uploads.count("ann", 41, 100, at(600)), Err(3_000), "and nothing is counted");
         assert_eq!(uploads.count("ann", 40, 100, at(601)), Ok(()));
         assert_eq!(uploads.count("bob", 100, 100, at(602)), Ok(()), "each for itself");
+        uploads.give_back("bob", 30);
+        assert_eq!(uploads.count("bob", 31, 100, at(602)), Err(2_998));
+        assert_eq!(uploads.count("bob", 30, 100, at(602)), Ok(()), "what broke off is not counted");
         assert_eq!(uploads.count("ann", 1, 100, at(HOUR_S - 1)), Err(1));
         assert_eq!(uploads.count("ann", 100, 100, at(HOUR_S)), Ok(()));
         assert_eq!(uploads.count("ann", u64::MAX, u64::MAX, at(HOUR_S)), Ok(()));

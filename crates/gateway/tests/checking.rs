@@ -73,13 +73,13 @@ fn explores(service: &Service) -> bool {
 #[test]
 fn the_check_of_a_version_that_was_replaced_is_given_up() {
     let gateway = gateway();
-    let old = Arc::clone(gateway.service("box").unwrap());
+    let old = gateway.service("box").unwrap();
     gateway::checking::begin(&gateway, &old);
     until("it explores", || explores(&old));
     let small = LARGE.replace("by: 0..3", "by: 0..1").replace("box: 2", "box: 1");
     let with = Replacement { text: &small, drop: &[], unproved: false };
     gateway.replace(&Any, &old, &with, "olga").unwrap();
-    let new = Arc::clone(gateway.service("box").unwrap());
+    let new = gateway.service("box").unwrap();
     gateway::checking::begin(&gateway, &new);
     until("the new one is checked", || matches!(*new.checking(), Checking::Done(_)));
     assert_eq!(new.word(), Some(Word::Proved));
@@ -90,7 +90,7 @@ fn the_check_of_a_version_that_was_replaced_is_given_up() {
 #[test]
 fn a_server_that_stops_waits_for_no_check() {
     let gateway = gateway();
-    let service = Arc::clone(gateway.service("box").unwrap());
+    let service = gateway.service("box").unwrap();
     gateway::checking::begin(&gateway, &service);
     until("it explores", || explores(&service));
     gateway.stop();

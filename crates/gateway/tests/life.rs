@@ -113,7 +113,7 @@ async fn call(gateway: &Arc<Gateway>, caller: &Caller, step: &str, params: &Valu
     let params = params.to_string();
     let terms = Terms::default();
     let answer =
-        gateway::answered(gateway, service, call, caller, params.as_bytes(), &terms, Vec::new());
+        gateway::answered(gateway, &service, call, caller, params.as_bytes(), &terms, Vec::new());
     match answer.await {
         Ok(_) => true,
         Err(problem) => panic!("no call fails: {problem:?}"),
@@ -157,7 +157,7 @@ fn replaced(at: At) -> (Arc<Gateway>, Option<Result<Replaced, AdminError>>, Vec<
         At::Converting => without_note(),
         _ => wider(),
     };
-    let old = Arc::clone(gateway.service("door").unwrap());
+    let old = gateway.service("door").unwrap();
     let with = Replacement { text: &text, drop: &[], unproved: false };
     let outcome =
         std::panic::catch_unwind(AssertUnwindSafe(|| gateway.replace(&admin, &old, &with, "ann")));
@@ -232,9 +232,26 @@ fn a_version_that_did_not_start_can_be_put_in_place_again() {
     store::block_on(call(&gateway, &caller, "open", &json!({ "door": "d" })));
     let text = wider();
     let with = Replacement { text: &text, drop: &[], unproved: false };
-    let old = Arc::clone(gateway.service("door").unwrap());
+    let old = gateway.service("door").unwrap();
     assert!(gateway.replace(&Failing::new(At::Starting), &old, &with, "ann").is_err());
-    let old = Arc::clone(gateway.service("door").unwrap());
+    let old = gateway.service("door").unwrap();
     gateway.replace(&Failing::new(At::Nowhere), &old, &with, "ann").unwrap();
     assert_eq!((serves(&gateway), opened(&gateway)), ("new", 1));
+}
+
+/// A server whose designs are replaced all day holds one version of each.
+#[test]
+fn a_version_is_gone_with_the_last_who_goes_on_with_it() {
+    let gateway = gateway();
+    let mut versions = Vec::new();
+    for at in 0..5 {
+        let old = gateway.service("door").unwrap();
+        let text = format!("{}// version {at}\n", wider());
+        let with = Replacement { text: &text, drop: &[], unproved: false };
+        gateway.replace(&Failing::new(At::Nowhere), &old, &with, "ann").unwrap();
+        versions.push(Arc::downgrade(&old));
+        assert!(versions[at].upgrade().is_some(), "whoever has it may go on");
+    }
+    let kept = versions.iter().filter(|version| version.upgrade().is_some()).count();
+    assert_eq!(kept, 0, "of {} earlier versions", versions.len());
 }

@@ -6,16 +6,21 @@ use std::sync::Arc;
 use gateway::Gateway;
 
 use crate::metrics::Requests;
+use crate::openapi::Described;
+use crate::seats::Seats;
 
 /// The gateway, and what is counted of HTTP besides.
 pub struct App {
     pub gateway: Arc<Gateway>,
     pub requests: Requests,
+    pub seats: Arc<Seats>,
+    pub described: Described,
 }
 
 impl App {
     pub fn new(gateway: Arc<Gateway>) -> App {
-        App { gateway, requests: Requests::default() }
+        let seats = Seats::new(gateway.limits().connections_max);
+        App { gateway, requests: Requests::default(), seats, described: Described::default() }
     }
 }
 

@@ -9,6 +9,7 @@ use bytes::{Bytes, BytesMut};
 use gateway::{Gateway, Held, Problem};
 use http_body_util::BodyExt;
 use hyper::body::Body;
+use tokio::time::Instant;
 
 use crate::kinds;
 
@@ -26,48 +27,84 @@ impl Deref for Arrived {
     }
 }
 
-/// All of it, in time and no larger than it may be.
+/// A body that is taken piece by piece as it comes, in time and no larger than it may be.
+pub struct Pieces<B> {
+    body: B,
+    most: usize,
+    came: usize,
+    patience: Duration,
+    /// when there must be another MiB, or the end
+    until: Instant,
+}
+
+const MIB: usize = 1 << 20;
+
+impl<B: Body<Data = Bytes> + Unpin> Pieces<B> {
+    pub fn new(body: B, most: usize, gateway: &Gateway) -> Result<Pieces<B>, Problem> {
+        // a body that says its length is not waited for when it is too large
+        if body.size_hint().lower() > most as u64 {
+            return Err(Problem::too_large("the body", most));
+        }
+        let patience = Duration::from_millis(gateway.limits().body_ms_max);
+        Ok(Pieces { body, most, came: 0, patience, until: Instant::now() + patience })
+    }
+
+    /// The next one; none: that was all.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, Problem> {
+        loop {
+            if self.body.is_end_stream() {
+                return Ok(None);
+            }
+            let Ok(frame) = tokio::time::timeout_at(self.until, self.body.frame()).await else {
+                let patience = self.patience.as_millis();
+                return Err(Problem::new(
+                    &kinds::SLOW_BODY,
+                    format!("a body, or a MiB of it, has at most {patience} ms to arrive"),
+                ));
+            };
+            let Some(frame) = frame else { return Ok(None) };
+            let frame = frame.map_err(|_| Problem::malformed("the body broke off"))?;
+            // trailers say nothing here
+            let Ok(data) = frame.into_data() else { continue };
+            let before = self.came / MIB;
+            self.came += data.len();
+            if self.came > self.most {
+                return Err(Problem::too_large("the body", self.most));
+            }
+            if self.came / MIB > before {
+                self.until = Instant::now() + self.patience;
+            }
+            return Ok(Some(data));
+        }
+    }
+}
+
+/// All of it.
 pub async fn read<B>(body: B, gateway: &Gateway) -> Result<Arrived, Problem>
 where
     B: Body<Data = Bytes>,
 {
-    read_up_to(body, gateway.limits().body_bytes_max, gateway).await
+    let body = std::pin::pin!(body);
+    let mut pieces = Pieces::new(body, gateway.limits().body_bytes_max, gateway)?;
+    begin(&mut pieces, usize::MAX, gateway).await
 }
 
-pub async fn read_up_to<B>(body: B, most: usize, gateway: &Gateway) -> Result<Arrived, Problem>
+/// As much as comes before there are so many bytes, in one. One piece is handed on as it came, which is
+/// what most bodies are.
+pub async fn begin<B>(
+    pieces: &mut Pieces<B>,
+    enough: usize,
+    gateway: &Gateway,
+) -> Result<Arrived, Problem>
 where
-    B: Body<Data = Bytes>,
+    B: Body<Data = Bytes> + Unpin,
 {
-    let limits = gateway.limits();
-    // a body that says its length is not waited for when it is too large
-    if body.size_hint().lower() > most as u64 {
-        return Err(Problem::too_large("the body", most));
-    }
-    let patience = Duration::from_millis(limits.body_ms_max);
-    match tokio::time::timeout(patience, collect(body, most, gateway.hold())).await {
-        Ok(collected) => collected,
-        Err(_) => Err(Problem::new(
-            &kinds::SLOW_BODY,
-            format!("a body has at most {} ms to arrive", limits.body_ms_max),
-        )),
-    }
-}
-
-/// One piece is handed on as it came, which is what most bodies are.
-async fn collect<B>(body: B, most: usize, mut held: Held) -> Result<Arrived, Problem>
-where
-    B: Body<Data = Bytes>,
-{
-    let mut body = std::pin::pin!(body);
+    let mut held = gateway.hold();
     let mut first = Bytes::new();
     let mut more = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Problem::malformed("the body broke off"))?;
-        // trailers say nothing here
-        let Ok(data) = frame.into_data() else { continue };
-        if first.len() + more.len() + data.len() > most {
-            return Err(Problem::too_large("the body", most));
-        }
+    while first.len() + more.len() < enough
+        && let Some(data) = pieces.next().await?
+    {
         held.more(data.len())?;
         if first.is_empty() && more.is_empty() {
             first = data;
@@ -76,9 +113,6 @@ where
                 more.extend_from_slice(&std::mem::take(&mut first));
             }
             more.extend_from_slice(&data);
-        }
-        if body.is_end_stream() {
-            break;
         }
     }
     let bytes = if more.is_empty() { first } else { more.freeze() };

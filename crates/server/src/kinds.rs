@@ -15,6 +15,7 @@ own! {
     OTHER_ORIGIN = "other-origin" "sent from elsewhere";
     WRONG_HOST = "wrong-host" "this server is known by another name";
     METHOD = "method" "the method does not apply here";
+    LARGE_HEAD = "large-head" "the head of the request is too large";
     SLOW_BODY = "slow-body" "the body did not come in time";
     NOT_JSON = "not-json" "the body is not said to be JSON";
     NOT_CONTENT = "not-content" "the body is not said to be content";
@@ -83,7 +84,7 @@ spelled! {
         "The path is served, but by other methods."
         "`Allow` says which.";
     SLOW_BODY = REQUEST_TIMEOUT
-        "A body has `body_ms_max` to arrive."
+        "A body has `body_ms_max` to arrive; content has it for each MiB."
         "Send it again: nothing was done.";
     KEY_UNDER_WAY = CONFLICT
         "Two requests with one key came at the same time, and the first is not answered yet."
@@ -106,6 +107,9 @@ spelled! {
     TOO_LARGE = PAYLOAD_TOO_LARGE
         "The body, the path, the batch or what the step would write is beyond its limit, which `detail` names."
         "Send less at a time; whoever operates the server may raise the limit.";
+    LARGE_HEAD = REQUEST_HEADER_FIELDS_TOO_LARGE
+        "The request line and the headers together have `head_bytes_max` bytes at most."
+        "Send fewer or shorter headers: nothing was done.";
     NOT_JSON = UNSUPPORTED_MEDIA_TYPE
         "Bodies are JSON and say so: a page of another origin cannot send that unasked."
         "Send `Content-Type: application/json`.";

@@ -23,6 +23,7 @@ pub mod problem;
 mod quick;
 mod routes;
 pub mod sample;
+mod seats;
 mod start;
 mod tls;
 mod traced;

@@ -13,6 +13,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
 use crate::patient::Patient;
+use crate::seats::Seat;
 use crate::{quick, routes, tls};
 
 /// Refused connections are told of this often at most.
@@ -42,10 +43,10 @@ pub async fn accept(
                 continue;
             }
         };
-        let Some(place) = app.connect() else {
+        let Some(seat) = app.seats.take() else {
             // closed at once: whoever waits in line is told sooner than by a timeout
             drop(stream);
-            refused.tell("as many connections are open as the limits allow");
+            refused.tell("as many callers are connected as the limits allow");
             continue;
         };
         // answers are small: waiting to fill a packet would only make them late
@@ -53,17 +54,23 @@ pub async fn accept(
         let stream = Patient::new(stream, Duration::from_millis(app.limits().stall_ms_max));
         let (app, router, tls) = (Arc::clone(&app), router.clone(), tls.clone());
         tokio::spawn(async move {
-            match tls {
-                None => serve(stream, &app, router).await,
-                Some(tls) => serve_encrypted(&tls, stream, &app, router).await,
+            let served = async {
+                match tls {
+                    None => serve(stream, &app, router, &seat).await,
+                    Some(tls) => serve_encrypted(&tls, stream, &app, router, &seat).await,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = served => {}
+                () = seat.shown_out() => tracing::debug!("a stranger made room for another"),
             }
-            drop(place);
         });
     }
     drop(listener);
     let patience = Duration::from_millis(app.limits().stop_ms_max);
     let finished = async {
-        while app.connections() > 0 {
+        while app.seats.taken() > 0 {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
@@ -94,6 +101,7 @@ async fn serve_encrypted(
     stream: Patient<TcpStream>,
     app: &Arc<App>,
     router: Router,
+    seat: &Arc<Seat>,
 ) {
     let patience = Duration::from_millis(app.limits().head_ms_max);
     // whoever does not come to an agreement is no news, either
@@ -103,10 +111,11 @@ async fn serve_encrypted(
         Err(_) => return tracing::debug!("no agreement on TLS in time"),
     };
     if stream.get_ref().1.alpn_protocol() != Some(tls::HTTP_2) {
-        return serve(stream, app, router).await;
+        return serve(stream, app, router, seat).await;
     }
     let limits = app.limits();
-    let answer = |request| routes::answer(Arc::clone(app), router.clone(), request);
+    let answer =
+        |request| routes::answer(Arc::clone(app), router.clone(), Arc::clone(seat), request);
     let connection = http2::Builder::new(TokioExecutor::new())
         .timer(TokioTimer::new())
         .max_header_list_size(u32::try_from(limits.head_bytes_max).unwrap_or(u32::MAX))
@@ -122,22 +131,23 @@ async fn serve_encrypted(
 }
 
 /// Steps by the short way, and from the first other request on by the HTTP library.
-pub async fn serve<S>(stream: S, app: &Arc<App>, router: Router)
+pub async fn serve<S>(stream: S, app: &Arc<App>, router: Router, seat: &Arc<Seat>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    if let Some(stream) = quick::serve(stream, app).await {
-        by_library(stream, app, router).await;
+    if let Some(stream) = quick::serve(stream, app, seat).await {
+        by_library(stream, app, router, seat).await;
     }
 }
 
 /// Whatever a client of HTTP/1.1 may ask.
-pub async fn by_library<S>(stream: S, app: &Arc<App>, router: Router)
+pub async fn by_library<S>(stream: S, app: &Arc<App>, router: Router, seat: &Arc<Seat>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let limits = app.limits();
-    let answer = |request| routes::answer(Arc::clone(app), router.clone(), request);
+    let answer =
+        |request| routes::answer(Arc::clone(app), router.clone(), Arc::clone(seat), request);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(Duration::from_millis(limits.head_ms_max))

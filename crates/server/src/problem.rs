@@ -19,6 +19,8 @@ pub fn not_allowed(allowed: &'static str) -> Problem {
 /// A problem over HTTP: `type` is a path of this server that names it.
 pub trait OverHttp {
     fn status(&self) -> StatusCode;
+    /// Is it told to somebody who may not ask here at all?
+    fn is_of_stranger(&self) -> bool;
     fn headers(&self) -> Vec<(HeaderName, HeaderValue)>;
     fn to_json(&self) -> Value;
     fn into_response(self) -> Response<Body>;
@@ -28,6 +30,12 @@ impl OverHttp for Problem {
     fn status(&self) -> StatusCode {
         // what is no kind is a refusal by a clause of a design
         kinds::named(&self.kind).map_or(StatusCode::CONFLICT, |spelled| spelled.status)
+    }
+
+    fn is_of_stranger(&self) -> bool {
+        [kinds::UNAUTHENTICATED, kinds::WRONG_HOST, kinds::OTHER_ORIGIN]
+            .iter()
+            .any(|kind| self.is(kind))
     }
 
     fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {

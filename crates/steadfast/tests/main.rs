@@ -6,6 +6,8 @@ mod cli;
 mod conform;
 #[path = "crowd/main.rs"]
 mod crowd;
+#[path = "doors/main.rs"]
+mod doors;
 #[path = "drives/main.rs"]
 mod drives;
 mod evidence;

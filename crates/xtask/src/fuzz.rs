@@ -1,33 +1,48 @@
 //! `cargo xtask fuzz checker` and `cargo xtask fuzz slices`: random designs, as many as one likes, held against
-//! the naive interpreter.
+//! the naive interpreter. `cargo xtask fuzz doors`: inputs to every door of a server.
 //!
-//! The tests are the ones that run with a few hundred designs among all others. Here one of them runs with a
-//! night's worth, from any seed, and prints what it found.
+//! The tests are the ones that run with a small number among all others. Here one of them runs with a night's
+//! worth, from any seed, and prints what it found.
 
 use crate::{cargo, repo};
 
-/// A test with random designs.
+/// A test with random designs, or other inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Hunt {
     name: &'static str,
+    package: &'static str,
     test: &'static str,
+    /// what there are many of
+    of: &'static str,
     /// the variable that says how many
     variable: &'static str,
     seeds: u64,
 }
 
-const HUNTS: [Hunt; 2] = [
+const HUNTS: [Hunt; 3] = [
     Hunt {
         name: "checker",
+        package: "model-checker",
+        of: "random designs",
         test: "random_designs::the_checker_agrees_with_a_naive_interpreter",
         variable: "STEADFAST_DESIGNS",
         seeds: 10_000,
     },
     Hunt {
         name: "slices",
+        package: "model-checker",
+        of: "random designs",
         test: "random_designs::slices_agree_with_a_naive_interpreter_of_the_whole_design",
         variable: "STEADFAST_PARTS",
         seeds: 5_000,
+    },
+    Hunt {
+        name: "doors",
+        package: "steadfast",
+        of: "inputs",
+        test: "doors::nothing_that_comes_through_a_door_is_the_server_s_fault",
+        variable: "STEADFAST_INPUTS",
+        seeds: 10_000_000,
     },
 ];
 
@@ -35,17 +50,16 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
     let (hunt, seeds, from) = extent(arguments)?;
     let root = repo::root()?;
     let mut test = cargo::command(&root);
-    test.args(["test", "--quiet", "--release", "--package", "model-checker", "--test", "it"]);
+    test.args(["test", "--quiet", "--release", "--package", hunt.package, "--test", "it"]);
     test.args(["--", "--nocapture", "--exact", hunt.test]);
     test.env(hunt.variable, seeds.to_string()).env("STEADFAST_SEED", from.to_string());
-    eprintln!("{}: {seeds} random designs from seed {from}", hunt.name);
+    eprintln!("{}: {seeds} {} from seed {from}", hunt.name, hunt.of);
     cargo::succeeds(&mut test)
 }
 
 /// Which hunt, how many seeds, and from which one.
 fn extent(arguments: &[&str]) -> Result<(Hunt, u64, u64), String> {
-    let usage =
-        "`fuzz` takes `checker` or `slices`, and then `--seeds N` and `--from S` or nothing";
+    let usage = "`fuzz` takes `checker`, `slices` or `doors`, and then `--seeds N` and `--from S` or nothing";
     let [name, rest @ ..] = arguments else { return Err(usage.into()) };
     let hunt = HUNTS.iter().find(|hunt| hunt.name == *name).copied().ok_or(usage)?;
     let (mut seeds, mut from) = (hunt.seeds, 1);
@@ -53,7 +67,7 @@ fn extent(arguments: &[&str]) -> Result<(Hunt, u64, u64), String> {
     while let [name, value, more @ ..] = rest {
         let number = value.parse().map_err(|_| format!("`{value}` is no number"))?;
         match *name {
-            "--seeds" => seeds = number,
+            "--seeds" | "--inputs" => seeds = number,
             "--from" => from = number,
             _ => return Err(format!("`fuzz {}` has no option `{name}`", hunt.name)),
         }
@@ -73,6 +87,7 @@ mod tests {
     fn seeds_are_given_or_a_night_s_worth_from_the_first() {
         assert_eq!(extent(&["checker"]), Ok((HUNTS[0], 10_000, 1)));
         assert_eq!(extent(&["slices"]), Ok((HUNTS[1], 5_000, 1)));
+        assert_eq!(extent(&["doors", "--inputs", "9"]), Ok((HUNTS[2], 9, 1)));
         let given = extent(&["slices", "--from", "7", "--seeds", "20"]);
         assert_eq!(given, Ok((HUNTS[1], 20, 7)));
     }

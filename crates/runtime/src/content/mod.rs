@@ -3,4 +3,5 @@
 mod blobs;
 mod collect;
 
+pub use blobs::Incoming;
 pub use collect::Collected;

@@ -4,11 +4,12 @@ mod common;
 mod paths;
 mod schema;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
+use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use crate::app::App;
@@ -19,8 +20,35 @@ use gateway::Service;
 /// To whoever may ask for anything else.
 pub async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Response<Body> {
     match auth::caller(&app, &headers) {
-        Ok(_) => answer::json(&document(&app.services().cloned().collect::<Vec<_>>())),
+        Ok(_) => answer::of_type("application/json", app.described.of(app.services().collect())),
         Err(problem) => problem.into_response(),
+    }
+}
+
+/// The document as it was last told. Making it takes a thousand times longer than sending it.
+#[derive(Default)]
+pub struct Described(Mutex<Option<Told>>);
+
+struct Told {
+    /// what it describes; a version that is gone does not come again at the same place while this is kept
+    of: Vec<Weak<Service>>,
+    text: Bytes,
+}
+
+impl Described {
+    fn of(&self, services: Vec<Arc<Service>>) -> Bytes {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let same =
+            |of: &[Weak<Service>]| of.iter().map(Weak::as_ptr).eq(services.iter().map(Arc::as_ptr));
+        match &*told {
+            Some(told) if same(&told.of) => told.text.clone(),
+            _ => {
+                let text = Bytes::from(document(&services).to_string());
+                let of = services.iter().map(Arc::downgrade).collect();
+                *told = Some(Told { of, text: text.clone() });
+                text
+            }
+        }
     }
 }
 

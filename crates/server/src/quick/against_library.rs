@@ -197,10 +197,11 @@ fn request(seeded: &mut Seeded) -> Vec<u8> {
 async fn answered(served: &(Arc<App>, Router), pieces: &[&[u8]], quick: bool) -> Vec<u8> {
     let (mut client, stream) = duplex(1 << 20);
     let (app, router) = (&served.0, served.1.clone());
+    let seat = app.seats.take().expect("a place");
     let server = async {
         match quick {
-            true => listen::serve(stream, app, router).await,
-            false => listen::by_library(stream, app, router).await,
+            true => listen::serve(stream, app, router, &seat).await,
+            false => listen::by_library(stream, app, router, &seat).await,
         }
     };
     let asked = async {

@@ -12,17 +12,17 @@ use crate::routes::step;
 use gateway::{Call, Service};
 
 /// What stands at the beginning of what was read.
-pub enum Found<'a> {
+pub enum Found {
     /// the head has not come to its end
     Part,
-    Step(Head<'a>),
+    Step(Head),
     /// it is for the HTTP library to say what this is
     Other,
 }
 
-pub struct Head<'a> {
-    pub service: &'a Arc<Service>,
-    pub call: &'a Call,
+pub struct Head {
+    pub service: Arc<Service>,
+    pub call: Arc<Call>,
     /// where its body stands, or will stand
     pub body: Range<usize>,
 }
@@ -31,7 +31,7 @@ pub struct Head<'a> {
 const HEADERS_MAX: usize = 32;
 
 /// Looks at a head; what a step asks of its headers stands in `headers` then.
-pub fn find<'a>(app: &'a App, bytes: &[u8], headers: &mut HeaderMap) -> Found<'a> {
+pub fn find(app: &App, bytes: &[u8], headers: &mut HeaderMap) -> Found {
     if bytes.is_empty() {
         return Found::Part;
     }

@@ -25,7 +25,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
 use crate::app::App;
+use crate::problem::OverHttp as _;
 use crate::routes::step;
+use crate::seats::Seat;
 use crate::traced::Traced;
 use head::{Found, Head};
 use pause::Pause;
@@ -38,7 +40,7 @@ const MOMENT: Duration = Duration::from_millis(10);
 
 /// Answers steps until something else comes, which is given back with what was read of it. None: the
 /// connection has ended.
-pub async fn serve<S>(mut stream: S, app: &Arc<App>) -> Option<Rewound<S>>
+pub async fn serve<S>(mut stream: S, app: &Arc<App>, seat: &Seat) -> Option<Rewound<S>>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -73,12 +75,15 @@ where
             }
         }
         let mut traced = Traced::begin(app, &headers);
-        traced.of_step("POST", service, call);
+        traced.of_step("POST", &service, &call);
         let sent = &read[body.clone()];
         let answer = match step::Asked::read(app, &headers, traced.trace().cloned()) {
-            Ok(asked) => asked.answered(app, service, call, sent, room).await,
+            Ok(asked) => asked.answered(app, &service, &call, sent, room).await,
             Err(problem) => Err(problem),
         };
+        if !matches!(&answer, Err(problem) if problem.is_of_stranger()) {
+            seat.is_known();
+        }
         read.advance(body.end);
         if read.is_empty() && read.capacity() > KEPT_BYTES_MAX {
             read = BytesMut::new();

@@ -94,7 +94,7 @@ where
     text.extend_from_slice(b"{\"answers\":[");
     for (at, begun) in begun.into_iter().enumerate() {
         text.extend_from_slice(if at > 0 { b",{" } else { b"{" });
-        tell(service, begun, &mut text, &mut rooms).await;
+        tell(&service, begun, &mut text, &mut rooms).await;
         text.push(b'}');
     }
     text.extend_from_slice(b"]}");

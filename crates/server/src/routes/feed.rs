@@ -12,7 +12,7 @@ use axum::http::header::{CACHE_CONTROL, HeaderValue};
 use axum::http::{HeaderMap, Response};
 use bytes::Bytes;
 use futures_util::stream;
-use runtime::{BadValue, Transition, Viewer};
+use runtime::{BadValue, CallError, Transition, Viewer};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -23,7 +23,7 @@ use gateway::{Caller, Place, Service};
 
 /// Transitions in one page.
 const PAGE: usize = 256;
-/// From the beginning, and from now on.
+/// From the beginning of what is kept, and from now on.
 const START: &str = "start";
 const NOW: &str = "now";
 
@@ -50,11 +50,20 @@ pub async fn get(
         Some(START) => Ok("0-0".to_string()),
         Some(revision) => Ok(revision.to_string()),
     };
-    let from = from.map_err(|error| Problem::of_call(service, error))?;
+    let mut from = from.map_err(|error| Problem::of_call(service, error))?;
     // the first page is read before anything is said: what is wrong with `from` has a status
     let viewer = caller.viewer(service);
-    let first = service.runtime.feed_as(Some(&from), PAGE, viewer.as_ref()).await;
-    let first = first.map_err(|error| Problem::of_call(service, error))?;
+    let first = loop {
+        match service.runtime.feed_as(Some(&from), PAGE, viewer.as_ref()).await {
+            // it may have moved on when it is asked again
+            Err(CallError::Store(store::Error::BelowFloor(floor)))
+                if asked.from.as_deref() == Some(START) =>
+            {
+                from = floor.to_string();
+            }
+            first => break first.map_err(|error| Problem::of_call(service, error))?,
+        }
+    };
     let (sender, receiver) = mpsc::channel(1);
     let following = Following {
         app: Arc::clone(app),

@@ -71,8 +71,9 @@ fn text(app: &App) -> String {
     app.requests.write(&mut out);
     for (name, help, value) in [
         ("steadfast_http_in_flight", "requests that are being answered", app.in_flight()),
-        ("steadfast_connections", "connections that are open", app.connections()),
+        ("steadfast_connections", "connections that are open", app.seats.taken()),
         ("steadfast_followers", "clients that follow a feed", app.followers()),
+        ("steadfast_transfers", "large contents on their way in or out", app.transfers()),
         ("steadfast_body_bytes", "bytes of bodies that are held", app.held_bytes()),
     ] {
         head(&mut out, name, "gauge", help);

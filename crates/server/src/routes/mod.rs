@@ -30,8 +30,9 @@ use tower_service::Service as _;
 use crate::answer::Sent;
 use crate::app::App;
 use crate::problem::{OverHttp as _, Problem, not_allowed};
+use crate::seats::Seat;
 use crate::traced::Traced;
-use crate::{auth, openapi, path};
+use crate::{auth, kinds, openapi, path};
 use gateway::Patience;
 
 pub fn router(app: Arc<App>, pages: Router) -> Router {
@@ -64,6 +65,7 @@ const READS: &str = "GET, HEAD";
 pub async fn answer(
     app: Arc<App>,
     router: Router,
+    seat: Arc<Seat>,
     mut request: Request<Incoming>,
 ) -> Result<Response<Sent>, Infallible> {
     // HTTP/2 has the name that was asked under elsewhere
@@ -73,11 +75,26 @@ pub async fn answer(
     {
         request.headers_mut().insert(HOST, name);
     }
-    let mut response = routed(&app, router, request).await?;
+    request.extensions_mut().insert(Arc::clone(&seat));
+    let mut response = match head_is_too_large(&app, &request) {
+        Some(problem) => problem.into_response().map(Sent::Other),
+        None => routed(&app, router, request, &seat).await?,
+    };
     if app.settings.encrypted {
         response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, ENCRYPTED_ONLY);
     }
     Ok(response)
+}
+
+/// The short way passes on what is larger, and the library counts less exactly, or not at all.
+fn head_is_too_large(app: &App, request: &Request<Incoming>) -> Option<Problem> {
+    let most = app.limits().head_bytes_max;
+    let path = request.uri().path_and_query().map_or(0, |path| path.as_str().len());
+    let line = request.method().as_str().len() + path + 12;
+    let headers = request.headers().iter();
+    let bytes = headers.map(|(name, value)| name.as_str().len() + value.len() + 4).sum::<usize>();
+    let detail = || format!("the head of a request has at most {most} bytes");
+    (line + bytes > most).then(|| Problem::new(&kinds::LARGE_HEAD, detail()))
 }
 
 /// A browser that came over an encrypted connection once comes over no other for a year.
@@ -87,6 +104,7 @@ async fn routed(
     app: &Arc<App>,
     mut router: Router,
     request: Request<Incoming>,
+    seat: &Seat,
 ) -> Result<Response<Sent>, Infallible> {
     let mut traced = Traced::begin(app, request.headers());
     let path = request.uri().path();
@@ -100,10 +118,10 @@ async fn routed(
     let step = step::named(app, path).filter(|_| request.method() == Method::POST);
     let (route, answer) = match step {
         Some((service, call)) => {
-            traced.of_step("POST", service, call);
+            traced.of_step("POST", &service, &call);
             let (parts, sent) = request.into_parts();
             let trace = traced.trace().cloned();
-            ("step", step::post(app, service, call, &parts.headers, sent, trace).await)
+            ("step", step::post(app, &service, &call, &parts.headers, sent, trace).await)
         }
         None => {
             let (parts, sent) = request.into_parts();
@@ -120,14 +138,20 @@ async fn routed(
             answered
         }
     };
+    // pages below other paths are for anybody
+    let mut is_known = true;
     let (mut response, problem) = match answer {
         Ok(response) => (response, None),
         Err(problem) => {
+            is_known &= !problem.is_of_stranger();
             let problem = traced.named(problem);
             let kind = problem.kind.clone();
             (problem.into_response().map(Sent::Other), Some(kind))
         }
     };
+    if is_known {
+        seat.is_known();
+    }
     let status = response.status().as_u16();
     app.requests.count(route, status);
     traced.tell(&mut response);
@@ -179,7 +203,7 @@ async fn dispatch(
         };
         return ("admin", other(answer));
     }
-    let service = match app.service(names[0]) {
+    let service = &match app.service(names[0]) {
         Ok(service) => service,
         Err(problem) => return ("unknown", Err(problem)),
     };

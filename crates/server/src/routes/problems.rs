@@ -38,7 +38,7 @@ fn page(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<Page, Problem> {
         [design, operation, clause] => {
             // it tells of the design, which is for those who are let in
             auth::caller(app, headers)?;
-            of_refusal(app.service(design)?, operation, clause)
+            of_refusal(&*app.service(design)?, operation, clause)
         }
         _ => None,
     };

@@ -21,6 +21,7 @@ use super::batch::{self, Params, Step};
 use crate::app::App;
 use crate::auth;
 use crate::problem::{OverHttp as _, Problem};
+use crate::seats::Seat;
 use crate::traced::Traced;
 use crate::websocket::{self, Came, Frames};
 use gateway::{Begun, Caller, Patience, Place, Service};
@@ -59,15 +60,17 @@ pub async fn get(State(app): State<Arc<App>>, mut request: Request) -> Response<
         Err(problem) => problem.into_response(),
         Ok(caller) => {
             let upgrade = request.extensions_mut().remove::<OnUpgrade>();
+            let seat = request.extensions_mut().remove::<Arc<Seat>>();
             match (websocket::key(request.headers()), upgrade) {
                 (Some(key), Some(upgrade)) => {
                     let app = Arc::clone(&app);
+                    // who was let in is known, and what follows goes on in the same place
+                    seat.iter().for_each(|seat| seat.is_known());
                     tokio::spawn(async move {
                         // a client that breaks off is no news
                         let Ok(upgraded) = upgrade.await else { return };
-                        // the connection it came by is over as far as HTTP is concerned
-                        let Some(_place) = app.connect() else { return };
                         Socket::new(app, caller, upgraded).serve().await;
+                        drop(seat);
                     });
                     websocket::accepted(key)
                 }
@@ -240,7 +243,7 @@ async fn begin(
         let room = std::mem::take(&mut room);
         let begun = (|| {
             let place = app.enter()?;
-            let service = Arc::clone(app.service(&design)?);
+            let service = app.service(&design)?;
             let begun = gateway::begin_step(
                 &app.gateway,
                 &service,

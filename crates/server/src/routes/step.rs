@@ -17,15 +17,15 @@ use gateway::{Call, Caller, Problem, Said, Service, Terms};
 pub const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// The step that a path without anything unusual in it names. None: it is looked at more closely.
-pub fn named<'a>(app: &'a App, path: &str) -> Option<(&'a Arc<Service>, &'a Call)> {
+pub fn named(app: &App, path: &str) -> Option<(Arc<Service>, Arc<Call>)> {
     let mut parts = path.strip_prefix("/v1/")?.split('/');
     let (design, actor, operation) = (parts.next()?, parts.next()?, parts.next()?);
     let plain = parts.next().is_none() && !path.contains('%') && path.len() <= PLAIN_BYTES_MAX;
     if !plain || actor == "views" || actor == "blobs" {
         return None;
     }
-    let service = app.services().find(|service| service.name == design)?;
-    let call = service.call(actor, operation)?;
+    let service = app.find(design)?;
+    let call = Arc::clone(service.call(actor, operation)?);
     (!service.is_subject(actor)).then_some((service, call))
 }
 
@@ -46,8 +46,8 @@ pub const LOOKED_AT: [HeaderName; 8] = [
 
 pub async fn post<B>(
     app: &Arc<App>,
-    service: &Service,
-    call: &Call,
+    service: &Arc<Service>,
+    call: &Arc<Call>,
     headers: &HeaderMap,
     sent: B,
     trace: Option<Trace>,
@@ -88,8 +88,8 @@ impl Asked {
     pub async fn answered(
         self,
         app: &Arc<App>,
-        service: &Service,
-        call: &Call,
+        service: &Arc<Service>,
+        call: &Arc<Call>,
         body: &[u8],
         room: Vec<u8>,
     ) -> Result<Said, Problem> {

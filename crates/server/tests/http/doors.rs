@@ -170,13 +170,13 @@ fn bodies_that_do_not_come_take_no_place_and_have_a_bound() {
     config.limits.in_flight_max = 2;
     config.limits.bodies_bytes_max = 256 << 10;
     config.limits.body_ms_max = 600_000;
-    let services = vec![service("tickets", TICKETS), service("gallery", GALLERY)];
+    let services = vec![service("tickets", TICKETS)];
     let server = crate::support::start(config, services).unwrap();
-    let begin = |path: &str, kind: &str, bytes: usize| {
+    let begin = |bytes: usize| {
         let mut client = Client::new(server.address());
         client.send(
             format!(
-                "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\n\
+                "POST {ADD} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
                  content-length: 1000000\r\n\r\n{}",
                 " ".repeat(bytes)
             )
@@ -184,12 +184,9 @@ fn bodies_that_do_not_come_take_no_place_and_have_a_bound() {
         );
         client
     };
-    let mut slow: Vec<Client> = (0..6).map(|_| begin(ADD, "application/json", 10)).collect();
+    let mut slow: Vec<Client> = (0..6).map(|_| begin(10)).collect();
     // three of them have room
-    slow.extend((0..20).map(|at| match at % 2 {
-        0 => begin("/v1/gallery/blobs", "application/octet-stream", 100_000),
-        _ => begin(ADD, "application/json", 100_000),
-    }));
+    slow.extend((0..20).map(|_| begin(100_000)));
     let mut client = Client::new(server.address());
     let refused = |client: &mut Client| {
         let text = client.get("/metrics").text();
@@ -212,6 +209,92 @@ fn bodies_that_do_not_come_take_no_place_and_have_a_bound() {
     while gauge(&mut client, "steadfast_body_bytes") > 0 {
         thread::sleep(Duration::from_millis(10));
     }
+}
+
+#[test]
+fn strangers_make_room_for_callers_and_callers_stay() {
+    let mut config = config();
+    config.limits.connections_max = 4;
+    let guarded = guarded_within(config, vec![service("tickets", TICKETS)]);
+    let organizer = guarded.token("olga", "organizer");
+    let add = |client: &mut Client, seat: usize| {
+        let seat = json!({ "seat": format!("S{seat}"), "section": "s" });
+        post(client, &organizer, ADD, &seat).status
+    };
+    let address = guarded.server.address();
+    // they say nothing, the beginning of something, or ask what they may not
+    let stranger = |at: usize| {
+        let mut client = Client::new(address);
+        match at % 4 {
+            0 => {}
+            1 => client.send(b"POST /v1/tickets/organizer/add_seat HTTP/1.1\r\nho"),
+            2 => assert_eq!(client.get("/healthz").status, 200),
+            _ => assert_eq!(client.post(ADD, &json!({})).status, 401),
+        }
+        client
+    };
+    let mut strangers: Vec<Client> = (0..4).map(stranger).collect();
+    let mut caller = guarded.client();
+    assert_eq!(add(&mut caller, 0), 200, "the place of a stranger is taken");
+    assert!(strangers[0].is_closed(), "of the one that was there longest");
+    for at in 4..40 {
+        strangers.push(stranger(at));
+        assert_eq!(add(&mut caller, at), 200, "a caller keeps its place");
+    }
+    // a socket is in the place that it was opened in
+    let mut second = guarded.client();
+    assert_eq!(add(&mut second, 100), 200);
+    let mut others: Vec<Client> = (0..2).map(|_| guarded.client()).collect();
+    for (at, client) in others.iter_mut().enumerate() {
+        assert_eq!(add(client, 200 + at), 200);
+    }
+    assert!(Client::new(address).is_closed(), "all who are here are callers");
+    assert_eq!(add(&mut caller, 300), 200);
+}
+
+#[test]
+fn large_content_goes_through_a_piece_at_a_time() {
+    let mut config = config();
+    config.limits.bodies_bytes_max = 128 << 10;
+    config.limits.transfers_max = 1;
+    config.limits.upload_bytes_hour_max = 2_050_000;
+    let server = crate::support::start(config, vec![service("gallery", GALLERY)]).unwrap();
+    let mut client = Client::new(server.address());
+    let content: String = (0..100_000).map(|at| format!("{at:010}")).collect();
+    let kept = client.request("POST", "/v1/gallery/blobs", &CONTENT, &content);
+    assert_eq!((kept.status, &kept.json()["bytes"]), (200, &json!(1_000_000)), "{kept:?}");
+    let path = format!("/v1/gallery/blobs/{}", kept.json()["digest"].as_str().unwrap());
+    let back = client.get(&path);
+    assert_eq!((back.status, back.header("content-length")), (200, Some("1000000")));
+    assert!(back.text() == content, "it is what was sent");
+    // one that stops in the middle has the only place; nothing of it stays, and nothing is counted
+    let mut slow = Client::new(server.address());
+    slow.send(
+        format!(
+            "POST /v1/gallery/blobs HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/octet-stream\r\n\
+             content-length: 1900000\r\n\r\n{}",
+            "s".repeat(300_000)
+        )
+        .as_bytes(),
+    );
+    while gauge(&mut client, "steadfast_transfers") == 0 {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let more = &content[..70_000];
+    let refused = client.request("POST", "/v1/gallery/blobs", &CONTENT, more);
+    assert_eq!((refused.status, refused.header("retry-after")), (429, Some("1")));
+    let mut client = Client::new(server.address());
+    assert_eq!(client.request("POST", "/v1/gallery/blobs", &CONTENT, "small").status, 200);
+    assert!(gauge(&mut client, "steadfast_body_bytes") <= 128 << 10);
+    drop(slow);
+    while gauge(&mut client, "steadfast_transfers") > 0 {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let again = client.request("POST", "/v1/gallery/blobs", &CONTENT, &format!("{content}again"));
+    assert_eq!(again.status, 200, "what broke off is not counted: {again:?}");
+    let beyond = client.request("POST", "/v1/gallery/blobs", &CONTENT, more);
+    assert_eq!(beyond.status, 429, "{beyond:?}");
+    assert!(beyond.text().contains("in an hour"), "{beyond:?}");
 }
 
 #[test]

@@ -179,9 +179,20 @@ fn below_the_floor_the_client_is_told_where_to_begin() {
     }
     let head = store::block_on(store::Store::head(&*store, store::Partition::default())).unwrap();
     let floor = store::block_on(store::Store::trim(&*store, head)).unwrap();
-    let answer = client.get("/v1/tickets/feed?from=start");
+    let answer = client.get("/v1/tickets/feed?from=0-1");
     assert_eq!(answer.status, 410, "{answer:?}");
     assert_eq!(answer.json()["floor"], floor.to_string());
+    // who asks for the beginning means that of what is kept
+    let mut source = EventSource::new(server.address(), "/v1/tickets/feed?from=start");
+    let following = source.open();
+    client.post("/v1/tickets/organizer/add_seat", &json!({ "seat": "B", "section": "s" }));
+    let told = loop {
+        let event = following.event().expect("the feed goes on");
+        if let Some((_, data)) = event.into_iter().find(|(field, _)| field == "data") {
+            break data;
+        }
+    };
+    assert!(told.contains("\"B\""), "{told}");
 }
 
 #[test]

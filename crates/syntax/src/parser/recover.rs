@@ -192,8 +192,12 @@ impl Parser<'_> {
         match word(0) {
             "design" | "archetype" | "use" | "blob" | "define" | "view" | "protocol"
             | "invariant" | "recovers" | "leads_to" => name_next,
-            // `actor user is buyer` is a line of a `use`
-            "actor" | "subject" => name_next && word(2) != "is",
+            // `actor user is buyer` is a line of a `use`, and so is one that lacks its `is`
+            "actor" | "subject" => {
+                let same_line = piece(2).is_some_and(|p| !p.line_start);
+                let more = same_line && kind(2) == TokenKind::Word;
+                name_next && (!more || matches!(word(2), "continues" | "apart"))
+            }
             "family" | "ownership" | "trust" | "input" | "output" | "decorates" => {
                 name_next || kind(1) == TokenKind::Text
             }

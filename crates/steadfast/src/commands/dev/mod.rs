@@ -101,7 +101,7 @@ impl Dev {
         let watched = files.into_iter().filter_map(|(name, word, path)| {
             let service = gateway.service(&name).ok()?;
             let file = path.map(|path| DesignFile::new(path, &service.text));
-            Some(Watched::new(Arc::clone(service), word, file))
+            Some(Watched::new(service, word, file))
         });
         let watched: Vec<Watched> = watched.collect();
         let mut teller = Teller::new(output, up.url(), self.json);

@@ -107,10 +107,10 @@ impl<'o> Watcher<'o> {
     fn look_at_version(&mut self, at: usize) {
         let watched = &mut self.watched[at];
         let Ok(current) = self.gateway.service(&watched.name) else { return };
-        if Arc::ptr_eq(current, &watched.service) {
+        if Arc::ptr_eq(&current, &watched.service) {
             return;
         }
-        watched.service = Arc::clone(current);
+        watched.service = current;
         self.teller.version(watched);
         self.await_verdict(at);
     }
