@@ -125,14 +125,14 @@ async fn routed(
         }
         None => {
             let (parts, sent) = request.into_parts();
-            let mut answered = dispatch(app, &parts, Body::new(sent), traced.trace()).await;
+            let mut answered = dispatch(app, &parts, Body::new(sent), traced.trace(), seat).await;
             let mut patience = Patience::default();
             // whatever only reads can be asked for again as it is
             while let (_, Err(problem)) = &answered
                 && parts.method.is_safe()
                 && patience.with(problem).await
             {
-                answered = dispatch(app, &parts, Body::empty(), traced.trace()).await;
+                answered = dispatch(app, &parts, Body::empty(), traced.trace(), seat).await;
             }
             traced.of_route(&parts.method, answered.0);
             answered
@@ -170,6 +170,7 @@ async fn dispatch(
     parts: &Parts,
     sent: Body,
     trace: Option<&Trace>,
+    seat: &Seat,
 ) -> (&'static str, Result<Response<Sent>, Problem>) {
     let other = |answer: Result<Response<Body>, Problem>| answer.map(|it| it.map(Sent::Other));
     let (uri, method, headers) = (&parts.uri, &parts.method, &parts.headers);
@@ -183,10 +184,12 @@ async fn dispatch(
     };
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     // who is not known does not learn what there is
-    if app.settings.access.tokens
-        && let Err(problem) = auth::caller(app, headers)
-    {
-        return ("unknown", Err(problem));
+    if app.settings.access.tokens {
+        match auth::caller(app, headers) {
+            // what takes long is not cut off by strangers who come meanwhile
+            Ok(_) => seat.is_known(),
+            Err(problem) => return ("unknown", Err(problem)),
+        }
     }
     if names == ["admin", "backup"] {
         let answer = match *method {
