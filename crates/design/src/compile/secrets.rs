@@ -191,6 +191,19 @@ impl Compiler {
                     .help("the server chooses for a step that callers call"),
             );
         }
+        // what is remembered is bound to its record before the call, when nobody knows the id
+        for operation in &design.operations {
+            for local in operation.memory.iter().filter_map(|used| used.of) {
+                let param = operation.params.get(local.index());
+                if let Some(param) = param.filter(|param| param.generated.is_some()) {
+                    let message = format!("nothing is remembered yet of `{}`", param.name);
+                    self.report(
+                        Diagnostic::error("E0321", param.span, message)
+                            .help("hand it out in another step, once the record is there"),
+                    );
+                }
+            }
+        }
         let sent = design.operations.iter().zip(&targets).filter(|(_, sent)| **sent);
         for param in sent.flat_map(|(operation, _)| &operation.params) {
             if param.ty.is_secret() && param.generated.is_none() {
