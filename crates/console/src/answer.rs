@@ -1,5 +1,6 @@
 //! What became of a call, or would: the guard clause by clause, the answer, the refusal explained.
 
+use design::model::Operation;
 use runtime::{Refused, Reply};
 use serde_json::{Map, Value};
 
@@ -15,6 +16,8 @@ use gateway::{Call, Problem, Service};
 /// How the guard stands.
 pub enum Thought<'a> {
     NotYet,
+    /// it takes a secret: whether that is right is told to whoever calls
+    Secret,
     Holds,
     /// the name of the clause, and the records it looked at
     Refused(&'a Refused),
@@ -37,6 +40,13 @@ pub fn guard(service: &Service, call: &Call, thought: &Thought<'_>) -> Html {
             html!(
                 page,
                 "<p class=\"hint\">Fill in the form: the guard is looked at as it is then.</p>"
+            );
+        }
+        Thought::Secret => {
+            html!(
+                page,
+                "<p class=\"hint\" data-guard=\"secret\">It takes a secret: its guard is looked at \
+                 when it is called, and not before.</p>"
             );
         }
         Thought::Holds => html!(
@@ -175,6 +185,32 @@ pub fn records_told(page: &mut Html, place: &Place<'_>, records: &[Value]) {
     }
 }
 
+/// What the server chose. A secret is shown in this answer and never again.
+fn chosen(page: &mut Html, operation: &Operation, result: &Value) {
+    let mut params = operation.params.iter().filter(|param| param.generated.is_some()).peekable();
+    if params.peek().is_none() {
+        return;
+    }
+    html!(page, "<p>Chosen by the server:</p><dl class=\"truth\" data-chosen>");
+    for param in params {
+        html!(page, "<dt>{}</dt><dd>", param.name);
+        match (result.get(&param.name), param.ty.is_secret()) {
+            (Some(Value::String(text)), true) => html!(
+                page,
+                "<code>{}</code> <span class=\"hint\">shown this once: keep it now</span>",
+                text
+            ),
+            (Some(Value::String(text)), false) => html!(page, "<code>{}</code>", text),
+            _ => html!(
+                page,
+                "<span class=\"hint\">it was given already, with the first answer</span>"
+            ),
+        }
+        html!(page, "</dd>");
+    }
+    html!(page, "</dl>");
+}
+
 /// It was done.
 pub fn done(service: &Service, call: &Call, told: &str, reply: &Reply) -> Html {
     let design = service.design();
@@ -194,6 +230,7 @@ pub fn done(service: &Service, call: &Call, told: &str, reply: &Reply) -> Html {
         value::value(&mut page, &place, &result.ty, &reply.result);
         html!(page, "</div>");
     }
+    chosen(&mut page, operation, &reply.result);
     if !reply.memory.is_empty() {
         html!(page, "<p>Remember, for later steps:</p><dl class=\"truth\">");
         for (name, value) in &reply.memory {

@@ -47,7 +47,7 @@ pub struct Field<'a> {
 /// what the form shows.
 pub fn suggested(design: &Design, operation: &Operation, form: &Sent) -> Sent {
     let mut all = form.clone();
-    for param in &operation.params {
+    for param in operation.params.iter().filter(|param| param.generated.is_none()) {
         let field = Field::of(design, param);
         let fresh = field.fresh();
         if !fresh.is_empty() && sent(form, &field.name).is_none() {
@@ -103,7 +103,11 @@ impl<'a> Field<'a> {
         self.hint(page);
         html!(page, "</label>");
         let part = parts.first().map(|(_, ty, range)| (ty, *range));
-        let given = sent(form, &self.name).map_or_else(|| self.fresh(), str::to_string);
+        let given = match self.ty.is_secret() {
+            // what was given once is not shown again
+            true => String::new(),
+            false => sent(form, &self.name).map_or_else(|| self.fresh(), str::to_string),
+        };
         input(page, &self.name, part.unwrap_or((self.ty, self.range)), &given, self);
         self.why(page);
         html!(page, "</div>");
@@ -201,6 +205,7 @@ fn input(
         }
         Type::Time => "type=\"text\" placeholder=\"2026-11-15T12:00:00Z\"",
         Type::Point => "type=\"text\" placeholder=\"longitude, latitude\"",
+        Type::Secret => "type=\"password\" data-secret",
         _ => "type=\"text\"",
     };
     if let Some(stem) = field.stem().filter(|_| field.new) {
@@ -258,6 +263,7 @@ pub fn type_text(design: &Design, ty: &Type) -> String {
         Type::Signature => "signature".into(),
         Type::PublicKey => "public key".into(),
         Type::Proof => "proof".into(),
+        Type::Secret => "secret".into(),
         Type::Enum(_) => "one of these".into(),
         Type::Ref(subject) => design.subjects[subject.index()].name.clone(),
         Type::Digest(blob) => format!("digest of {}", design.blobs[blob.index()].name),

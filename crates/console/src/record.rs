@@ -79,6 +79,10 @@ pub fn truth(page: &mut Html, place: &Place<'_>, subject: &Subject, found: &Trut
             for attr in &state.attributes {
                 let attribute = &subject.attributes[attr.index()];
                 html!(page, "<dt>{}</dt><dd>", attribute.name);
+                if attribute.ty.is_secret() {
+                    html!(page, "<span class=\"faint\">secret</span></dd>");
+                    continue;
+                }
                 let given = fields.get(&attribute.name).unwrap_or(&Value::Null);
                 value::value(page, place, &attribute.ty, given);
                 html!(page, "</dd>");

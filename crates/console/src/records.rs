@@ -154,6 +154,7 @@ pub fn table(page: &mut Html, place: &Place<'_>, subject: &Subject, list: &[(Vec
         .iter()
         .filter(|state| matches!(state.kind, StateKind::Truth))
         .flat_map(|state| state.attributes.iter().map(move |attr| (state, attr)))
+        .filter(|(_, attr)| !subject.attributes[attr.index()].ty.is_secret())
         .take(COLUMNS)
         .collect();
     html!(page, "<div class=\"wide\"><table class=\"stack\"><thead><tr><th>{}</th>", subject.name);

@@ -110,7 +110,7 @@ async fn form(
             sent(given, "as").unwrap_or(&visit.caller.principal)
         );
     }
-    for param in &operation.params {
+    for param in operation.params.iter().filter(|param| param.generated.is_none()) {
         let mut field = Field::of(design, param);
         if let (Some(subject), false) = (param.ty.subject(), param.new) {
             field.known = known(visit, service, subject).await;
@@ -233,7 +233,7 @@ pub fn fields_of(service: &Service, call: &Call, form: &Sent) -> Map<String, Val
     let design = service.design();
     let operation = service.operation(call);
     let mut object = Map::new();
-    for param in &operation.params {
+    for param in operation.params.iter().filter(|param| param.generated.is_none()) {
         let optional = param.default.is_some() || param.ty.is_optional();
         let name = format!("p.{}", param.name);
         if let Some(value) = fields::read(design, &name, &param.ty, optional, form) {

@@ -10,6 +10,7 @@ mod compile;
 mod compose;
 mod from_text;
 mod json;
+pub mod mentions;
 pub mod model;
 mod scale;
 mod sources;

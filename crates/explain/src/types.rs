@@ -31,6 +31,7 @@ impl Types<'_> {
             Type::Hash => "digest".into(),
             Type::Signature => "signature".into(),
             Type::PublicKey => "public_key".into(),
+            Type::Secret => "secret".into(),
             Type::Proof => "proof".into(),
             Type::Enum(id) => self.design.enumerations[id.index()].constants.join(" | "),
             Type::Ref(id) => self.design.subjects[id.index()].name.clone(),

@@ -46,5 +46,6 @@ kinds! {
     REPLACED = "replaced" "the design is being replaced";
     NOT_REACHED = "not-reached" "the view did not reach the revision in time";
     UNAVAILABLE = "unavailable" "this is not available now";
+    SECRET_KEY = "secret-key" "a secret cannot be compared";
     STOPPING = "stopping" "the server is stopping";
 }

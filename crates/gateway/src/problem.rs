@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use design::model::Rate;
-use runtime::{BadValue, CallError};
+use runtime::{BadValue, CallError, SecretTrouble};
 use serde_json::{Map, Value};
 
 use crate::kinds::{self, Kind};
@@ -169,7 +169,22 @@ impl Problem {
                 Problem::broken()
             }
             CallError::NotFetched => Problem::broken(),
+            CallError::Secret(trouble) => Problem::of_secret(service, &trouble),
         }
+    }
+
+    /// Which key is missing is told: its name is no secret, and an operator must know it.
+    fn of_secret(service: &Service, trouble: &SecretTrouble) -> Problem {
+        let design = &service.name;
+        tracing::error!(%design, reason = %trouble, "a call needs a secret that cannot be compared");
+        let detail = match trouble {
+            SecretTrouble::UnknownKey(_) => format!(
+                "{trouble}; nothing was done. An operator puts the key back into the directory of \
+                 keys, or a new secret is set"
+            ),
+            _ => "the keys of secrets cannot be used now; nothing was done".to_string(),
+        };
+        Problem::new(&kinds::SECRET_KEY, detail)
     }
 
     pub fn of_store(error: store::Error) -> Problem {

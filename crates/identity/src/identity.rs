@@ -14,6 +14,7 @@ use crate::error::{Denied, Error};
 use crate::key::{Key, KeyId, Secret};
 use crate::ledger::{Event, Ledger, Line};
 use crate::roles::{ROLES_MAX, Roles, good_name};
+use crate::secret_key::SecretKey;
 use crate::token::{self, Claims};
 use crate::{base64, seal};
 
@@ -24,7 +25,7 @@ const AUDIT: &str = "audit.jsonl";
 
 /// The keys of one service, shared by everything that runs in this process.
 pub struct Identity {
-    place: Option<Place>,
+    pub(crate) place: Option<Place>,
     known: RwLock<Arc<Known>>,
     cache: Cache,
     /// one change at a time in this process
@@ -32,16 +33,16 @@ pub struct Identity {
 }
 
 /// Where keys are kept; without one they live as long as the process.
-struct Place {
-    directory: PathBuf,
+pub(crate) struct Place {
+    pub(crate) directory: PathBuf,
     ledger: PathBuf,
     audit: Audit,
 }
 
 /// The ledger as it was last read.
 #[derive(Default)]
-struct Known {
-    ledger: Ledger,
+pub(crate) struct Known {
+    pub(crate) ledger: Ledger,
     stamp: Option<Stamp>,
     /// bytes of whole lines that were read
     read: u64,
@@ -108,6 +109,7 @@ impl Identity {
             ledger.add(Line { at: crate::now_s(), event });
         }
         ledger.load_keys(&mut |_| secret.key().ok_or_else(no_key))?;
+        ledger.add_secret_key(SecretKey::random().ok_or_else(no_randomness)?, crate::now_s());
         Ok(Identity::new(None, Known { ledger, ..Known::default() }))
     }
 
@@ -183,7 +185,7 @@ impl Identity {
     }
 
     /// The newest state: one look at the ledger tells whether there is anything new.
-    fn newest(&self) -> Result<Arc<Known>, Error> {
+    pub(crate) fn newest(&self) -> Result<Arc<Known>, Error> {
         let known = self.known();
         let Some(place) = &self.place else { return Ok(known) };
         if known.stamp.is_some() && Stamp::of(&place.ledger) == known.stamp {
@@ -221,6 +223,7 @@ impl Identity {
         let (text, torn) = directory::lines_from(file, path, known.read)?;
         known.lines = known.ledger.take(&text, path, known.lines)?;
         known.ledger.load_keys(&mut |id| place.load_key(id))?;
+        known.ledger.load_secret_keys(&mut |id| place.load_secret_key(id))?;
         if known.lines > 0 && known.ledger.current().is_none() {
             return Err(Error::Damaged { path: path.clone(), line: known.lines });
         }
@@ -233,7 +236,7 @@ impl Identity {
 
     /// Adds lines that `decide` makes of the newest ledger, durable before this returns; other
     /// processes wait meanwhile.
-    fn change(&self, decide: &mut Decide<'_>) -> Result<Arc<Known>, Error> {
+    pub(crate) fn change(&self, decide: &mut Decide<'_>) -> Result<Arc<Known>, Error> {
         let _alone = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let at = crate::now_s();
         let stamped = |events: Vec<Event>| events.into_iter().map(move |event| Line { at, event });
@@ -454,7 +457,8 @@ impl Identity {
     }
 }
 
-type Decide<'a> = dyn FnMut(&Ledger) -> Result<(Vec<Event>, Option<(Act, Value)>), Error> + 'a;
+pub(crate) type Decide<'a> =
+    dyn FnMut(&Ledger) -> Result<(Vec<Event>, Option<(Act, Value)>), Error> + 'a;
 
 impl Place {
     fn note(&self, ledger: &Ledger, act: Act, by: &str, of: Value) -> Result<(), Error> {
@@ -480,7 +484,7 @@ fn random_key() -> Result<(Key, Secret), Error> {
     Ok((key, secret))
 }
 
-fn no_randomness() -> Error {
+pub(crate) fn no_randomness() -> Error {
     Error::Wrong("the system gives no randomness".into())
 }
 

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Denied, Error};
 use crate::key::{Key, KeyId};
 use crate::roles::Roles;
+use crate::secret_key::SecretKey;
 use crate::token::Claims;
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -33,6 +34,13 @@ pub enum Event {
         id: String,
     },
     KeyRetired {
+        id: String,
+    },
+    /// designs keep their secrets with it
+    SecretKey {
+        id: String,
+    },
+    SecretKeyRetired {
         id: String,
     },
     Issued {
@@ -62,6 +70,16 @@ pub struct KnownKey {
     pub key: Option<Arc<Key>>,
 }
 
+/// A key of secrets.
+#[derive(Clone, Debug)]
+pub struct KnownSecretKey {
+    pub id: KeyId,
+    pub made_at: i64,
+    pub retired_at: Option<i64>,
+    /// none: retired
+    pub key: Option<Arc<SecretKey>>,
+}
+
 /// A token that was issued here.
 #[derive(Clone, Debug)]
 pub struct Issue {
@@ -79,6 +97,8 @@ pub struct Ledger {
     pub keys: HashMap<KeyId, KnownKey>,
     /// the one that signs and seals
     pub current: Option<KeyId>,
+    /// from the oldest to the one that is used for what is stored from now on
+    pub secret_keys: Vec<KnownSecretKey>,
     pub issued: BTreeMap<String, Issue>,
     revoked_tokens: HashMap<String, i64>,
     revoked_principals: HashMap<String, i64>,
@@ -112,6 +132,17 @@ impl Ledger {
                 known.retired_at = Some(line.at);
                 known.key = None;
             }
+            Event::SecretKey { id } => {
+                let id = KeyId::parse(&id)?;
+                let known = KnownSecretKey { id, made_at: line.at, retired_at: None, key: None };
+                self.secret_keys.push(known);
+            }
+            Event::SecretKeyRetired { id } => {
+                let id = KeyId::parse(&id)?;
+                let known = self.secret_keys.iter_mut().find(|known| known.id == id)?;
+                known.retired_at = Some(line.at);
+                known.key = None;
+            }
             Event::Issued { token, principal, roles, service, from, expires } => {
                 let issue = Issue { from, principal, roles, service, expires };
                 self.issued.insert(token, issue);
@@ -138,6 +169,34 @@ impl Ledger {
             }
         }
         Ok(())
+    }
+
+    /// A key that is kept nowhere else.
+    pub fn add_secret_key(&mut self, key: SecretKey, made_at: i64) {
+        let (id, key) = (key.id, Some(Arc::new(key)));
+        self.secret_keys.push(KnownSecretKey { id, made_at, retired_at: None, key });
+    }
+
+    /// The same for the keys of secrets.
+    pub fn load_secret_keys(
+        &mut self,
+        load: &mut dyn FnMut(KeyId) -> Result<SecretKey, Error>,
+    ) -> Result<(), Error> {
+        for known in &mut self.secret_keys {
+            if known.retired_at.is_none() && known.key.is_none() {
+                known.key = Some(Arc::new(load(known.id)?));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn secret_key(&self, id: KeyId) -> Option<&SecretKey> {
+        self.secret_keys.iter().find(|known| known.id == id)?.key.as_deref()
+    }
+
+    /// Those that are not retired, the newest first.
+    pub fn good_secret_keys(&self) -> impl Iterator<Item = &SecretKey> {
+        self.secret_keys.iter().rev().filter_map(|known| known.key.as_deref())
     }
 
     pub fn key(&self, id: KeyId) -> Option<&Key> {

@@ -14,6 +14,8 @@ mod ledger;
 mod limit;
 mod roles;
 mod seal;
+mod secret_key;
+mod secrets;
 mod token;
 
 pub use audit::{Act, Broken, Chain, Noted};
@@ -22,6 +24,7 @@ pub use error::{Denied, Error};
 pub use identity::{Identity, Issued, KeyInfo, NewToken, Target, TokenInfo, by};
 pub use limit::Limiter;
 pub use roles::Roles;
+pub use secrets::{NoSecret, SecretKeyInfo};
 pub use token::{Claims, TOKEN_MAX, inspect};
 
 /// A time in RFC 3339, from seconds since 1970.

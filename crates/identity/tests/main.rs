@@ -1,5 +1,6 @@
 //! All tests of identity, in one program.
 
 mod audit;
+mod secrets;
 mod support;
 mod tokens;

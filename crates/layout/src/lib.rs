@@ -39,7 +39,7 @@ pub use key::{
 pub use log_entry::{append_time, take_append_time};
 pub use outbox::{OutboxEntry, message_name};
 pub use outcome::KeptOutcome;
-pub use pool::Pool;
+pub use pool::{Given, Pool};
 pub use record::{Head, RecordForm, put_head, take_head};
 pub use registry::{Numbered, put_numbers, take_numbers};
 pub use size::Size;

@@ -3,7 +3,9 @@
 //! One pool serves one call. The same content has the same handle, so the engine may compare
 //! handles. The texts written in the design come first, as the program numbers them.
 
-use design::model::SubjectId;
+use std::fmt;
+
+use design::model::{OperationId, SubjectId};
 use engine::Word;
 use rustc_hash::FxHashMap;
 
@@ -14,6 +16,44 @@ const SMALL: usize = 24;
 pub struct Pool {
     texts: Texts,
     keys: Keys,
+    given: Given,
+}
+
+/// The secrets that one call was given: beside the handle of what would be stored of each the secret itself,
+/// which is forgotten with the call.
+#[derive(Default)]
+pub struct Given {
+    /// what was called
+    pub operation: Option<OperationId>,
+    plain: Vec<(Word, Box<[u8]>)>,
+}
+
+/// Never shows one.
+impl fmt::Debug for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Given({})", self.plain.len())
+    }
+}
+
+impl Given {
+    pub fn add(&mut self, handle: Word, plain: &[u8]) {
+        self.plain.push((handle, plain.into()));
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (Word, &[u8])> {
+        self.plain.iter().map(|(handle, plain)| (*handle, &plain[..]))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.plain.is_empty()
+    }
+
+    pub fn forget(&mut self) {
+        self.operation = None;
+        // what is left in memory is overwritten, as far as the compiler lets it
+        self.plain.iter_mut().for_each(|(_, plain)| plain.fill(0));
+        self.plain.clear();
+    }
 }
 
 #[derive(Debug, Default)]
@@ -86,6 +126,15 @@ impl Pool {
         self.keys.list.clear();
         self.keys.words.clear();
         self.keys.map.clear();
+        self.given.forget();
+    }
+
+    pub fn given(&self) -> &Given {
+        &self.given
+    }
+
+    pub fn given_mut(&mut self) -> &mut Given {
+        &mut self.given
     }
 
     pub fn text(&mut self, content: &[u8]) -> Word {

@@ -16,6 +16,7 @@
 //! | `content` | blobs, and their collection |
 //! | `replacement` | another version of a design takes the place of one |
 //! | `registry` | which designs a store holds, and opening one |
+//! | `secrets` | what is stored of a secret, and how one is recognised |
 //! | `sight` | who may see what |
 //! | `truth` | reading records |
 //! | `values` | values as clients write them |
@@ -30,6 +31,7 @@ mod outbox;
 mod registry;
 mod repairs;
 mod replacement;
+mod secrets;
 mod sight;
 mod truth;
 mod values;
@@ -47,6 +49,7 @@ pub use outbox::{Delivered, Delivery, Outside, Undelivered, Waiting, Worked};
 pub use registry::{Kept, OpenError, alike, designs_of, kept};
 pub use repairs::Fired;
 pub use replacement::{Obstacle, ReplaceError};
+pub use secrets::{MAX_SECRET, SALT_BYTES, SecretTrouble, Secrets};
 pub use sight::{Roles, Viewer};
 pub use truth::{DueRepair, RecordPage, Truth};
 pub use values::{BadValue, proofs, time};

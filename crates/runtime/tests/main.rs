@@ -22,6 +22,7 @@ mod reads;
 mod replace;
 mod restored;
 mod retention;
+mod secrets;
 mod simulated;
 mod soft;
 mod stored;

@@ -149,6 +149,9 @@ spelled! {
     UNAVAILABLE = SERVICE_UNAVAILABLE
         "The store takes nothing, callers cannot be known, or the server's own work does not go on. `detail` says which."
         "Nothing was done; come again later.";
+    SECRET_KEY = SERVICE_UNAVAILABLE
+        "The step compares a secret that was stored under a key which this server does not have, or whose keys cannot be read. `detail` names the key."
+        "Nothing was done. An operator puts the key back, or a step of the design stores a new secret.";
     STOPPING = SERVICE_UNAVAILABLE
         "The server finishes what it accepted and takes nothing new."
         "Nothing was done; come again in a moment.";

@@ -64,7 +64,10 @@ fn key(design: &Design, subject: SubjectId, name: &str, parts: &mut Vec<Value>) 
 
 /// The parameters that have no default.
 pub fn params(design: &Design, operation: &Operation) -> Map<String, Value> {
-    let needed = operation.params.iter().filter(|param| param.default.is_none());
+    let needed = operation
+        .params
+        .iter()
+        .filter(|param| param.default.is_none() && param.generated.is_none());
     needed
         .map(|param| {
             let sample = within(design, &param.ty, param.range, &param.name);

@@ -18,12 +18,16 @@
 //! ```
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
+
+use gateway::SecretKeys;
+use identity::Identity;
 
 pub use design::model::Design;
 pub use runtime::{
     CallError, Clock, Delivered, Delivery, ManualClock, OpenError, Outside, Refused, Reply,
-    Request, Runtime, Settings, Transition, Truth, ViewQuery, Workers,
+    Request, Runtime, Secrets, Settings, Transition, Truth, ViewQuery, Workers,
 };
 pub use store::{Store, block_on};
 pub use store_embedded::Embedded;
@@ -109,6 +113,18 @@ impl fmt::Display for StoreError {
 }
 
 impl std::error::Error for StoreError {}
+
+/// Keys that designs keep their secrets with, in a directory that is made if it is not there.
+pub fn open_secrets(directory: impl AsRef<Path>) -> Result<Arc<dyn Secrets>, identity::Error> {
+    let identity = Identity::open(directory, true)?;
+    Ok(Arc::new(SecretKeys(Arc::new(identity))))
+}
+
+/// The same for as long as this process lives; none: the system gives no randomness.
+pub fn passing_secrets() -> Option<Arc<dyn Secrets>> {
+    let identity = Identity::in_memory().ok()?;
+    Some(Arc::new(SecretKeys(Arc::new(identity))))
+}
 
 /// Runs a design on a store. Repairs and effects are made to happen by [`Workers`].
 pub fn start(

@@ -249,3 +249,15 @@ fn window(design: &str, random: &mut Random) -> String {
     let (start, end) = (tree.items[first].span.start, tree.items[last].span.end);
     design[start as usize..end as usize].to_string() + "\n"
 }
+
+#[test]
+fn what_the_server_chooses_is_written_like_a_default() {
+    let text =
+        "design D\nstep  a [ invite(guest:new Guest=new   id,pin:secret = new code( 6 ))]{ }\n";
+    let formatted = format(text).text;
+    assert!(
+        formatted
+            .contains("step a[invite(guest: new Guest = new id, pin: secret = new code(6))] {}"),
+        "{formatted}"
+    );
+}

@@ -33,6 +33,7 @@ mod readable;
 mod refer;
 mod relevance;
 mod rules;
+mod secrets;
 mod sent_to;
 mod stmt;
 mod subject;

@@ -111,6 +111,8 @@ impl Compiler {
                 );
             }
             let default = param.default.as_ref().and_then(|default| self.constant(default, &ty));
+            let generated = param.generated.as_ref();
+            let generated = generated.and_then(|written| self.generated(written, param, &ty));
             if let (Some(value), Some(written)) = (&default, &param.default) {
                 self.within(value, &ty, range, written.span);
             }
@@ -123,6 +125,7 @@ impl Compiler {
                 ty,
                 range,
                 default,
+                generated,
                 local,
                 span: param.span,
             });

@@ -95,7 +95,11 @@ impl Compiler {
         }
         let mut fields = Vec::new();
         for attr in attributes {
-            let name = self.design.subjects[subject.index()].attributes[attr.index()].name.clone();
+            let known = &self.design.subjects[subject.index()].attributes[attr.index()];
+            if known.ty.is_secret() {
+                continue; // whoever reads the whole is told the rest
+            }
+            let name = known.name.clone();
             fields.push((name, self.attribute(base.clone(), subject, attr, span)));
         }
         record(fields, span)

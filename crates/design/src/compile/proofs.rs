@@ -30,6 +30,9 @@ impl Compiler {
             let value = self.expr(frame, arg, None);
             let help = match value.ty.required() {
                 Type::Error => return error_expr(span),
+                Type::Secret => {
+                    Some("what can be hashed can be guessed; compare it with a parameter")
+                }
                 Type::Signature => Some("a signature can have many forms; hash what is signed"),
                 Type::List { .. } | Type::Set { .. } | Type::Map { .. } => {
                     Some("hash one element after the other: `hash(LogState.root, entry)`")

@@ -17,6 +17,7 @@ impl Compiler {
         self.defaults_where_nobody_makes_it();
         self.children_are_made_like_their_parents();
         self.messages_have_no_principal();
+        self.secrets_are_kept();
         for at in 0..self.design.operations.len() {
             let operation = self.design.operations[at].clone();
             if self.has_error_in(operation.span) {

@@ -73,6 +73,10 @@ impl Compiler {
             );
             return Type::Error;
         }
+        if ty.is_secret() {
+            self.secret_out_of_place(written.span, "a collection of secrets");
+            return Type::Error;
+        }
         ty
     }
 
@@ -131,6 +135,7 @@ impl Compiler {
             "timestamp" | "datetime" | "instant" => Some("time"),
             "money" | "float" | "double" => Some("decimal"),
             "object" | "any" => Some("json"),
+            "password" | "pin" => Some("secret"),
             _ => None,
         };
         problem = match alias {
@@ -141,7 +146,7 @@ impl Compiler {
                     None => problem.help(
                         "a type is `int`, `bool`, `text`, `bytes`, `decimal`, `time`, `duration`, \
                      `json`, `document`, `point`, `actor`, `digest`, `signature`, `public_key`, \
-                     `proof`, a subject, a blob, or `A | B | C`",
+                     `proof`, `secret`, a subject, a blob, or `A | B | C`",
                     ),
                 }
             }

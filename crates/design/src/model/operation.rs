@@ -66,8 +66,45 @@ pub struct Param {
     pub range: Option<Range>,
     pub new: bool,
     pub default: Option<Const>,
+    /// the server chooses the value, and no caller gives it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated: Option<Generated>,
     pub local: LocalId,
     pub span: Span,
+}
+
+/// What the server chooses when a step is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
+pub enum Generated {
+    /// `new id`: a text that nobody has had before, by all that chance can promise
+    Id,
+    /// `new key`: a secret that nobody can guess
+    Key,
+    /// `new code(6)`: a secret of so many decimal digits
+    Code(u32),
+}
+
+impl Generated {
+    /// As it is written.
+    pub fn text(self) -> String {
+        match self {
+            Generated::Id => "new id".into(),
+            Generated::Key => "new key".into(),
+            Generated::Code(digits) => format!("new code({digits})"),
+        }
+    }
+}
+
+impl Operation {
+    /// Does a caller give it a secret, or get one from it?
+    pub fn has_secrets(&self) -> bool {
+        self.params.iter().any(|param| param.ty.is_secret())
+    }
+
+    /// Does the server choose something for a call of it?
+    pub fn is_given(&self) -> bool {
+        self.params.iter().any(|param| param.generated.is_some())
+    }
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

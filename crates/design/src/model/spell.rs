@@ -24,7 +24,7 @@ impl Named for Design {
 }
 
 /// The types that have a word of their own.
-pub const PLAIN: [(&str, Type); 15] = [
+pub const PLAIN: [(&str, Type); 16] = [
     ("int", Type::Int),
     ("bool", Type::Bool),
     ("text", Type::Text),
@@ -40,6 +40,7 @@ pub const PLAIN: [(&str, Type); 15] = [
     ("signature", Type::Signature),
     ("public_key", Type::PublicKey),
     ("proof", Type::Proof),
+    ("secret", Type::Secret),
 ];
 
 /// As a text would say it, without bounds.

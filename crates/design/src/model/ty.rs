@@ -34,6 +34,8 @@ pub enum Type {
     PublicKey,
     /// that a digest is part of another
     Proof,
+    /// stored as a keyed hash, compared with what a caller gives, and never told
+    Secret,
     Optional(Box<Type>),
     List {
         of: Box<Type>,
@@ -90,7 +92,12 @@ impl Type {
                 | Type::Signature
                 | Type::PublicKey
                 | Type::Proof
+                | Type::Secret
         )
+    }
+
+    pub fn is_secret(&self) -> bool {
+        *self.required() == Type::Secret
     }
 
     pub fn subject(&self) -> Option<SubjectId> {

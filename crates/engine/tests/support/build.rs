@@ -135,6 +135,7 @@ pub fn step(name: &str, params: &[(&str, Type, bool)]) -> Operation {
                 range: None,
                 new: *new,
                 default: None,
+                generated: None,
                 local: LocalId::of(index),
                 span: span(),
             })

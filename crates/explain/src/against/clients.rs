@@ -48,7 +48,9 @@ fn operation(
         found.add(on, Follows::AsItIs, format!("no longer takes `{}`", param.name));
     }
     for param in added {
-        let text = if param.default.is_some() || param.ty.is_optional() {
+        let text = if param.generated.is_some() {
+            format!("answers with `{}`, which the server chooses", param.name)
+        } else if param.default.is_some() || param.ty.is_optional() {
             format!("takes `{}`, which may be left out", param.name)
         } else {
             format!("needs `{}`: calls without it are refused", param.name)
@@ -79,6 +81,17 @@ fn operation(
                 Follows::AsItIs,
                 format!("`{}` must be there: who names a new one is refused", a.name),
             ),
+            _ => {}
+        }
+        match (a.generated, b.generated) {
+            (None, Some(_)) => {
+                let text = format!("`{}` is chosen by the server: who sends it is refused", a.name);
+                found.add(on, Follows::AsItIs, text);
+            }
+            (Some(_), None) => {
+                let text = format!("`{}` is given by the caller, and chosen no longer", a.name);
+                found.add(on, Follows::AsItIs, text);
+            }
             _ => {}
         }
         if a.default.is_some() && b.default.is_none() {

@@ -108,8 +108,9 @@ fn params(unit: &Unit<'_>) -> Vec<String> {
             let default = param.default.as_ref().map_or(String::new(), |value| {
                 format!(" = {}", crate::spell::constant(unit.design, value))
             });
+            let chosen = param.generated.map(|it| format!(" = {}", it.text())).unwrap_or_default();
             let ty = types.ranged(&param.ty, param.range);
-            format!("{}: {new}{ty}{default}", param.name)
+            format!("{}: {new}{ty}{default}{chosen}", param.name)
         })
         .collect()
 }

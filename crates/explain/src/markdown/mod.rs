@@ -46,6 +46,7 @@ pub fn markdown(sheet: &Sheet) -> String {
         vec![name, actor.role.into(), codes(&actor.memory), codes(&actor.operations)]
     });
     page.table(&["actor", "role", "remembers", "operations"], rows);
+    sight(sheet, &mut page);
     ownership(sheet, &mut page);
     page.heading("Operations");
     let rows = sheet.operations.iter().map(|one| {
@@ -65,6 +66,23 @@ pub fn markdown(sheet: &Sheet) -> String {
     page.heading("Starter boxes");
     sheet.boxes.iter().for_each(|one| page.line(&format!("- {}", one.text())));
     page.text
+}
+
+fn sight(sheet: &Sheet, page: &mut Page) {
+    page.heading("Who sees what");
+    let rows = sheet.sight.iter().map(|one| {
+        let because = match (one.stated, one.to.is_empty()) {
+            (true, _) => "`visible to`",
+            (false, true) => "nobody's operation reads it",
+            (false, false) => "their operations read it",
+        };
+        let secrets = match one.secrets.as_slice() {
+            [] => String::new(),
+            names => format!("{}: nobody, it is never told", codes(names)),
+        };
+        vec![code(&one.state), code(&one.subject), one.text(), because.into(), secrets]
+    });
+    page.table(&["state", "of each", "seen by", "because", "secrets"], rows);
 }
 
 fn ownership(sheet: &Sheet, page: &mut Page) {

@@ -5,6 +5,7 @@ mod failures;
 mod hotspots;
 mod ownership;
 mod protocols;
+mod sight;
 mod trust;
 mod truth;
 
@@ -21,6 +22,7 @@ pub use failures::Failure;
 pub use hotspots::{Hotspot, way_out};
 pub use ownership::Ownership;
 pub use protocols::{Protocol, clause_name};
+pub use sight::Sight;
 pub use trust::Trust;
 pub use truth::{Actor, Derived, TruthState};
 
@@ -37,6 +39,8 @@ pub struct Sheet {
     /// what can be lost or rebuilt
     pub derived: Vec<Derived>,
     pub actors: Vec<Actor>,
+    /// who sees what
+    pub sight: Vec<Sight>,
     pub ownership: Ownership,
     pub operations: Vec<Derivation>,
     /// of each enumerated attribute
@@ -88,6 +92,7 @@ pub fn sheet(design: &Design) -> Sheet {
         truth: truth::truth(design, &operations),
         derived: truth::derived(design),
         actors: truth::actors(design),
+        sight: sight::of(design),
         ownership: ownership::of(design),
         machines: machines(design),
         protocols: protocols::of(design),

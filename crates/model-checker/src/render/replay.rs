@@ -154,6 +154,8 @@ fn calls(out: &mut String, design: &Design, step: &TraceStep, operation: &Operat
         .params
         .iter()
         .zip(&step.params)
+        // the server chooses another one each time
+        .filter(|(param, _)| param.generated.is_none())
         .map(|(param, (name, value))| {
             format!("{}:{}", serde_json::json!(name), json_of(design, &param.ty, value))
         })

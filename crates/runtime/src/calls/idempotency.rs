@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use design::model::OperationId;
 use engine::idempotency::Stored;
 use layout::{DesignNumber, KeptOutcome, OutcomeDueKey, OutcomeKey, Space, Wrong};
 use serde_json::{Map, Value};
@@ -10,7 +11,8 @@ use store::{Decision, KeyRange};
 use super::reply::CallError;
 use super::request::Request;
 use crate::aside::{Trouble, move_aside};
-use crate::core::Runtime;
+use crate::core::{Runtime, Schema};
+use crate::secrets::SecretTrouble;
 
 /// The stored part of a reply; its revision is the version of the stored record.
 #[derive(Clone, PartialEq, Debug)]
@@ -40,15 +42,42 @@ pub fn hash16(hash: &blake3::Hash) -> [u8; 16] {
 }
 
 /// What a second call must agree with.
-pub fn payload(request: &Request) -> u128 {
-    let mut hasher = blake3::Hasher::new();
-    for part in [&request.params, &request.memory] {
-        let mut text = String::new();
-        canonical_object(part, &mut text);
-        hasher.update(&(text.len() as u64).to_le_bytes());
-        hasher.update(text.as_bytes());
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Payload {
+    /// what is kept
+    newest: u128,
+    /// the same under keys that were the newest earlier
+    older: Vec<u128>,
+}
+
+impl Payload {
+    /// Of a call that is given a secret it is made with a key: a plain hash of a short secret is found by trying.
+    pub fn of(schema: &Schema, id: OperationId, request: &Request) -> Result<Payload, CallError> {
+        let mut message = Vec::new();
+        for part in [&request.params, &request.memory] {
+            let mut text = String::new();
+            canonical_object(part, &mut text);
+            message.extend_from_slice(&(text.len() as u64).to_le_bytes());
+            message.extend_from_slice(text.as_bytes());
+        }
+        if !schema.design.operations[id.index()].has_secrets() {
+            let newest = u128::from_le_bytes(hash16(&blake3::hash(&message)));
+            return Ok(Payload { newest, older: Vec::new() });
+        }
+        let secrets = schema.secrets.as_ref().ok_or(SecretTrouble::NoKeys)?;
+        let mut all = secrets.fingerprints(&message)?.into_iter().map(u128::from_le_bytes);
+        let newest = all.next().ok_or(SecretTrouble::NoKeys)?;
+        Ok(Payload { newest, older: all.collect() })
     }
-    u128::from_le_bytes(hash16(&hasher.finalize()))
+
+    pub fn newest(&self) -> u128 {
+        self.newest
+    }
+
+    /// In the form to be held against what was kept.
+    pub fn beside(&self, kept: u128) -> u128 {
+        if self.older.contains(&kept) { kept } else { self.newest }
+    }
 }
 
 /// One text for one value, whatever the order in which its fields were written.

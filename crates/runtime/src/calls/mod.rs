@@ -1,6 +1,7 @@
 //! A call: its arguments, the step, what is committed, the answer.
 
 mod apart;
+mod chosen;
 mod ephemeral;
 mod idempotency;
 mod legal;

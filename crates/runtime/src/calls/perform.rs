@@ -14,6 +14,7 @@ use telemetry::Trace;
 use super::record_writer::RecordWriter;
 use crate::core::{Got, Held, Loaded, Plan, ReadError, Records, Schema, Source};
 use crate::repairs::DueTimes;
+use crate::secrets;
 
 /// The engine writes only what it has looked at.
 pub(super) const WRITTEN_WAS_READ: &str = "a record that a step writes was read before";
@@ -188,6 +189,7 @@ fn fetch_record(
         Got::Present(version, bytes) => {
             words.clear();
             let head = schema.codec().take_record(&key_bytes, bytes, subject, pool, words)?;
+            secrets::recognise(schema, subject, &pool.borrow(), words)?;
             loaded.add(subject, key, &key_bytes, Some(version), head, Some(words));
             Ok(true)
         }

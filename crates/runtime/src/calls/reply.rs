@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::core::{Records, Schema};
 use crate::feed;
+use crate::secrets::SecretTrouble;
 use crate::sight::Mask;
 use crate::values::{self, BadValue};
 
@@ -21,7 +22,7 @@ pub struct Reply {
     pub memory: Map<String, Value>,
     /// the records it changed, as they are now
     pub truth: Value,
-    /// of a read
+    /// of a read; of a step what the server chose for it
     pub result: Value,
     /// given again for the same idempotency key
     pub replayed: bool,
@@ -62,11 +63,25 @@ pub enum CallError {
     Damaged(Box<Damaged>),
     /// something that is needed was never fetched from a store far away
     NotFetched,
+    /// a secret can be neither stored nor compared; nothing was done
+    Secret(SecretTrouble),
 }
 
 impl From<store::Error> for CallError {
     fn from(error: store::Error) -> CallError {
         CallError::Store(error)
+    }
+}
+
+impl From<BadValue> for CallError {
+    fn from(bad: BadValue) -> CallError {
+        CallError::Bad(bad)
+    }
+}
+
+impl From<SecretTrouble> for CallError {
+    fn from(trouble: SecretTrouble) -> CallError {
+        CallError::Secret(trouble)
     }
 }
 
@@ -89,6 +104,7 @@ impl std::fmt::Display for CallError {
             CallError::Replaced => write!(f, "another version of this design is served now"),
             CallError::Damaged(damaged) => write!(f, "{damaged}"),
             CallError::NotFetched => write!(f, "the store did not give what the call needs"),
+            CallError::Secret(trouble) => write!(f, "{trouble}"),
         }
     }
 }

@@ -1,17 +1,22 @@
 //! A call as it comes in, and its arguments as the engine takes them.
 
-use design::model::{Design, MemoryUse, Operation, OperationId};
+use design::model::{Design, MemoryUse, Operation, OperationId, Type};
 use engine::{NULL, Word};
 use layout::{OutcomeKey, Pool};
 use serde_json::{Map, Value};
+use store::Surroundings;
 use telemetry::Trace;
 
+use super::chosen;
+use super::idempotency::Payload;
+use super::reply::CallError;
 use crate::core::Schema;
+use crate::secrets::{self, MAX_SECRET};
 use crate::sight::Viewer;
 use crate::values::{self, BadValue};
 
 /// One call of one operation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Request {
     pub actor: String,
     pub operation: String,
@@ -32,6 +37,15 @@ pub struct Request {
     pub if_match: Option<IfMatch>,
     /// which request this is a part of; carried to whatever it causes
     pub trace: Option<Trace>,
+}
+
+/// Without the values that it was given: some may be secrets.
+impl std::fmt::Debug for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Request { actor, operation, principal, params, .. } = self;
+        let names: Vec<&String> = params.keys().collect();
+        write!(f, "{actor}[{operation}{names:?}] by {principal}")
+    }
 }
 
 /// What a caller expects of the record that a step is about: the one that its first parameter of a
@@ -93,6 +107,23 @@ pub struct Arguments {
     pub params: Vec<Word>,
     pub memory: Vec<Word>,
     pub me: Word,
+    pub chosen: Chosen,
+}
+
+/// What the server chose for a call, as its answers tell it.
+#[derive(Default)]
+pub struct Chosen {
+    /// the first one: secrets in plain text
+    pub first: Value,
+    /// every other: of secrets that they were given already
+    pub again: Value,
+}
+
+/// Never shows a secret.
+impl std::fmt::Debug for Chosen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.again)
+    }
 }
 
 /// A call whose arguments were read.
@@ -101,7 +132,7 @@ pub struct Asked<'a> {
     pub request: &'a Request,
     pub arguments: &'a Arguments,
     /// where its outcome is kept, and what a second call must agree with
-    pub idempotent: Option<(OutcomeKey, u128)>,
+    pub idempotent: Option<(OutcomeKey, Payload)>,
     pub now: Word,
 }
 
@@ -109,13 +140,43 @@ pub fn arguments(
     schema: &Schema,
     id: OperationId,
     request: &Request,
+    surroundings: &dyn Surroundings,
     pool: &mut Pool,
-) -> Result<Arguments, BadValue> {
+) -> Result<Arguments, CallError> {
     let operation = &schema.design.operations[id.index()];
+    pool.given_mut().operation = Some(id);
     let mut params = Vec::with_capacity(operation.params.len());
+    let mut chosen = Vec::new();
     let mut given = 0;
     for (at, param) in operation.params.iter().enumerate() {
+        if let Some(generated) = param.generated {
+            if request.params.contains_key(&param.name) {
+                let message = format!("`{}` is chosen by the server; leave it out", param.name);
+                return Err(at_field("params", &param.name, BadValue::new("", message)).into());
+            }
+            let text = chosen::choose(generated, surroundings);
+            params.push(match &param.ty {
+                Type::Secret => secrets::take_given(schema, surroundings, text.as_bytes(), pool)?,
+                Type::Ref(subject) => {
+                    let part = pool.text(text.as_bytes());
+                    pool.key(*subject, &[part])
+                }
+                _ => pool.text(text.as_bytes()),
+            });
+            chosen.push((param.name.clone(), text, param.ty == Type::Secret));
+            continue;
+        }
         match request.params.get(&param.name) {
+            Some(Value::Null) if param.ty.is_secret() && param.ty.is_optional() => {
+                given += 1;
+                params.push(NULL);
+            }
+            Some(value) if param.ty.is_secret() => {
+                given += 1;
+                let plain = secret_text(value);
+                let plain = plain.map_err(|bad| at_field("params", &param.name, bad))?;
+                params.push(secrets::take_given(schema, surroundings, plain, pool)?);
+            }
             Some(value) => {
                 given += 1;
                 let first = params.len();
@@ -130,7 +191,7 @@ pub fn arguments(
                     // perhaps it was only misspelled
                     no_other(operation, &request.params)?;
                     let message = format!("`{}` is missing", param.name);
-                    return Err(at_field("params", &param.name, BadValue::new("", message)));
+                    return Err(at_field("params", &param.name, BadValue::new("", message)).into());
                 }
             },
         }
@@ -151,7 +212,42 @@ pub fn arguments(
         }
     }
     let me = pool.text(request.principal.as_bytes());
-    Ok(Arguments { params, memory, me })
+    Ok(Arguments { params, memory, me, chosen: Chosen::of(chosen) })
+}
+
+impl Chosen {
+    /// Each with its name, and whether it is a secret.
+    fn of(chosen: Vec<(String, String, bool)>) -> Chosen {
+        if chosen.is_empty() {
+            return Chosen::default();
+        }
+        let (mut first, mut again, mut given) = (Map::new(), Map::new(), Vec::new());
+        for (name, text, secret) in chosen {
+            let told_again = if secret { Value::Null } else { text.clone().into() };
+            again.insert(name.clone(), told_again);
+            first.insert(name.clone(), text.into());
+            given.extend(secret.then_some(Value::String(name)));
+        }
+        if !given.is_empty() {
+            again.insert(ALREADY_GIVEN.into(), given.into());
+        }
+        Chosen { first: first.into(), again: again.into() }
+    }
+}
+
+/// Beside what the server chose, in an answer that is given again: the secrets that are not.
+pub const ALREADY_GIVEN: &str = "already_given";
+
+/// What is wrong with a secret is told without it.
+fn secret_text(value: &Value) -> Result<&[u8], BadValue> {
+    let Value::String(text) = value else {
+        return Err(BadValue::new("", "expected a secret, which is a text"));
+    };
+    match text.len() {
+        0 => Err(BadValue::new("", "a secret is not empty")),
+        1..=MAX_SECRET => Ok(text.as_bytes()),
+        _ => Err(BadValue::new("", format!("a secret has at most {MAX_SECRET} bytes"))),
+    }
 }
 
 /// Nothing is given that the operation does not take.

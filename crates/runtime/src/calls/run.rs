@@ -10,7 +10,7 @@ use store::{Cursor, Decision, Partition, Ticket, Transaction};
 
 use super::apart;
 use super::ephemeral::TTL_MS;
-use super::idempotency::{self, Outcome};
+use super::idempotency::{self, Outcome, Payload};
 use super::legal;
 use super::perform::{Done, Performed, Refused, perform};
 use super::reply::{self, CallError, Reply};
@@ -20,6 +20,9 @@ use super::text_answer;
 use crate::core::{Desk, Newest, ReadError, Records, Runtime, Seen, Source, apply};
 use crate::sight::{Eye, Looked, Mask};
 use crate::values;
+
+/// So often another id is chosen for a call.
+const CHOSEN_AGAIN_MAX: u32 = 4;
 
 impl Runtime {
     /// Calls a step or a read, and waits until the answer is durable.
@@ -52,13 +55,39 @@ impl Runtime {
     ) -> Result<(Ticket, Result<Reply, CallError>), CallError> {
         let id = self.operation(request)?;
         let mut desk = self.desk();
-        let arguments = arguments(&self.schema, id, request, &mut desk.pool.borrow_mut());
-        let outcome = match arguments {
-            Ok(arguments) => self.run(id, request, &arguments, &mut desk, None).await,
-            Err(bad) => Err(CallError::Bad(bad)),
-        };
+        let mut outcome = self.try_call(id, request, &mut desk).await;
+        // an id that was met before: another one is chosen
+        let mut again = 0;
+        while again < CHOSEN_AGAIN_MAX && self.met_before(id, &outcome) {
+            again += 1;
+            desk.pool.borrow_mut().reset();
+            outcome = self.try_call(id, request, &mut desk).await;
+        }
         self.give_back(desk);
         outcome
+    }
+
+    async fn try_call(
+        &self,
+        id: OperationId,
+        request: &Request,
+        desk: &mut Desk,
+    ) -> Result<(Ticket, Result<Reply, CallError>), CallError> {
+        let surroundings = &*self.settings.surroundings;
+        let arguments =
+            arguments(&self.schema, id, request, surroundings, &mut desk.pool.borrow_mut())?;
+        self.run(id, request, &arguments, desk, None).await
+    }
+
+    /// Was it refused because there is a record under an id that the server chose?
+    fn met_before(
+        &self,
+        id: OperationId,
+        outcome: &Result<(Ticket, Result<Reply, CallError>), CallError>,
+    ) -> bool {
+        let mut params = self.schema.design.operations[id.index()].params.iter();
+        params.any(|param| param.new && param.generated.is_some())
+            && matches!(outcome, Ok((_, Err(CallError::Refused(it)))) if it.clause == "fresh")
     }
 
     fn operation(&self, request: &Request) -> Result<OperationId, CallError> {
@@ -99,9 +128,13 @@ impl Runtime {
         told: Option<&mut Vec<u8>>,
     ) -> Result<(Ticket, Result<Reply, CallError>), CallError> {
         desk.room.trace.clone_from(&request.trace);
-        let idempotent = request.idempotency_key.as_ref().map(|key| {
-            (idempotency::key(self.schema.number, request, key), idempotency::payload(request))
-        });
+        let idempotent = match &request.idempotency_key {
+            None => None,
+            Some(key) => {
+                let place = idempotency::key(self.schema.number, request, key);
+                Some((place, Payload::of(&self.schema, id, request)?))
+            }
+        };
         let mut asked = Asked { id, request, arguments, idempotent, now: 0 };
         let mut answer: Option<Result<Finished, CallError>> = None;
         let mut wake = None;
@@ -180,7 +213,7 @@ impl Runtime {
                     revision,
                     memory: outcome.memory,
                     truth: outcome.truth,
-                    result: outcome.result,
+                    result: arguments.chosen.first.clone(),
                     replayed: false,
                 })
             }
@@ -238,7 +271,7 @@ impl Runtime {
         {
             let stored = idempotency::take(bytes);
             let stored = stored.map_err(|wrong| ReadError::value(&key, wrong))?;
-            match check(Some(&stored), *payload, now, retention) {
+            match check(Some(&stored), payload.beside(stored.payload), now, retention) {
                 Verdict::Replay(outcome) => {
                     return Ok(Finished::Replay(outcome.clone(), version.0));
                 }
@@ -304,7 +337,9 @@ impl Runtime {
                 let eye = self.eye(viewer);
                 let masks = masks(eye.as_ref(), &done.changed, desk, Some(&source))?;
                 let outcome = self.outcome(id, &done, true, &masks, desk);
-                let stored = Stored { payload: *payload, answer: outcome, at: done.now };
+                // what is kept tells no secret: only the first answer does
+                let kept = Outcome { result: arguments.chosen.again.clone(), ..outcome };
+                let stored = Stored { payload: payload.newest(), answer: kept, at: done.now };
                 if let Some(expired) = outdated {
                     done.plan.delete(&key.due(expired).to_bytes());
                 }

@@ -12,7 +12,7 @@ use store::Ticket;
 use telemetry::Trace;
 
 use super::reply::CallError;
-use super::request::{Arguments, Request};
+use super::request::{Arguments, Chosen, Request};
 use crate::core::{Runtime, Schema};
 use crate::sight::Viewer;
 use crate::values::{MAX_KEY_TEXT, MAX_TEXT, within};
@@ -44,7 +44,8 @@ impl Runtime {
         let operation = self.schema.design.operations.get(call.operation.index())?;
         let plain = matches!(operation.kind, OperationKind::Step { keyed: false })
             && self.schema.is_callable(call.operation);
-        if !plain || !operation.memory.is_empty() || self.eye(call.viewer).is_some() {
+        let secret = operation.has_secrets() || operation.is_given();
+        if !plain || secret || !operation.memory.is_empty() || self.eye(call.viewer).is_some() {
             return None;
         }
         let mut desk = self.desk();
@@ -83,7 +84,7 @@ fn arguments(schema: &Schema, call: &TextCall<'_>, pool: &mut Pool) -> Option<Ar
         }
     }
     let me = pool.text(call.principal.as_bytes());
-    Some(Arguments { params, memory: Vec::new(), me })
+    Some(Arguments { params, memory: Vec::new(), me, chosen: Chosen::default() })
 }
 
 /// The parameters that were read: each is one word.

@@ -54,18 +54,21 @@ fn write_truth(
     let mut first = true;
     out.push(b'{');
     for state in &declared.states {
-        let mut empty = true;
+        let (mut open, mut empty) = (false, true);
         for attr in &state.attributes {
             let attribute = &declared.attributes[attr.index()];
             let Some(field) = layout.attribute(*attr) else { continue };
-            if empty {
+            if !open {
                 member(out, &state.name, &mut first);
                 out.push(b'{');
+                open = true;
             }
-            member(out, &attribute.name, &mut empty);
-            write_value(out, &schema.design, &attribute.ty, &words[field.range()], pool);
+            if !attribute.ty.is_secret() {
+                member(out, &attribute.name, &mut empty);
+                write_value(out, &schema.design, &attribute.ty, &words[field.range()], pool);
+            }
         }
-        if !empty {
+        if open {
             out.push(b'}');
         }
     }

@@ -4,6 +4,7 @@ use layout::{Damaged, Wrong};
 use store::Transaction;
 
 use crate::calls::CallError;
+use crate::secrets::SecretTrouble;
 
 /// Small, because everything that reads returns it.
 #[derive(Clone, PartialEq, Debug)]
@@ -13,6 +14,8 @@ pub enum ReadError {
     /// something that is needed is not here yet: the transaction is run again once it is fetched
     NotFetched,
     Store(Box<store::Error>),
+    /// a secret can be neither stored nor compared
+    Secret(Box<SecretTrouble>),
 }
 
 impl ReadError {
@@ -53,6 +56,7 @@ impl From<ReadError> for CallError {
             ReadError::Damaged(damaged) => CallError::Damaged(damaged),
             ReadError::NotFetched => CallError::NotFetched,
             ReadError::Store(error) => CallError::Store(*error),
+            ReadError::Secret(trouble) => CallError::Secret(*trouble),
         }
     }
 }

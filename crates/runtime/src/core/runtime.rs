@@ -91,12 +91,13 @@ impl Runtime {
     }
 
     pub(crate) fn of(
-        schema: Schema,
+        mut schema: Schema,
         older: Vec<Arc<Schema>>,
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         settings: Settings,
     ) -> Runtime {
+        schema.secrets.clone_from(&settings.secrets);
         let counters = Counters::new(&schema.design);
         Runtime {
             schema: Arc::new(schema),
@@ -151,7 +152,8 @@ impl Runtime {
         }
     }
 
-    pub(crate) fn give_back(&self, desk: Box<Desk>) {
+    pub(crate) fn give_back(&self, mut desk: Box<Desk>) {
+        desk.pool.get_mut().given_mut().forget();
         self.desks.lock().unwrap_or_else(PoisonError::into_inner).push(desk);
     }
 

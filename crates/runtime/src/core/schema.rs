@@ -1,5 +1,7 @@
 //! One design made ready to run: lowered, and with everything that a call looks up prepared.
 
+use std::sync::Arc;
+
 use design::model::{Design, OperationId, OperationKind, SubjectId, Type, visit};
 use engine::Program;
 use layout::key::MAX_PARTS;
@@ -8,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::logs::Aged;
 use crate::repairs::Elsewhere;
+use crate::secrets::{SecretPlaces, Secrets};
 use crate::sight::Sight;
 use crate::views;
 
@@ -25,6 +28,10 @@ pub struct Schema {
     pub view_operations: Vec<OperationId>,
     /// who may see what
     pub sight: Sight,
+    /// where secrets stand
+    pub secret_places: SecretPlaces,
+    /// the keys that they are kept with
+    pub secrets: Option<Arc<dyn Secrets>>,
     /// repairs that another record may make due
     pub elsewhere: Elsewhere,
     /// steps that messages call, and nobody else
@@ -100,6 +107,8 @@ impl Schema {
             .collect();
         Ok(Schema {
             message_targets: visit::message_targets(&design),
+            secret_places: SecretPlaces::of(&design, &program),
+            secrets: None,
             design,
             program,
             number,

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use store::{Surroundings, real_surroundings};
 
+use crate::secrets::Secrets;
+
 /// Limits and habits, each with a default.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -20,6 +22,8 @@ pub struct Settings {
     /// on such a store whoever picks an entry of the outbox has it for so long; a delivery that takes
     /// longer may be made twice, under the same key
     pub claim_ms: i64,
+    /// the keys that secrets are kept with; none: a call that is given a secret is not taken
+    pub secrets: Option<Arc<dyn Secrets>>,
     /// time, threads and chance; the machine's own, if nothing else is given
     pub surroundings: Arc<dyn Surroundings>,
 }
@@ -37,6 +41,7 @@ impl Default for Settings {
             reexamine_ms: crate::repairs::REEXAMINE_MS,
             conflicts: store::Retry::default(),
             claim_ms: 60_000,
+            secrets: None,
             surroundings: real_surroundings(),
         }
     }

@@ -146,15 +146,19 @@ pub fn seen_json(
             continue;
         }
         let mut fields = Map::new();
+        let mut held = false;
         for attr in &state.attributes {
             let attribute = &declared.attributes[attr.index()];
-            if let Some(field) = layout.attribute(*attr) {
+            let Some(field) = layout.attribute(*attr) else { continue };
+            held = true;
+            // nobody is told what is stored of a secret, nor whether anything is
+            if !attribute.ty.is_secret() {
                 let value =
                     values::write(&schema.design, &attribute.ty, &words[field.range()], pool);
                 fields.insert(attribute.name.clone(), value);
             }
         }
-        if !fields.is_empty() {
+        if held {
             object.insert(state.name.clone(), Value::Object(fields));
         }
     }

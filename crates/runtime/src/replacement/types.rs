@@ -106,6 +106,15 @@ pub fn carry(
             out.extend_from_slice(&before[..before.len() - reader.rest().len()]);
         }
         Rule::Never => return Ok(Err("there is no rule from the one type to the other".into())),
+        // it is not told, not even here
+        Rule::Each if is.is_secret() => {
+            let carried = match words.first() {
+                Some(word) if *word != NULL => pools.1.text(pools.0.content(*word)),
+                _ if is.is_optional() => NULL,
+                _ => return Ok(Err("there is no secret".into())),
+            };
+            value::put(out, new, is, &[carried], &pools.1);
+        }
         Rule::Each => {
             let json = values::write(old, was, &words, &pools.0);
             let mut carried = Vec::new();

@@ -5,16 +5,15 @@
 //! read of one record whose guard it is, so that the engine's own evaluation decides.
 
 mod eye;
-mod mentions;
 mod viewer;
 
+pub(crate) use design::mentions::guard;
 pub(crate) use eye::{Eye, Looked, Mask};
-pub(crate) use mentions::guard;
-use mentions::{Answer, Mentions, readers_of};
 pub use viewer::{Roles, Viewer};
 
 use std::collections::BTreeSet;
 
+use design::mentions::{self, Answer, Mentions, readers_of};
 use design::model::{
     ActorId, Clause, Const, Design, Expr, ExprKind, Operation, OperationId, OperationKind, Param,
     StateId, StateKind, SubjectId, Type, Visible,
@@ -132,6 +131,7 @@ fn operation(
         range: None,
         new: false,
         default: None,
+        generated: None,
         local: design::model::LocalId(0),
         span,
     };

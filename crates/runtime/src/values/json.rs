@@ -252,6 +252,8 @@ fn scalar(design: &Design, ty: &Type, value: &Value, pool: &mut Pool) -> Result<
             }
             _ => Err(expected("128 hexadecimal digits, in small letters", value)),
         },
+        // whoever may give one is asked for it elsewhere, and what is wrong with it is told without it
+        Type::Secret => Err(BadValue::new("", "a secret cannot be given here")),
         _ => {
             let Some(text) = value.as_str() else { return Err(expected("a text", value)) };
             sized(text)?;
@@ -365,6 +367,8 @@ pub fn write(design: &Design, ty: &Type, words: &[Word], pool: &Pool) -> Value {
             write_key(design, *subject, words[0], pool, &mut parts);
             if parts.len() == 1 { parts.remove(0) } else { Value::Array(parts) }
         }
+        // told to nobody
+        Type::Secret => Value::Null,
         Type::Int => json!(words[0]),
         Type::Bool => json!(words[0] != 0),
         Type::Decimal => Value::String(decimal_text(i128::from(words[0]))),

@@ -61,6 +61,7 @@ fn operation(design: &Design, view: &View) -> Operation {
         range: None,
         new: false,
         default: None,
+        generated: None,
         local: design::model::LocalId(0),
         span,
     };

@@ -93,7 +93,7 @@ fn step(service: &Service, actor: &str, call: &Call) -> Value {
     };
     let result = match &operation.kind {
         OperationKind::Read { result } => schema::answered(design, &result.ty),
-        _ => json!({ "type": "null" }),
+        _ => schema::chosen(operation),
     };
     let mut responses = answers(&WITH_BODY);
     responses.insert("200".into(), done(result));
@@ -139,7 +139,8 @@ fn fields(design: &Design, operation: &Operation, call: &Call) -> Value {
         });
         properties.insert(name.clone(), memory);
     }
-    for param in &operation.params {
+    // what the server chooses is not sent
+    for param in operation.params.iter().filter(|param| param.generated.is_none()) {
         let mut schema = schema::ranged(schema::sent(design, &param.ty), &param.ty, param.range);
         if param.new {
             schema["description"] = json!("a key that is not taken yet");
@@ -227,7 +228,8 @@ fn truth_schema(design: &Design, id: SubjectId) -> Value {
             let attributes = state.attributes.iter().map(|at| &subject.attributes[at.index()]);
             let told =
                 |a: &Attribute| schema::ranged(schema::answered(design, &a.ty), &a.ty, a.range);
-            attributes.map(|a| (a.name.clone(), told(a))).collect()
+            let told_of = attributes.filter(|a| !a.ty.is_secret());
+            told_of.map(|a| (a.name.clone(), told(a))).collect()
         };
         states.insert(state.name.clone(), json!({ "type": "object", "properties": fields }));
     }

@@ -1,10 +1,12 @@
 //! The JSON Schema of a type of the language: as it may be sent, and as it is answered.
 
-use design::model::{Design, Range, SubjectId, Type};
+use design::model::{Design, Operation, Range, SubjectId, Type};
 use serde_json::{Map, Value, json};
 
 /// As many characters as a part of a key may have.
 const KEY_CHARACTERS_MAX: u32 = 512;
+/// As many characters as a secret may have.
+const SECRET_CHARACTERS_MAX: usize = runtime::MAX_SECRET;
 /// The smallest whole number: the one below it stands for nothing.
 const LEAST: i64 = -i64::MAX;
 
@@ -80,6 +82,11 @@ pub fn answered(design: &Design, ty: &Type) -> Value {
         Type::Text | Type::Bytes | Type::Document | Type::Digest(_) | Type::Proof => {
             json!({ "type": "string" })
         }
+        Type::Secret => json!({
+            "type": "string", "format": "password", "writeOnly": true,
+            "minLength": 1, "maxLength": SECRET_CHARACTERS_MAX,
+            "description": "a secret: hashed when it comes in, and never told",
+        }),
     }
 }
 
@@ -128,6 +135,35 @@ fn or_null(mut schema: Value) -> Value {
         _ => {}
     }
     schema
+}
+
+/// What the server chooses for a step. A secret is told by the first answer alone: an answer that is given
+/// again for an idempotency key has null there, and names it under `already_given`.
+pub fn chosen(operation: &Operation) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for param in operation.params.iter().filter(|param| param.generated.is_some()) {
+        let schema = match param.ty {
+            Type::Secret => json!({
+                "type": ["string", "null"], "format": "password",
+                "description": "told once; null where it was given already",
+            }),
+            _ => json!({ "type": "string", "description": "chosen by the server" }),
+        };
+        properties.insert(param.name.clone(), schema);
+        required.push(param.name.clone());
+    }
+    if properties.is_empty() {
+        return json!({ "type": "null" });
+    }
+    if operation.has_secrets() {
+        let names = json!({
+            "type": "array", "items": { "type": "string" },
+            "description": "the secrets that an earlier answer to this idempotency key gave",
+        });
+        properties.insert("already_given".into(), names);
+    }
+    json!({ "type": "object", "properties": properties, "required": required })
 }
 
 /// One part of a key.

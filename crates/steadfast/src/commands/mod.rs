@@ -22,6 +22,7 @@ mod new;
 mod outgoing_options;
 mod replace;
 mod restore;
+mod secrets;
 mod serve;
 mod show;
 mod store_watch;
@@ -60,6 +61,7 @@ pub enum Command {
     Export(export::Export),
     Import(import::Import),
     Token(token::Token),
+    Secrets(secrets::Secrets),
     Audit(audit::Audit),
     Completions(completions::Completions),
     Man(man::Man),
@@ -92,6 +94,7 @@ impl Command {
             Command::Export(command) => command.run(output),
             Command::Import(command) => command.run(output),
             Command::Token(command) => command.run(output),
+            Command::Secrets(command) => command.run(output),
             Command::Audit(command) => command.run(output),
             Command::Completions(command) => command.run(output),
             Command::Man(command) => command.run(output),

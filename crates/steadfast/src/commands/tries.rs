@@ -166,7 +166,8 @@ fn numbered(value: &Value, number: u32) -> Value {
 
 fn on_empty_store(design: &Design) -> Option<Arc<Runtime>> {
     let store = steadfast::open_store("memory:").ok()?;
-    steadfast::start(design.clone(), store, Settings::default()).ok()
+    let settings = Settings { secrets: steadfast::passing_secrets(), ..Settings::default() };
+    steadfast::start(design.clone(), store, settings).ok()
 }
 
 /// The steps that somebody may call.

@@ -15,6 +15,7 @@ mod memory;
 mod new;
 mod readme;
 mod replacing;
+mod secrets;
 pub mod serving;
 mod streams;
 pub mod support;

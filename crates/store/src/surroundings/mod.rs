@@ -30,6 +30,13 @@ pub trait Surroundings: fmt::Debug + Send + Sync {
     /// A number that differs from one call to the next, and that nobody can guess.
     fn chance(&self) -> u64;
 
+    /// Bytes that nobody can guess, for what is kept secret.
+    fn fill(&self, bytes: &mut [u8]) {
+        for part in bytes.chunks_mut(8) {
+            part.copy_from_slice(&self.chance().to_le_bytes()[..part.len()]);
+        }
+    }
+
     /// Ready after a while.
     fn sleep(&self, duration: Duration) -> Sleep;
 

@@ -44,6 +44,17 @@ impl Surroundings for RealSurroundings {
         RandomState::new().hash_one(0)
     }
 
+    /// From the system. It has bytes once it has started, so this waits at most once.
+    fn fill(&self, mut bytes: &mut [u8]) {
+        while !bytes.is_empty() {
+            match rustix::rand::getrandom(&mut *bytes, rustix::rand::GetRandomFlags::empty()) {
+                Ok(count) => bytes = &mut bytes[count..],
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => panic!("the system gives no randomness: {error}"),
+            }
+        }
+    }
+
     fn sleep(&self, duration: Duration) -> Sleep {
         let timer = Arc::clone(self.timer.get_or_init(|| Arc::new(Timer::start())));
         let until = Instant::now() + duration;

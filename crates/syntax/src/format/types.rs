@@ -103,6 +103,18 @@ impl Builder<'_, '_> {
         }
         self.type_expr(&param.ty);
         self.default_value(param.default.as_ref());
+        if let Some(generated) = &param.generated {
+            self.space();
+            self.expect(TokenKind::Equal);
+            self.space();
+            self.lead("new");
+            self.solid(generated.kind.span);
+            if let Some(size) = &generated.size {
+                self.expect(TokenKind::OpenParen);
+                self.expr(size);
+                self.expect(TokenKind::CloseParen);
+            }
+        }
     }
 
     /// `(a: T, b: U)`, if it was written

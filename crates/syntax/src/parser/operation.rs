@@ -2,7 +2,7 @@
 
 use super::Parser;
 use super::suggest::nearest;
-use crate::tree::{ItemKind, OperationBody, OperationItem, OperationKind, Param, Rate};
+use crate::tree::{Generated, ItemKind, OperationBody, OperationItem, OperationKind, Param, Rate};
 use crate::{Diagnostic, TokenKind};
 
 impl Parser<'_> {
@@ -109,8 +109,15 @@ impl Parser<'_> {
                 p.bump();
             }
             let ty = p.ty();
-            let default = p.eat(TokenKind::Equal).then(|| p.expr());
-            Param { name, new, ty, default, span: p.since(first) }
+            let (mut default, mut generated) = (None, None);
+            if p.eat(TokenKind::Equal) {
+                if !p.lost && p.at_word("new") {
+                    generated = Some(p.generated());
+                } else {
+                    default = Some(p.expr());
+                }
+            }
+            Param { name, new, ty, default, generated, span: p.since(first) }
         });
         let swallowed = params.last().is_some_and(|param| param.default.is_some());
         if swallowed && self.closers[open].is_none() {
@@ -118,6 +125,20 @@ impl Parser<'_> {
             self.lost = true;
         }
         params
+    }
+
+    /// `new id`, `new code(6)`
+    fn generated(&mut self) -> Generated {
+        let first = self.span();
+        self.bump();
+        let kind = self.name("`id`, `key` or `code(6)`");
+        let open = self.at;
+        let size = (!self.lost && self.eat(TokenKind::OpenParen)).then(|| {
+            let size = self.sum_level();
+            self.close(open, "");
+            size
+        });
+        Generated { kind, size, span: self.since(first) }
     }
 
     /// What may stand between the head and the body.

@@ -58,6 +58,16 @@ pub struct Param {
     pub new: bool,
     pub ty: TypeExpr,
     pub default: Option<Expr>,
+    /// in the place of a default: the server chooses the value
+    pub generated: Option<Generated>,
+    pub span: Span,
+}
+
+/// `new id`, `new key`, `new code(6)` after the `=` of a parameter
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Generated {
+    pub kind: Name,
+    pub size: Option<Expr>,
     pub span: Span,
 }
 

@@ -184,6 +184,11 @@ impl Walked {
             self.spans.push(param.span);
             self.ty(&param.ty);
             param.default.iter().for_each(|e| self.expr(e));
+            if let Some(generated) = &param.generated {
+                self.spans.push(generated.span);
+                self.name(&generated.kind);
+                generated.size.iter().for_each(|e| self.expr(e));
+            }
         }
     }
 

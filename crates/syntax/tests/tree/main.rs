@@ -367,3 +367,26 @@ fn the_small_items() {
     assert!(matches!(item("hotspot \"h\" on Seat.status { mitigate shard-by-key, \"b\" }"),
         ItemKind::Hotspot(h) if show(&h.on) == "Seat.status" && h.mitigate.len() == 2));
 }
+
+#[test]
+fn the_server_chooses_what_is_generated() {
+    let step = operation(
+        "step a[invite(guest: new Guest = new id, pin: secret = new code(6), n: int = 3)] { }",
+    );
+    let generated: Vec<_> = step
+        .params
+        .iter()
+        .map(|p| {
+            let of = |g: &syntax::tree::Generated| (g.kind.text.clone(), g.size.as_ref().map(show));
+            (p.name.text.as_str(), p.new, p.generated.as_ref().map(of), p.default.is_some())
+        })
+        .collect();
+    assert_eq!(
+        generated,
+        [
+            ("guest", true, Some(("id".to_string(), None)), false),
+            ("pin", false, Some(("code".to_string(), Some("6".to_string()))), false),
+            ("n", false, None, true),
+        ]
+    );
+}

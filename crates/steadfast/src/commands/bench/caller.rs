@@ -62,7 +62,7 @@ impl<'r> Caller<'r> {
         let mut request =
             Request::new(actor, &operation.name, &format!("client-{}", self.number)).brief();
         for param in &operation.params {
-            if param.default.is_some() {
+            if param.default.is_some() || param.generated.is_some() {
                 continue;
             }
             let value = match &param.ty {

@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use design::model::Design;
-use gateway::{Access, Admin, AdminHandle, Budget, Collecting, Limits, Service};
+use gateway::{Access, Admin, AdminHandle, Budget, Collecting, Limits, SecretKeys, Service};
 use identity::Identity;
 use outgoing::Exporter;
-use runtime::Settings;
+use runtime::{Secrets, Settings};
 use serde_json::Value;
 use server::{Config, StartError};
 use store_embedded::{Embedded, Statistics};
@@ -207,7 +207,8 @@ impl Serve {
         for name in left_out(store.as_ref(), &designs) {
             output.tell(&format!("note: the store also holds `{name}`, which is not served\n"));
         }
-        let mut settings = Settings::default();
+        let access = self.access()?;
+        let mut settings = Settings { secrets: Some(secrets(&access)?), ..Settings::default() };
         settings.outbox.attempts_max = leaving.attempts_max;
         let (exporter, spans) = match &self.otlp {
             None => (None, Spans::default()),
@@ -226,7 +227,6 @@ impl Serve {
             services.push(Service::new(&wanted.name, &wanted.text, runtime).judged(wanted.word));
         }
         let checking = !self.no_background_check;
-        let access = self.access()?;
         let (tokens, keys) = (access.tokens, self.keys_directory().to_path_buf());
         let config = Config {
             tls: self.tls_cert.zip(self.tls_key),
@@ -268,6 +268,15 @@ impl Serve {
         })?;
         Ok(Access { identity: Some(Arc::new(identity)), tokens })
     }
+}
+
+/// The keys that designs keep their secrets with: those of the directory, or as long as the process lives.
+fn secrets(access: &Access) -> Result<Arc<dyn Secrets>, Problem> {
+    let identity = match &access.identity {
+        Some(identity) => Arc::clone(identity),
+        None => Arc::new(Identity::in_memory().map_err(super::token::problem)?),
+    };
+    Ok(Arc::new(SecretKeys(identity)))
 }
 
 /// What recovery came to.

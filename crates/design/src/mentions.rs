@@ -1,9 +1,9 @@
-//! Which truth an expression tells of.
+//! Which truth an expression tells of, and so who sees which truth where nothing else is said.
 
 use std::collections::BTreeSet;
 
-use design::model::visit::{each, each_statement, statement_exprs};
-use design::model::{
+use crate::model::visit::{each, each_statement, statement_exprs};
+use crate::model::{
     ActorId, AssignOp, AttrId, Design, Expr, ExprKind, Operation, OperationKind, StateId, Stmt,
     StmtKind, SubjectId, Target, Type, View, ViewForm,
 };
@@ -17,6 +17,8 @@ pub struct Mentions {
     pub counted: BTreeSet<SubjectId>,
     /// who acts
     pub me: bool,
+    /// secrets are left out: who compares one is told nothing of what stands beside it
+    pub without_secrets: bool,
 }
 
 /// What a read's answer tells of, part by part.
@@ -62,6 +64,7 @@ impl Mentions {
     fn attribute(&mut self, design: &Design, base: &Expr, attr: AttrId) {
         let Some(subject) = subject_of(base) else { return };
         let attribute = design.subjects[subject.index()].attributes.get(attr.index());
+        let attribute = attribute.filter(|it| !self.without_secrets || !it.ty.is_secret());
         self.states.extend(attribute.map(|attribute| (subject, attribute.state)));
     }
 
@@ -134,7 +137,7 @@ pub fn written(design: &Design, operation: &Operation) -> BTreeSet<State> {
 }
 
 fn read(design: &Design, operation: &Operation) -> Mentions {
-    let mut read = Mentions::default();
+    let mut read = Mentions { without_secrets: true, ..Mentions::default() };
     for clause in &operation.guard {
         read.add(design, &clause.body);
     }
