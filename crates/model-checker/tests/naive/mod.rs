@@ -3,6 +3,8 @@
 
 pub mod ast;
 pub mod compare;
+pub mod composed;
+pub mod composing;
 mod dice;
 mod eval;
 pub mod explore;

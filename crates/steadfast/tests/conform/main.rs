@@ -31,7 +31,7 @@ const STATES: usize = 60_000;
 const OVER_HTTP: usize = 100;
 
 fn conforms(name: &str, text: &str) {
-    let compiled = design::compile(name, text, &design::NoCatalog);
+    let compiled = design::compile(name, text, &steadfast::catalog::Embedded);
     let design = compiled.design.unwrap_or_else(|| panic!("{name}: {:?}", compiled.diagnostics));
     let started = Instant::now();
     let searched = searched(&design);
@@ -139,6 +139,6 @@ catalog! {
     i06 "infra/I06" i07 "infra/I07" i08 "infra/I08" i09 "infra/I09" i10 "infra/I10"
     i11 "infra/I11" i12 "infra/I12" i13 "infra/I13" i14 "infra/I14" i15 "infra/I15"
     i16 "infra/I16" i17 "infra/I17" i18 "infra/I18" i19 "infra/I19" i20 "infra/I20"
-    i21 "infra/I21" a07 "product/A07" a08 "product/A08"
-    payments "systems/payments" tickets "systems/tickets"
+    i21 "infra/I21" a06 "product/A06" a07 "product/A07" a08 "product/A08"
+    clinic "systems/clinic" payments "systems/payments" tickets "systems/tickets"
 }
