@@ -46,10 +46,10 @@ step visitor[open(safe: Safe, pin: secret) { right: SafeState.pin = pin }] {
 step visitor[open_other(safe: Safe, pin: secret) { right: SafeState.other = pin }] {
     SafeState.opened += 1
 }
-step visitor[change(safe: Safe, old: secret, new_pin: secret) {
-    right: SafeState.pin = old
-    another: SafeState.pin != new_pin
-}] { SafeState.pin := new_pin }
+step visitor[change(safe: Safe, known: secret, next_pin: secret) {
+    right: SafeState.pin = known
+    another: SafeState.pin != next_pin
+}] { SafeState.pin := next_pin }
 step visitor[knock(safe: Safe, pin: secret) { wrong: SafeState.pin != pin }] {
     SafeState.opened += 1
 }
@@ -218,7 +218,7 @@ fn two_parameters_and_two_attributes_are_told_apart() {
     bench.call(both("one", "one")).unwrap();
     let change = |old: &str, new: &str| {
         let asked = ask("visitor", "change", "vera").with("safe", "s1");
-        asked.with("old", old).with("new_pin", new)
+        asked.with("known", old).with("next_pin", new)
     };
     assert_eq!(bench.refused_by(change("two", "three")), "right");
     assert_eq!(bench.refused_by(change("one", "one")), "another");

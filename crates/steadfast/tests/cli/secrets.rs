@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -320,7 +320,10 @@ fn nothing_but_the_first_answer_tells_a_secret() {
     assert!(explained.out.contains("Who sees what") && explained.out.contains("`pin`: nobody"));
 
     // and everything that lies on the disk: store, keys, audit, log, copy, what the client keeps
-    drop(server);
+    let mut server = server;
+    let pid = server.process.0.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    server.process.0.wait().unwrap();
     fs::remove_file(folder.join("vault.design")).unwrap();
     every_file(&folder, &mut web.read);
     web.read.push(("spans".into(), spans.lock().unwrap().clone()));
