@@ -25,14 +25,14 @@ subject Safe(safe: text) {
 
 step owner[set_pin(safe: Safe, pin: secret)] { SafeState.pin := pin }
 step owner[issue(safe: Safe, code: secret = new code(24))] { SafeState.pin := code }
-step visitor[open(safe: Safe, pin: secret) { right: SafeState.pin = pin }] { SafeState.opened := 1 }
+step visitor[open(safe: Safe, pin: secret) { right: SafeState.pin = pin }] { SafeState.opened += 1 }
 step visitor[seldom(safe: Safe, pin: secret) { right: SafeState.pin = pin }] limit 2 per 1h per me {
-    SafeState.opened := 1
+    SafeState.opened += 1
 }
 read visitor[look(safe: Safe, pin: secret) { right: SafeState.pin = pin }] = SafeState
 view All = list Safe order by safe
 
-check { safe: 1  owner: 1  visitor: 1  pin: 2  code: 2  faults: duplicate, lost_reply }
+check { safe: 1  owner: 1  visitor: 1  pin: 2  code: 2  SafeState.opened: 0..2 }
 "#;
 
 const PIN: &str = "the-right-pin-8841";
