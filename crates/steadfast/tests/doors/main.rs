@@ -54,7 +54,11 @@ fn nothing_that_comes_through_a_door_is_the_server_s_fault() {
     let inputs = number("STEADFAST_INPUTS").unwrap_or(FEW);
     let from = number("STEADFAST_SEED").unwrap_or(1);
     let folder = folder("doors");
-    let open = started(&folder, "open", &["tickets", "i14", "i05"]);
+    let open = started(
+        &folder,
+        "open",
+        &["tickets", "i14", "i05", "--outside", "sink=http://127.0.0.1:9"],
+    );
     let guarded = started(&folder, "guarded", &["tickets", "--tokens", "--keys", "keys"]);
     let token = token(&folder);
     let place = Place {

@@ -18,7 +18,7 @@ impl Served {
         command.arg("--no-background-check").env("STEADFAST_VERDICTS", folder("verdicts"));
         for design in designs {
             command.arg(&design.name);
-            for name in outside(&design.text) {
+            for name in outside(&flat(&design.name)) {
                 command.args(["--outside", &format!("{name}=http://127.0.0.1:9")]);
             }
         }
@@ -73,6 +73,13 @@ pub fn catalog() -> Vec<Design> {
 }
 
 /// The systems whose address a design leaves open: `{network.url}`.
+/// With everything that it uses.
+fn flat(name: &str) -> String {
+    let mut show = Command::new(env!("CARGO_BIN_EXE_steadfast"));
+    let shown = show.args(["show", name, "--flat"]).output().expect("it is shown");
+    String::from_utf8(shown.stdout).expect("a text")
+}
+
 fn outside(text: &str) -> Vec<&str> {
     text.split(".url}").filter_map(|before| before.rsplit_once('{')).map(|(_, name)| name).collect()
 }
