@@ -140,5 +140,5 @@ catalog! {
     i11 "infra/I11" i12 "infra/I12" i13 "infra/I13" i14 "infra/I14" i15 "infra/I15"
     i16 "infra/I16" i17 "infra/I17" i18 "infra/I18" i19 "infra/I19" i20 "infra/I20"
     i21 "infra/I21" a06 "product/A06" a07 "product/A07" a08 "product/A08"
-    clinic "systems/clinic" payments "systems/payments" tickets "systems/tickets"
+    payments "systems/payments" tickets "systems/tickets"
 }

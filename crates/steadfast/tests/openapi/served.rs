@@ -72,7 +72,6 @@ pub fn catalog() -> Vec<Design> {
     all
 }
 
-/// The systems whose address a design leaves open: `{network.url}`.
 /// With everything that it uses.
 fn flat(name: &str) -> String {
     let mut show = Command::new(env!("CARGO_BIN_EXE_steadfast"));
@@ -80,6 +79,7 @@ fn flat(name: &str) -> String {
     String::from_utf8(shown.stdout).expect("a text")
 }
 
+/// The systems whose address a design leaves open: `{network.url}`.
 fn outside(text: &str) -> Vec<&str> {
     text.split(".url}").filter_map(|before| before.rsplit_once('{')).map(|(_, name)| name).collect()
 }
