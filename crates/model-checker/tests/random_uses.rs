@@ -19,7 +19,8 @@ fn number(name: &str, otherwise: u64) -> u64 {
 /// What is left out of a text is missed by some design: the comparison sees a clause that is lost, and an effect.
 #[test]
 fn a_change_that_gets_lost_is_noticed() {
-    let lost: [(&str, fn(&str) -> bool); 2] = [
+    type Lost = (&'static str, fn(&str) -> bool);
+    let lost: [Lost; 2] = [
         ("clauses", |line| line.contains(" also { y")),
         ("effects", |line| line.contains(" also into {")),
     ];

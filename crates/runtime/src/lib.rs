@@ -43,7 +43,7 @@ pub use aside::{Aside, AsideError};
 pub use calls::{
     CallError, IfMatch, MemoryPlace, Refused, Reply, Request, TextBegun, TextCall, memory_name,
 };
-pub use content::{Collected, Incoming};
+pub use content::{Collected, Incoming, Leaving};
 pub use feed::{Ahead, Bell, Changed, Departure, Followed, Follower, Past, Transition, replay};
 pub use outbox::{Delivered, Delivery, Outside, Undelivered, Waiting, Worked};
 pub use registry::{Kept, OpenError, alike, designs_of, kept};

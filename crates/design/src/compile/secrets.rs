@@ -52,7 +52,7 @@ impl Compiler {
                 return None;
             }
             (other, _) => {
-                let hint = suggest::did_you_mean(other, ["id", "key", "code"].into_iter());
+                let hint = suggest::did_you_mean(other, ["id", "key", "code"]);
                 let help = hint.unwrap_or_else(|| {
                     "the server chooses `new id`, `new key` or `new code(6)`".into()
                 });

@@ -67,6 +67,16 @@ pub enum CallError {
     Secret(SecretTrouble),
 }
 
+impl CallError {
+    /// Where the feed begins, if what was asked for lies before it.
+    pub fn floor(&self) -> Option<String> {
+        match self {
+            CallError::Store(store::Error::BelowFloor(floor)) => Some(floor.to_string()),
+            _ => None,
+        }
+    }
+}
+
 impl From<store::Error> for CallError {
     fn from(error: store::Error) -> CallError {
         CallError::Store(error)

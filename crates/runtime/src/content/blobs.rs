@@ -47,6 +47,20 @@ impl Incoming<'_> {
     }
 }
 
+/// Content on its way out. Its last piece is given only when the hash of all is right.
+pub struct Leaving(Box<dyn BlobReader>);
+
+impl Leaving {
+    pub fn bytes(&self) -> u64 {
+        self.0.blob().bytes
+    }
+
+    /// The next piece, or nothing at the end.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, CallError> {
+        Ok(self.0.next().await?)
+    }
+}
+
 impl Runtime {
     /// Content that comes piece by piece.
     pub async fn begin_blob(&self) -> Result<Incoming<'_>, CallError> {
@@ -64,7 +78,7 @@ impl Runtime {
     }
 
     /// The content of a digest, checked on the way; none: it is not stored.
-    pub async fn open_blob(&self, digest: &str) -> Result<Option<Box<dyn BlobReader>>, CallError> {
+    pub async fn open_blob(&self, digest: &str) -> Result<Option<Leaving>, CallError> {
         let Ok(hash) = digest.parse::<Hash>() else { return Ok(None) };
         let mut found = self.store.blobs().get(hash).await?;
         if found.is_none() {
@@ -79,7 +93,7 @@ impl Runtime {
             let why = format!("the content `{digest}` is missing");
             return Err(store::Error::Damaged(why).into());
         }
-        Ok(found)
+        Ok(found.map(Leaving))
     }
 
     /// The same, as a whole.

@@ -3,5 +3,5 @@
 mod blobs;
 mod collect;
 
-pub use blobs::Incoming;
+pub use blobs::{Incoming, Leaving};
 pub use collect::Collected;

@@ -7,8 +7,8 @@ use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use axum::http::{HeaderMap, Response};
 use futures_util::{StreamExt as _, stream};
+use runtime::{CallError, Leaving};
 use serde_json::json;
-use store::BlobReader;
 use tokio::runtime::Handle;
 
 use crate::app::App;
@@ -81,16 +81,17 @@ pub async fn get(
     let Some(mut reader) = found.map_err(|error| Problem::of_call(service, error))? else {
         return Err(Problem::unknown(format!("no content is stored under `{digest}`")));
     };
-    let bytes = reader.blob().bytes;
+    let bytes = reader.bytes();
     // its first piece is read before anything is said: most content has no other
-    let first = with_files(reader.next()).map_err(Problem::of_store)?.unwrap_or_default();
+    let first = with_files(reader.next());
+    let first = first.map_err(|error| Problem::of_call(service, error))?.unwrap_or_default();
     let content = if first.len() as u64 == bytes {
         Body::from(first)
     } else {
         let rest = Rest { reader, place: app.transfer()? };
         let rest = stream::try_unfold(rest, |mut rest| async move {
             let piece = with_files(rest.reader.next())?;
-            Ok::<_, store::Error>(piece.map(|piece| (piece, rest)))
+            Ok::<_, CallError>(piece.map(|piece| (piece, rest)))
         });
         // whoever reads it misses the end of what is damaged, and is told so by the length
         Body::from_stream(stream::once(async { Ok(first) }).chain(rest))
@@ -106,7 +107,7 @@ pub async fn get(
 
 /// Content that is given piece by piece, and the place of whoever takes it.
 struct Rest {
-    reader: Box<dyn BlobReader>,
+    reader: Leaving,
     #[expect(dead_code, reason = "it is given back with the last piece")]
     place: Place,
 }

@@ -12,7 +12,7 @@ use axum::http::header::{CACHE_CONTROL, HeaderValue};
 use axum::http::{HeaderMap, Response};
 use bytes::Bytes;
 use futures_util::stream;
-use runtime::{BadValue, CallError, Transition, Viewer};
+use runtime::{BadValue, Transition, Viewer};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -55,13 +55,12 @@ pub async fn get(
     let viewer = caller.viewer(service);
     let first = loop {
         match service.runtime.feed_as(Some(&from), PAGE, viewer.as_ref()).await {
-            // it may have moved on when it is asked again
-            Err(CallError::Store(store::Error::BelowFloor(floor)))
-                if asked.from.as_deref() == Some(START) =>
-            {
-                from = floor.to_string();
-            }
-            first => break first.map_err(|error| Problem::of_call(service, error))?,
+            Ok(first) => break first,
+            Err(error) => match error.floor() {
+                // which may have moved on when it is asked again
+                Some(floor) if asked.from.as_deref() == Some(START) => from = floor,
+                _ => return Err(Problem::of_call(service, error)),
+            },
         }
     };
     let (sender, receiver) = mpsc::channel(1);

@@ -11,6 +11,8 @@ use super::{Place, spoil};
 
 type Done = (u64, Result<(), String>);
 
+const FEED: &[u8] = b"text/event-stream";
+
 /// Nothing here takes as long as this, whatever else the machine does.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -33,10 +35,22 @@ fn exchange(address: &str, sent: &[u8]) -> Result<Vec<u8>, String> {
             let _ = stream.shutdown(Shutdown::Write);
         });
         let mut answer = Vec::new();
-        let read = reading.read_to_end(&mut answer);
+        let mut room = [0; 16 << 10];
+        let read = loop {
+            match reading.read(&mut room) {
+                Ok(0) => break Ok(()),
+                Ok(count) => answer.extend_from_slice(&room[..count]),
+                Err(error) => break Err(error.kind()),
+            }
+            // a feed goes on for ever, and nothing after it is answered
+            if answer.windows(FEED.len()).rev().take(32 << 10).any(|part| part == FEED) {
+                break Ok(());
+            }
+        };
+        let _ = reading.shutdown(Shutdown::Both);
         let _ = writing.join();
         match read {
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+            Err(std::io::ErrorKind::WouldBlock) => {
                 Err("the server neither answers nor hangs up".into())
             }
             // reset, because it did not wait for all that was sent

@@ -51,7 +51,6 @@ impl Drop for Served {
 /// A design of the catalog.
 pub struct Design {
     pub name: String,
-    text: String,
 }
 
 /// Every design of the catalog.
@@ -63,7 +62,7 @@ pub fn catalog() -> Vec<Design> {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "design") {
                 let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-                all.push(Design { name, text: std::fs::read_to_string(&path).unwrap() });
+                all.push(Design { name });
             }
         }
     }
