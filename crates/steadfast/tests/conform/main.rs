@@ -101,7 +101,7 @@ fn searched(design: &Design) -> Vec<OperationId> {
 /// No design of the catalog turns these on.
 #[test]
 fn a_clock_that_steps_and_a_call_that_comes_late_come_to_the_same() {
-    let text = include_str!("../../../../designs/systems/tickets.design");
+    let text = include_str!("../data/tickets-by-hand.design");
     let faults = "faults: crash, lost_reply, duplicate";
     assert!(text.contains(faults));
     conforms("clock_step", &text.replace(faults, "faults: clock_step, late"));
