@@ -460,6 +460,11 @@ fn kept(compiled: &Compiled, untouched: &[Span]) -> Vec<(String, DefinitionKind,
         .filter(inside)
         // an event is defined where it is emitted first, which may be what was broken
         .filter(|definition| definition.kind != DefinitionKind::Event)
+        // and the world of what is used stands at its noun, unless the design's own says the same
+        .filter(|definition| {
+            definition.kind != DefinitionKind::World
+                || compiled.sources.text(definition.span) == definition.name
+        })
         .map(|definition| (definition.name.clone(), definition.kind, definition.span.start))
         .collect();
     found.sort();
