@@ -4,7 +4,6 @@ use crate::html::{Html, html};
 use crate::prose::prose;
 use crate::seen::Seen;
 use crate::shell::{self, Tab};
-use crate::used;
 use crate::value::Place;
 use crate::verdict;
 use crate::visit::Visit;
@@ -30,7 +29,6 @@ pub fn page(visit: &Visit, service: &Service) -> Html {
             Html::trusted(drawing.bare())
         );
     }
-    used::section(&mut page, service, &place);
     promises(&mut page, service, &place);
     html!(page, "<h2 id=\"text\">The text</h2>");
     text(&mut page, &service.text);

@@ -30,7 +30,6 @@ mod step;
 mod steps;
 mod trouble;
 mod units;
-mod used;
 mod value;
 mod verdict;
 mod views;

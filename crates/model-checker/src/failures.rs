@@ -74,7 +74,10 @@ impl Judge<'_> {
                         verdict.arm = Some(run.result());
                         verdict.status = self.status(&run, protections, *breaks, progress)?;
                     }
-                    verdict.covered = self.is_covered(&failure.title, &verdict.status);
+                    if let FailureStatus::Redundant { covered_by } = &verdict.status {
+                        let added = self.whole.design.uses.iter().flat_map(|used| &used.added);
+                        verdict.covered = added.into_iter().any(|held| covered_by.contains(held));
+                    }
                     if let FailureStatus::LoadBearing(trace) = &verdict.status {
                         verdict.restates =
                             restates::its_guard(&self.whole.design, protections, *breaks, trace);
@@ -84,26 +87,6 @@ impl Judge<'_> {
             verdicts.push(verdict);
         }
         Ok(())
-    }
-
-    /// A failure that shows nothing here because of what this design changes: one that an added clause covers, or
-    /// one of what is used, which shows it by itself.
-    fn is_covered(&self, title: &str, status: &FailureStatus) -> bool {
-        let uses = &self.whole.design.uses;
-        let of_used = || {
-            uses.iter().any(|used| {
-                let rest = title.strip_prefix(&*used.scope.replace('_', " "));
-                rest.is_some_and(|rest| rest.starts_with(": "))
-            })
-        };
-        match status {
-            FailureStatus::Redundant { covered_by } => {
-                let mut added = uses.iter().flat_map(|used| &used.added);
-                added.any(|held| covered_by.contains(held)) || of_used()
-            }
-            FailureStatus::Vacuous { .. } => of_used(),
-            _ => false,
-        }
     }
 
     /// A goal that does not hold as written shows nothing by breaking without a clause.

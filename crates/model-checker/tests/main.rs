@@ -13,7 +13,6 @@ mod network;
 mod oracle;
 mod planted;
 mod random_designs;
-mod random_uses;
 mod recovery;
 mod several;
 mod slices;

@@ -13,15 +13,8 @@ pub fn design(name: &str) -> Design {
     compile(name, &text)
 }
 
-/// What the designs of the tests use.
-const SHELF: [(&str, &str); 3] = [
-    ("A06", include_str!("../../../designs/product/A06.design")),
-    ("A07", include_str!("../../../designs/product/A07.design")),
-    ("A08", include_str!("../../../designs/product/A08.design")),
-];
-
 pub fn compile(name: &str, text: &str) -> Design {
-    let compiled = design::compile(name, text, &SHELF);
+    let compiled = design::compile(name, text, &design::NoCatalog);
     compiled.design.unwrap_or_else(|| panic!("{name}: {:?}", compiled.diagnostics))
 }
 

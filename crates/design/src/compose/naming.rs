@@ -1,7 +1,7 @@
 //! The names that the parts of an archetype have in a design: the noun is in every one of them.
 
 use rustc_hash::FxHashMap;
-use syntax::tree::{Expr, ExprKind, FailureProofKind, Item, ItemKind, OperationBody};
+use syntax::tree::{Expr, ExprKind, FailureProofKind, Item, ItemKind};
 use syntax::{FileId, Span, TokenKind};
 
 use super::flat::{Edit, Flat};
@@ -126,7 +126,6 @@ impl<'a> Naming<'a> {
                     meant.entry(span).or_default().push(DefinitionId::of(at));
                 }
             }
-            self.views_in(snippet, &mut meant);
         }
         for (span, ids) in meant.into_iter().filter(|(span, _)| here(*span)) {
             let written = span.text(self.text);
@@ -137,8 +136,8 @@ impl<'a> Naming<'a> {
         for (span, word) in self.family_names() {
             words.insert(span.start, (span.end, word));
         }
-        for (span, text) in self.titles().into_iter().chain(self.addresses()) {
-            words.insert(span.start, (span.end, text));
+        for (span, title) in self.titles() {
+            words.insert(span.start, (span.end, title));
         }
         self.apply(flat, &words)
     }
@@ -157,20 +156,6 @@ impl<'a> Naming<'a> {
         match (name(field), name(value)) {
             (field, value) if field == value => (field != written).then(|| field.to_string()),
             (field, value) => Some(format!("{field}: {value}")),
-        }
-    }
-
-    /// Where a view is wrong, what its name means is not recorded: a snippet may be there to show just that.
-    fn views_in(&self, snippet: &[Item], meant: &mut FxHashMap<Span, Vec<DefinitionId>>) {
-        let (Some(first), Some(last)) = (snippet.first(), snippet.last()) else { return };
-        let inside = first.span.start..last.span.end;
-        let (tokens, _) = syntax::lex(self.text, FileId(0));
-        for token in tokens.iter().filter(|token| inside.contains(&token.span.start)) {
-            let word = token.span.text(self.text);
-            let view = |held: &Definition| held.kind == Kind::View && held.name == word;
-            if let Some(at) = self.analysis.definitions().iter().position(view) {
-                meant.entry(token.span).or_insert_with(|| vec![DefinitionId::of(at)]);
-            }
         }
     }
 
@@ -225,37 +210,11 @@ impl<'a> Naming<'a> {
             let title = rename_prose(span.text(self.text), self.noun);
             let inner = title.strip_prefix('"').unwrap_or(&title);
             // of a part that it uses under the same noun
-            let inner = inner.strip_prefix("x: ").unwrap_or(inner);
             let already = inner.starts_with(&format!("{}: ", self.scope));
             let scope = if already { String::new() } else { format!("{}: ", self.scope) };
             (span, format!("\"{scope}{inner}"))
         };
         titles.map(scoped).collect()
-    }
-
-    /// Where effects go: `{provider.url}/execute` has the name of its actor, and of its operation where the block
-    /// gives that one.
-    fn addresses(&self) -> Vec<(Span, String)> {
-        let named = || self.analysis.definitions().iter().zip(&self.names).zip(&self.plain);
-        let mut found = Vec::new();
-        for item in self.items {
-            let ItemKind::Operation(operation) = &item.kind else { continue };
-            let OperationBody::Effect(body) = &operation.body else { continue };
-            let Some(url) = body.call.as_ref().and_then(|call| call.url.as_ref()) else { continue };
-            let mut text = rename_prose(url.span.text(self.text), self.noun);
-            for ((held, new), _) in named().filter(|((held, _), _)| held.kind == Kind::Actor) {
-                text = text.replace(&format!("{{{}.", held.name), &format!("{{{new}."));
-            }
-            let own = named().find(|((held, _), _)| held.span == operation.name.span);
-            if let Some(((held, new), plain)) = own
-                && new != plain
-                && let Some(path) = text.strip_suffix(&format!("/{}\"", held.name))
-            {
-                text = format!("{path}/{new}\"");
-            }
-            found.push((url.span, text));
-        }
-        found
     }
 
     fn apply(&self, flat: &Flat, words: &FxHashMap<u32, (u32, String)>) -> Flat {
@@ -293,8 +252,7 @@ impl<'a> Naming<'a> {
 /// What a definition is called, by its kind.
 fn named(held: &Definition, noun: &str, scope: &str) -> String {
     let plain = rename(&held.name, noun);
-    // an archetype that uses another one does so as `X`
-    let has_noun = rename(&held.name, "Noun") != held.name;
+    let has_noun = plain != held.name;
     let camel = plain.starts_with(|first: char| first.is_uppercase());
     match held.kind {
         Kind::Goal | Kind::Protocol | Kind::World => scoped(&held.name, noun, scope),

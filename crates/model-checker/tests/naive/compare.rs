@@ -3,7 +3,6 @@
 use model_checker::{Options, Report};
 
 use super::ast::*;
-use super::composed::Composed;
 use super::explore::{Found, Word, explore};
 use super::run::Refused;
 use super::world::World;
@@ -104,23 +103,6 @@ fn compare_by(design: &Design, agree: Agree) -> Compared {
     let Some(lowered) = compiled.design.filter(|_| errors.is_empty()) else {
         return Compared::Rejected(errors.join("; "));
     };
-    compare_lowered(design, &lowered, &text, agree)
-}
-
-/// What the checker says of a design that uses others, held against the interpreter of the same design by hand.
-pub fn compare_composed(made: &Composed) -> Compared {
-    match made.compiled() {
-        Ok(lowered) => compare_lowered(&made.flat, &lowered, &made.text, agree_in_slices),
-        Err(errors) => Compared::Rejected(errors),
-    }
-}
-
-fn compare_lowered(
-    design: &Design,
-    lowered: &design::model::Design,
-    text: &str,
-    agree: Agree,
-) -> Compared {
     let mut finer = 1;
     let mut last = String::new();
     // By regions the checker sees more than any number of steps does: finer ones must see it too.
@@ -130,7 +112,7 @@ fn compare_lowered(
         let Some(all) = all else {
             return if last.is_empty() { Compared::TooLarge } else { Compared::Differs(last) };
         };
-        match agree(design, lowered, &all) {
+        match agree(design, &lowered, &all) {
             Ok(sliced) => return Compared::Same(Box::new(joined(design, &all)), sliced),
             Err(difference) if difference.starts_with("no world") => {
                 return Compared::NoWorld(format!("{difference}\n{text}"));
@@ -283,10 +265,7 @@ fn agree_in_slices(
             let open = checked(design, lowered, &light(few))?;
             not_wrong(&open, expected).map_err(|why| format!("clauses left open: {why}"))?;
         }
-        // Of several worlds, another one may need what this one does not.
-        if all.len() == 1 {
-            free_clauses(&sliced, expected).map_err(|why| format!("free clauses: {why}"))?;
-        }
+        free_clauses(&sliced, expected).map_err(|why| format!("free clauses: {why}"))?;
     }
     in_slices(design, &sliced, all).map_err(|why| format!("in slices: {why}"))?;
     Ok(sliced_goals(&sliced))

@@ -3,8 +3,6 @@
 
 pub mod ast;
 pub mod compare;
-pub mod composed;
-pub mod composing;
 mod dice;
 mod eval;
 pub mod explore;

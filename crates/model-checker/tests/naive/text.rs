@@ -11,38 +11,6 @@ struct Names<'d> {
     actor: Option<usize>,
 }
 
-/// The statements of an operation, or of what an effect does upon `ok`.
-pub fn statements(
-    design: &Design,
-    params: &[Param],
-    actor: Option<usize>,
-    body: &[Stmt],
-) -> String {
-    let params = params.iter().map(|param| param.name.as_str()).collect();
-    let mut out = String::new();
-    Names { design, params, actor }.body(&mut out, body, 0);
-    out.trim_end().replace('\n', " ")
-}
-
-/// A clause of an operation or of an effect.
-pub fn clause(design: &Design, params: &[Param], actor: Option<usize>, body: &Expr) -> String {
-    let params = params.iter().map(|param| param.name.as_str()).collect();
-    Names { design, params, actor }.expr(body)
-}
-
-pub fn operation(design: &Design, op: &Op) -> String {
-    op_text(design, op)
-}
-
-pub fn goal(design: &Design, goal: &Goal) -> String {
-    let names = Names { design, params: Vec::new(), actor: None };
-    format!("invariant {}: {}\n", goal.name, names.expr(&goal.body))
-}
-
-pub fn check(design: &Design) -> String {
-    check_text(design, &text(design))
-}
-
 pub fn text(design: &Design) -> String {
     let mut out = format!("design Random{} \"A random design\"\n\n", design.seed);
     for actor in &design.actors {

@@ -1,8 +1,7 @@
 //! The paths of one design.
 
 use design::model::{
-    Attribute, Clause, Design, ExprKind, Operation, OperationId, OperationKind, SubjectId, View,
-    ViewForm,
+    Attribute, Clause, Design, ExprKind, Operation, OperationKind, SubjectId, View, ViewForm,
 };
 use serde_json::{Map, Value, json};
 
@@ -113,7 +112,7 @@ fn step(service: &Service, actor: &str, call: &Call) -> Value {
         parameters.push(key);
         parameters.push(reference("parameters", "IfMatch"));
     }
-    let mut said = json!({
+    json!({
         "tags": [service.name],
         "operationId": format!("{}_{actor}_{}", service.name, operation.name),
         "summary": format!("`{actor}[{}]`", operation.name),
@@ -126,12 +125,7 @@ fn step(service: &Service, actor: &str, call: &Call) -> Value {
             } },
         },
         "responses": responses,
-    });
-    let id = design.operations.iter().position(|held| held.name == operation.name);
-    if let Some(used) = id.and_then(|at| design.used_for(OperationId::of(at))) {
-        said["description"] = json!(format!("from {}", used.told()));
-    }
-    said
+    })
 }
 
 /// One flat object of parameters and memory.

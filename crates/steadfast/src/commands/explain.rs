@@ -173,8 +173,6 @@ mod tests {
 
     fn design(name: &str, from: &str, to: &str) -> Design {
         let text = catalog::find(name).unwrap().text;
-        // with everything that it uses
-        let text = design::compile(name, text, &Embedded).flat.unwrap_or_else(|| text.into());
         assert!(text.contains(from), "{from}");
         design::compile(name, &text.replace(from, to), &Embedded).design.unwrap()
     }

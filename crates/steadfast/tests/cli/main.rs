@@ -1,7 +1,6 @@
 //! The command line as a user meets it: what is typed, what is printed, what the shell is told.
 
 mod aside;
-mod carried;
 mod check;
 mod clock;
 mod designs;
