@@ -128,6 +128,7 @@ impl Parser<'_> {
             }
             "define" => self.define(),
             "step" | "repair" | "effect" | "read" => self.operation(word),
+            "on" => self.handler(),
             "view" => self.view(),
             "protocol" => self.protocol(),
             "invariant" => {

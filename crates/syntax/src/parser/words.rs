@@ -18,6 +18,7 @@ pub(super) const ITEM_WORDS: &[&str] = &[
     "step",
     "repair",
     "effect",
+    "on",
     "read",
     "view",
     "protocol",

@@ -273,6 +273,22 @@ fn heads_have_parameters_and_modifiers() {
 }
 
 #[test]
+fn a_handler_is_called_after_its_event() {
+    let handler =
+        operation("on Tickets.BookingConfirmed(b: new Bill, seat: text) { x: a } { c := b }");
+    let OperationKind::Event { of: Some(of), event } = &handler.kind else {
+        panic!("not a handler of another design's event: {handler:?}");
+    };
+    assert_eq!((of.text.as_str(), event.text.as_str()), ("Tickets", "BookingConfirmed"));
+    assert_eq!(handler.name.text, "on_tickets_booking_confirmed");
+    assert_eq!((handler.params.len(), handler.guard.len()), (2, 1));
+    let plain = operation("on Done(x: X) { y := 1 }");
+    assert!(matches!(plain.kind, OperationKind::Event { of: None, .. }));
+    assert_eq!((plain.name.text.as_str(), plain.guard.len()), ("on_done", 0));
+    assert!(matches!(plain.body, OperationBody::Statements(block) if block.statements.len() == 1));
+}
+
+#[test]
 fn statements_need_no_separator() {
     let body = |text: &str| match operation(&format!("step a[b] {{ {text} }}")).body {
         OperationBody::Statements(block) => show_block(&block),
