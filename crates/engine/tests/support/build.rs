@@ -123,6 +123,7 @@ pub fn map_of(key: Type, value: Type, max: u32) -> Type {
 pub fn step(name: &str, params: &[(&str, Type, bool)]) -> Operation {
     Operation {
         rate: None,
+        hears: None,
         kind: OperationKind::Step { keyed: false },
         actor: ActorId(0),
         name: name.into(),
