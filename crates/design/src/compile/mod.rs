@@ -16,6 +16,7 @@ mod expr;
 mod failure;
 mod family;
 mod frame;
+mod hearing;
 mod hotspot;
 mod leads;
 mod literal;
@@ -155,6 +156,7 @@ pub(crate) fn analyse(items: &[tree::Item], sources: Sources, mode: Reading) -> 
     compiler.check_defines();
     compiler.visibility(items);
     compiler.operations(items);
+    compiler.events_call_their_handlers(items);
     compiler.views(items);
     compiler.goals(items);
     compiler.protocols(items);

@@ -161,6 +161,9 @@ impl Composer<'_> {
                             insert(&mut edits, own.span.end, "\n", more, "\n");
                         }
                         Some(own) => self.nameless(change.span, own.span, &renamed, held),
+                        None if matches!(held.kind, OperationKind::Event { .. }) => {
+                            insert(&mut edits, held.head.end, " {\n", more, "\n}");
+                        }
                         None => insert(&mut edits, held.head.end - 1, " {\n", more, "\n}"),
                     }
                 }
@@ -324,6 +327,7 @@ impl Composer<'_> {
                 OperationKind::Repair { .. } => "a repair",
                 OperationKind::Effect => "an effect",
                 OperationKind::Read => "a read",
+                OperationKind::Event { .. } => "a handler",
             };
             let message = format!("`{}` is {what}, which does not take this", held.name.text);
             Diagnostic::error("E0810", more.operation.span, message)

@@ -9,6 +9,7 @@ mod hiding;
 mod joining;
 mod naming;
 mod origins;
+mod together;
 mod worlds;
 mod writes;
 
@@ -19,6 +20,7 @@ use syntax::{Diagnostic, FileId, Span};
 
 pub use flat::Flat;
 pub(crate) use origins::Origins;
+pub(crate) use together::Together;
 pub(crate) use writes::writes_of_others;
 
 use crate::compile::{Alone, alone};
@@ -72,11 +74,25 @@ pub struct MoreWrites {
 }
 
 pub fn compose(name: &str, text: &str, catalog: &dyn Catalog) -> Composed {
+    compose_hearing(name, text, catalog, &[])
+}
+
+/// The same, and these designs that it uses hear each other.
+pub fn compose_hearing(
+    name: &str,
+    text: &str,
+    catalog: &dyn Catalog,
+    designs: &[String],
+) -> Composed {
     let mut sources = Sources::default();
     let file = sources.add(Source::new(name, text));
     let mut composer =
         Composer { catalog, sources, diagnostics: Vec::new(), used: Vec::new(), stack: Vec::new() };
     let flat = composer.text(file, text);
+    let flat = flat.map(|flat| match designs {
+        [] => flat,
+        designs => together::hear_each_other(&flat, designs),
+    });
     let Composer { sources, diagnostics, used, .. } = composer;
     Composed { flat, sources, diagnostics, used }
 }

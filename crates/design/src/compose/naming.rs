@@ -1,7 +1,7 @@
 //! The names that the parts of an archetype have in a design: the noun is in every one of them.
 
 use rustc_hash::FxHashMap;
-use syntax::tree::{Expr, ExprKind, FailureProofKind, Item, ItemKind};
+use syntax::tree::{Expr, ExprKind, FailureProofKind, Item, ItemKind, handler_name};
 use syntax::{FileId, Span, TokenKind};
 
 use super::flat::{Edit, Flat};
@@ -26,8 +26,14 @@ pub struct Naming<'a> {
 impl<'a> Naming<'a> {
     pub fn new(noun: &'a str, text: &'a str, items: &'a [Item], analysis: &'a Analysis) -> Self {
         let scope = snake_case(noun);
-        let names: Vec<String> =
+        let mut names: Vec<String> =
             analysis.definitions().iter().map(|held| named(held, noun, &scope)).collect();
+        for (at, event) in handlers(text, analysis) {
+            names[at] = match event {
+                Some(event) => handler_name(None, &names[event]),
+                None => analysis.definitions()[at].name.clone(),
+            };
+        }
         Naming { noun, scope, text, items, analysis, plain: names.clone(), names }
     }
 
@@ -111,7 +117,10 @@ impl<'a> Naming<'a> {
     pub fn renamed(&self, flat: &Flat, sources: &Sources) -> Flat {
         let mut words: FxHashMap<u32, (u32, String)> = FxHashMap::default();
         let mut meant: FxHashMap<Span, Vec<DefinitionId>> = FxHashMap::default();
-        for (at, held) in self.analysis.definitions().iter().enumerate() {
+        let is_written = |held: &&Definition| held.span.text(self.text) == held.name;
+        let definitions = self.analysis.definitions().iter().enumerate();
+        // the name of a handler stands nowhere
+        for (at, held) in definitions.filter(|(_, held)| is_written(held)) {
             meant.entry(held.span).or_default().push(DefinitionId::of(at));
         }
         // a goal of a family is recorded in a text of its own
@@ -247,6 +256,20 @@ impl<'a> Naming<'a> {
         }
         flat.edited(edits)
     }
+}
+
+/// The handlers, each with its event if that is the archetype's own: they are called after it.
+fn handlers(text: &str, analysis: &Analysis) -> Vec<(usize, Option<usize>)> {
+    let all = analysis.definitions().iter().enumerate();
+    let handlers =
+        all.filter(|(_, held)| held.kind == Kind::Operation && held.name != held.span.text(text));
+    let event = |written: &str| {
+        let mut all = analysis.definitions().iter();
+        all.position(|held| held.kind == Kind::Event && held.name == written)
+    };
+    let own = |held: &Definition| held.name == handler_name(None, held.span.text(text));
+    let event = |held: &Definition| own(held).then(|| event(held.span.text(text))).flatten();
+    handlers.map(|(at, held)| (at, event(held))).collect()
 }
 
 /// What a definition is called, by its kind.
