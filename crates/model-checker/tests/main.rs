@@ -3,6 +3,7 @@
 mod budget;
 mod commit;
 mod dense_time;
+mod events;
 mod findings;
 mod leads;
 mod lease;

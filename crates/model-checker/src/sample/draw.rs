@@ -182,6 +182,7 @@ pub const TOLD: &[Fault] = &[
     Fault::ClockStep,
     Fault::LostMessage,
     Fault::Partition,
+    Fault::DoubledEvent,
     Fault::Evict,
     Fault::Stale,
 ];
