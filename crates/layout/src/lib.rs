@@ -37,7 +37,7 @@ pub use key::{
     OutcomeDueKey, OutcomeKey, RecordKey, RepairDueKey, StoredKey,
 };
 pub use log_entry::{append_time, take_append_time};
-pub use outbox::{OutboxEntry, message_name};
+pub use outbox::{OutboxEntry, event_key, event_name, message_name};
 pub use outcome::KeptOutcome;
 pub use pool::Pool;
 pub use record::{Head, RecordForm, put_head, take_head};

@@ -10,6 +10,7 @@ mod calls;
 mod children;
 mod distant;
 mod due;
+mod events;
 mod examples;
 mod explained;
 mod kept;

@@ -118,6 +118,8 @@ impl Runtime {
     /// Another version of this design on the same store.
     pub(crate) fn successor(&self, schema: Schema, older: Vec<Arc<Schema>>) -> Runtime {
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
+        // whoever heard this version hears the next one
+        schema.set_listeners(self.schema.listeners());
         Runtime::of(schema, older, store, clock, self.settings.clone())
     }
 

@@ -1,5 +1,7 @@
 //! One design made ready to run: lowered, and with everything that a call looks up prepared.
 
+use std::sync::{Arc, PoisonError, RwLock};
+
 use design::model::{Design, OperationId, OperationKind, SubjectId, Type, visit};
 use engine::Program;
 use layout::key::MAX_PARTS;
@@ -7,6 +9,7 @@ use layout::{Codec, DesignNumber, OPERATIONS_MAX, RecordForm};
 use rustc_hash::FxHashMap;
 
 use crate::logs::Aged;
+use crate::outbox::Listeners;
 use crate::repairs::Elsewhere;
 use crate::sight::Sight;
 use crate::views;
@@ -32,6 +35,8 @@ pub struct Schema {
     /// by actor, then by name
     operations: FxHashMap<String, FxHashMap<String, OperationId>>,
     subject_names: FxHashMap<String, SubjectId>,
+    /// designs that hear this one
+    listeners: RwLock<Listeners>,
 }
 
 #[derive(Debug)]
@@ -110,7 +115,16 @@ impl Schema {
             elsewhere,
             operations,
             subject_names,
+            listeners: RwLock::default(),
         })
+    }
+
+    pub fn listeners(&self) -> Listeners {
+        Arc::clone(&self.listeners.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn set_listeners(&self, listeners: Listeners) {
+        *self.listeners.write().unwrap_or_else(PoisonError::into_inner) = listeners;
     }
 
     /// How everything of this design is stored.
@@ -128,7 +142,10 @@ impl Schema {
     /// somebody that the proof does not know.
     pub fn is_callable(&self, operation: OperationId) -> bool {
         match self.design.operations[operation.index()].kind {
-            OperationKind::Step { .. } => !self.message_targets[operation.index()],
+            OperationKind::Step { .. } => {
+                let heard = self.design.operations[operation.index()].hears.is_some();
+                !heard && !self.message_targets[operation.index()]
+            }
             OperationKind::Read { .. } => true,
             _ => false,
         }

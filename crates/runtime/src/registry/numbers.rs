@@ -235,6 +235,20 @@ pub fn current(transaction: &dyn Transaction, name: &str) -> Result<Option<Desig
     Ok(found.map(|at| DesignNumber(at as u16)))
 }
 
+/// All designs that count and can be read, with their numbers.
+pub fn current_designs(
+    transaction: &dyn Transaction,
+) -> Result<Vec<(DesignNumber, Design)>, Damaged> {
+    let entries = read_entries(transaction)?.into_iter().enumerate();
+    let current = entries.filter(|(_, entry)| matches!(entry, Numbered::Current(_)));
+    let designs = current.filter_map(|(at, _)| {
+        let number = DesignNumber(at as u16);
+        let (_, bytes) = transaction.get(&meta(number, About::Design))?;
+        Some((number, serde_json::from_slice(bytes).ok()?))
+    });
+    Ok(designs.collect())
+}
+
 /// The names of all designs that count.
 pub fn names(transaction: &dyn Transaction) -> Result<Vec<String>, Damaged> {
     let entries = read_entries(transaction)?.into_iter().filter_map(|entry| match entry {

@@ -107,6 +107,12 @@ fn a_clock_that_steps_and_a_call_that_comes_late_come_to_the_same() {
     conforms("clock_step", &text.replace(faults, "faults: clock_step, late"));
 }
 
+/// No design of the catalog has handlers of events yet.
+#[test]
+fn events_come_in_their_order_and_again() {
+    conforms("events", include_str!("../data/events.design"));
+}
+
 macro_rules! catalog {
     ($($test:ident $path:literal)*) => {
         $(
