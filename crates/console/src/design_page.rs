@@ -90,7 +90,7 @@ fn promises(page: &mut Html, service: &Service, place: &Place<'_>) {
     }
 }
 
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 25] = [
     "design",
     "archetype",
     "actor",
@@ -101,6 +101,7 @@ const WORDS: [&str; 24] = [
     "step",
     "repair",
     "effect",
+    "on",
     "read",
     "protocol",
     "invariant",

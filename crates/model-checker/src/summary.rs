@@ -63,7 +63,11 @@ pub(crate) fn summary(machine: &Machine, cut: Vec<String>, barred: &[usize]) -> 
         summary.faults.push(match budget {
             Some(budget) => format!("{} (at most {budget})", fault.name()),
             None if is_implied(&machine.design, *fault) => {
-                format!("{} (always, where there are caches)", fault.name())
+                let place = match fault {
+                    Fault::DoubledEvent => "an event calls something",
+                    _ => "there are caches",
+                };
+                format!("{} (always, where {place})", fault.name())
             }
             None => fault.name().into(),
         });

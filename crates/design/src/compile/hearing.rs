@@ -147,7 +147,7 @@ impl Compiler {
             [key] => Some(key.ty.clone()),
             _ => None,
         };
-        if value.ty.is_optional() {
+        if matches!(value.ty, Type::Optional(_)) {
             let condition =
                 Expr { kind: ExprKind::IsNull(Box::new(value.clone())), ty: Type::Bool, span };
             let required = Expr { ty: value.ty.required().clone(), ..value };

@@ -58,7 +58,8 @@ fn operations(old: &Design, new: &Design, found: &mut Found) {
     for (index, before) in old.operations.iter().enumerate() {
         let on = name(old, before);
         let after = new.operations.iter().enumerate().find(|(_, op)| name(new, op) == on);
-        let waits = matches!(before.kind, OperationKind::Effect(_) | OperationKind::Repair { .. });
+        let waits = before.hears.is_some()
+            || matches!(before.kind, OperationKind::Effect(_) | OperationKind::Repair { .. });
         let Some((place, after)) = after else {
             match before.kind {
                 OperationKind::Effect(_) => {
@@ -69,6 +70,9 @@ fn operations(old: &Design, new: &Design, found: &mut Found) {
                     Follows::ByRewriting,
                     "is gone: its due times are taken out of the index",
                 ),
+                _ if before.hears.is_some() => {
+                    found.add(on, Follows::IfUnused, "is gone: no event may wait for it")
+                }
                 _ => {}
             }
             continue;

@@ -49,7 +49,7 @@ impl Parser<'_> {
             && self.at(TokenKind::OpenBrace)
             && self.closers[self.at]
                 .and_then(|end| self.pieces.get(end + 1))
-                .is_some_and(|next| next.kind == TokenKind::OpenBrace && !next.line_start);
+                .is_some_and(|next| next.kind == TokenKind::OpenBrace);
         let guard = if guarded { self.guard() } else { Vec::new() };
         let head = self.since(first);
         let text = handler_name(of.as_ref().map(|of| of.text.as_str()), &event.text);
