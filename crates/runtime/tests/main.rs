@@ -16,6 +16,7 @@ mod explained;
 mod kept;
 mod linear;
 mod linearizable;
+mod listening;
 mod messages;
 mod past;
 mod ranges;
