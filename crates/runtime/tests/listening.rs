@@ -142,6 +142,43 @@ fn both_sides_may_be_replaced_while_events_wait() {
     assert_eq!(billing_after.undelivered().unwrap(), []);
 }
 
+/// What one design tells another is not taken for its own while it is replaced itself.
+#[test]
+fn nothing_is_lost_or_doubled_while_the_design_that_emits_is_replaced() {
+    let (tickets, billing) = both();
+    let mut current = Arc::clone(&tickets.runtime);
+    let mut emitted = 0;
+    for version in 1..=5 {
+        let next = std::thread::scope(|scope| {
+            let old = &current;
+            let emitting = scope.spawn(move || {
+                let call = ask("buyer", "confirm", "ann").with("booking", "b1").with("seat", "A1");
+                let mut emitted = 0;
+                // until another version has the say
+                while old.call(&call).is_ok() {
+                    emitted += 1;
+                }
+                emitted
+            });
+            let text = TICKETS.replace("sold: int", &format!("v{version}: int = 0, sold: int"));
+            while billing.runtime.undelivered().unwrap().len() < 4 {
+                std::thread::yield_now();
+            }
+            let next = current.replace(compile("tickets", &text), &[]).unwrap();
+            emitted += emitting.join().unwrap();
+            next
+        });
+        current = Arc::new(next);
+        assert_eq!(current.undelivered().unwrap(), []);
+    }
+    assert_eq!(billing.runtime.undelivered().unwrap().len(), emitted);
+    deliver(&billing.runtime);
+    let held = bill(&billing.runtime, "b1");
+    // the third is refused
+    assert_eq!(held["taken"].as_u64(), Some(emitted as u64 - 1));
+    assert_eq!(held["last"].as_u64(), Some(emitted as u64));
+}
+
 /// Whatever is emitted while records are copied is copied, too.
 #[test]
 fn nothing_is_lost_while_the_design_that_hears_is_replaced() {

@@ -8,6 +8,7 @@ mod dev;
 mod diagnostics;
 mod disk_trouble;
 mod errors;
+mod events;
 mod first_word;
 mod fmt;
 mod list_and_show;
