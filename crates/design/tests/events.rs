@@ -142,10 +142,7 @@ fn several_designs_are_one_in_which_events_reach_their_handlers() {
             args.extend(sent.iter().map(|arg| &arg.kind));
         }
     });
-    assert!(
-        matches!(args[..], [ExprKind::Keyed { .. }, ExprKind::KeyPart { .. }]),
-        "{args:?}"
-    );
+    assert!(matches!(args[..], [ExprKind::Keyed { .. }, ExprKind::KeyPart { .. }]), "{args:?}");
 }
 
 #[test]

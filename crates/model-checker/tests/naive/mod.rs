@@ -5,6 +5,7 @@ pub mod ast;
 pub mod compare;
 mod dice;
 mod eval;
+pub mod events;
 pub mod explore;
 mod flow;
 pub mod generate;

@@ -206,6 +206,12 @@ fn op_text(design: &Design, op: &Op) -> String {
     };
     let actor = design.actors[op.actor].name;
     let (params, guard) = (params(design, &op.params), guard_text(&names, &op.guard));
+    if op.kind == Kind::Heard && design.events {
+        let mut out = format!("on {}({params}){guard} {{\n", super::events::EVENT);
+        names.body(&mut out, &op.body, 1);
+        out.push_str("}\n\n");
+        return out;
+    }
     let keyed = if op.keyed { " keyed" } else { "" };
     let mut out = format!("{word} {actor}[{}({params}){guard}]{keyed} ", op.name);
     if op.kind == Kind::Read {
@@ -294,6 +300,13 @@ impl Names<'_> {
             Stmt::Delete(record) => format!("delete {}", self.expr(record)),
             Stmt::Append(_, subject) => {
                 format!("append {}Log {{ k: 1 }}", design.subjects[*subject].name)
+            }
+            Stmt::Tell(op, args) if design.events => {
+                let params = design.ops[*op].params.iter().zip(args);
+                let fields: Vec<String> = params
+                    .map(|(param, arg)| format!("{}: {}", param.name, self.expr(arg)))
+                    .collect();
+                format!("emit {} {{ {} }}", super::events::EVENT, fields.join(", "))
             }
             Stmt::Tell(op, args) => {
                 let op = &design.ops[*op];

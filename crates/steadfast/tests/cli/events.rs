@@ -131,8 +131,10 @@ fn designs_are_checked_together() {
         .says("it comes again");
     // without the guard an event that comes again is billed twice
     let careless = BILLS.replace(" { once: BillState.times = 0 }", "");
-    let careless = careless
-        .replace("failure \"billed twice\" { without on_sales_sold.once breaks billed_once }\n\n", "");
+    let careless = careless.replace(
+        "failure \"billed twice\" { without on_sales_sold.once breaks billed_once }\n\n",
+        "",
+    );
     fs::write(folder.join("careless.design"), careless).unwrap();
     let words = ["check", "sales.design", "careless.design", "--together"];
     run_in(&folder, &words).exits(1).says("bills.billed_once");
