@@ -128,7 +128,7 @@ impl Check {
         let verdicts = self.verdicts.open();
         let mut outcomes = Vec::new();
         let whole = [self.designs.join(" ")];
-        for word in if self.together { &whole[..] } else { &self.designs } {
+        for word in if self.together { &whole[..] } else { &self.designs[..] } {
             let tell = !self.json && !self.golden;
             let explored = (!self.compile_only).then_some(&options);
             let outcome = match self.together {
