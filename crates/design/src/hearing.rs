@@ -112,7 +112,7 @@ fn hint(written: &str, known: &[String], they: &str) -> String {
 fn agrees((emitter, is): (&Design, &Type), (listener, says): (&Design, &Type)) -> bool {
     let keys = |design: &Design, ty: &Type| -> Vec<Type> {
         let subject = ty.subject().map(|subject| &design.subjects[subject.index()]);
-        subject.iter().flat_map(|subject| &subject.keys).map(|key| key.ty.clone()).collect()
+        subject.into_iter().flat_map(|subject| &subject.keys).map(|key| key.ty.clone()).collect()
     };
     match (is.required(), says.required()) {
         (Type::Ref(_), Type::Ref(_)) => {

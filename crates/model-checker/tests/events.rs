@@ -216,11 +216,11 @@ fn an_event_of_another_design_may_come_at_any_time() {
 design Board
 actor reader
 subject Line(line: text) { truth LineState { shown: int = 0 } }
-on Trains.Moved(line: Line, at: int) { LineState.shown := at }
+on Trains.Moved(line: Line, stop: int) { LineState.shown := stop }
 read reader[look(line: Line)] = LineState
 invariant never_back: all l in Line: l.shown >= old(l.shown)
 invariant in_world: all l in Line: l.shown <= 2
-check { line: 1  at: 0..2 }
+check { line: 1  stop: 0..2 }
 ";
     let report = report(text);
     holds(&report, "in_world");

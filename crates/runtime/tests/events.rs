@@ -173,15 +173,15 @@ fn a_new_version_judges_the_events_that_wait() {
     before.runtime.deliver_one(&Nothing).unwrap();
     let stricter = DESIGN
         .replace("wanted: moves > 0", "wanted: moves > 2")
-        .replace("Board.taken += 1", "Board.taken += 1\n Note.text := \"new\"");
+        .replace("Board.taken += 1", "Board.taken += 1\n Note.word := \"new\"");
     let stricter =
-        stricter.replace("truth Board", "truth Note { text: text = \"\" }\n truth Board");
+        stricter.replace("truth Board", "truth Note { word: text = \"\" }\n truth Board");
     let after = before.runtime.replace(compile("parcels", &stricter), &[]).unwrap();
     while after.deliver_one(&Nothing).unwrap() == Worked::Tried {}
     let held = store::block_on(after.get("Parcel", &[json!("p")])).unwrap().unwrap().truth;
     // the first was taken by the old version, the second is refused, and the order is kept
     assert_eq!(held["Board"], json!({ "shown": 4, "taken": 3, "wrong": 1 }));
-    assert_eq!(held["Note"]["text"], "new");
+    assert_eq!(held["Note"]["word"], "new");
 }
 
 /// With a handler that is gone, what waits for it stands in the way.
