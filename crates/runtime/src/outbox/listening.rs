@@ -35,7 +35,7 @@ impl fmt::Debug for Listener {
 /// Everybody who hears a design.
 pub type Listeners = Arc<Vec<Arc<Listener>>>;
 
-/// What waits for a design that hears another one, for people.
+/// Who hears an event of this design, for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Heard {
     /// the design that listens
@@ -171,7 +171,7 @@ pub fn tell_listeners(
                 });
             let Some(handler) = handler else { continue };
             let mut pool = Pool::new(theirs.program.texts());
-            let words = carried(schema, event, emit.words, loaded, (&theirs, handler), &mut pool);
+            let words = carried(schema, event, emit.words, loaded, (&*theirs, handler), &mut pool);
             let Some(words) = words else {
                 tracing::error!(design = %theirs.design.name, event = %event.name, "an event does not fit its handler");
                 continue;
