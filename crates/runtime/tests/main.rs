@@ -8,6 +8,7 @@ mod asking;
 mod blobs;
 mod calls;
 mod children;
+mod copied;
 mod distant;
 mod due;
 mod examples;
