@@ -11,6 +11,7 @@ mod compare;
 mod declare;
 mod defence;
 mod domain;
+mod earlier;
 mod effect;
 mod expr;
 mod failure;
@@ -156,6 +157,7 @@ pub(crate) fn analyse(items: &[tree::Item], sources: Sources, mode: Reading) -> 
     compiler.visibility(items);
     compiler.operations(items);
     compiler.views(items);
+    compiler.earlier_versions(items);
     compiler.goals(items);
     compiler.protocols(items);
     compiler.failures(items);
@@ -218,6 +220,7 @@ fn empty_design() -> Design {
         title: String::new(),
         header: Header::default(),
         uses: Vec::new(),
+        earlier: Vec::new(),
         actors: Vec::new(),
         enumerations: Vec::new(),
         blobs: Vec::new(),

@@ -119,6 +119,7 @@ impl Parser<'_> {
             "output" => self.header(HeaderProperty::Output),
             "decorates" => self.header(HeaderProperty::Decorates),
             "use" => self.use_archetype(),
+            "from" => self.from_version(),
             "actor" => self.actor(),
             "subject" => self.subject(),
             "blob" => {

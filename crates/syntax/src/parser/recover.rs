@@ -207,7 +207,7 @@ impl Parser<'_> {
                 );
                 name_next && head && word(2) != "breaks"
             }
-            "failure" | "hotspot" => kind(1) == TokenKind::Text,
+            "failure" | "hotspot" | "from" => kind(1) == TokenKind::Text,
             "defence" => name_next && kind(2) == TokenKind::Dot,
             "check" => {
                 kind(1) == TokenKind::OpenBrace

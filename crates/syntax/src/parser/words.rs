@@ -11,6 +11,7 @@ pub(super) const ITEM_WORDS: &[&str] = &[
     "output",
     "decorates",
     "use",
+    "from",
     "actor",
     "subject",
     "blob",
