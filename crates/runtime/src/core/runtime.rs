@@ -13,6 +13,7 @@ use store::{Store, Transaction};
 use super::alarm::Alarm;
 use super::clock::Clock;
 use super::counters::Counters;
+use super::former::Former;
 use super::gate::Gate;
 use super::hot::{HotKey, HotKeys};
 use super::plan::{Got, Plan, Source};
@@ -40,6 +41,8 @@ pub struct Runtime {
     pub(crate) alarm: Alarm,
     /// earlier versions, which tell how the feed of their time is read
     pub(crate) older: Vec<Arc<Schema>>,
+    /// what they called what this one has
+    pub(crate) former: Former,
     pub(crate) gate: Gate,
     /// outbox entries that are on their way, by operation and key
     in_flight: Mutex<BTreeSet<Vec<u8>>>,
@@ -98,6 +101,7 @@ impl Runtime {
         settings: Settings,
     ) -> Runtime {
         let counters = Counters::new(&schema.design);
+        let former = Former::of(&schema.design, &older);
         Runtime {
             schema: Arc::new(schema),
             store,
@@ -110,6 +114,7 @@ impl Runtime {
             desks: Mutex::new(Vec::new()),
             alarm: Alarm::default(),
             older,
+            former,
             gate: Gate::default(),
             in_flight: Mutex::default(),
         }
