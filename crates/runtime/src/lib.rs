@@ -44,7 +44,7 @@ pub use calls::{
 pub use content::Collected;
 pub use feed::{Ahead, Bell, Changed, Departure, Followed, Follower, Past, Transition, replay};
 pub use outbox::{Delivered, Delivery, Outside, Undelivered, Waiting, Worked};
-pub use registry::{Kept, OpenError, alike, designs_of, kept};
+pub use registry::{Kept, OpenError, Writing, alike, designs_of, kept};
 pub use repairs::Fired;
 pub use replacement::{Obstacle, ReplaceError};
 pub use sight::{Roles, Viewer};

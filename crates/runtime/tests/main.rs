@@ -1,5 +1,6 @@
 //! All tests of the runtime, in one program.
 
+mod answers;
 mod apart;
 #[path = "stored/archive.rs"]
 mod archive;
@@ -29,5 +30,6 @@ mod stored;
 mod support;
 mod text;
 mod torture;
+mod versions;
 mod views;
 mod visibility;

@@ -13,6 +13,7 @@ pub fn design() -> Design {
         title: String::new(),
         header: Header::default(),
         uses: vec![],
+        earlier: vec![],
         actors: vec![actor("user")],
         enumerations: vec![],
         blobs: vec![Blob { name: "Content".into(), span: span() }],

@@ -37,10 +37,6 @@ impl Thing {
     }
 }
 
-fn line(rename: &Rename) -> String {
-    format!("rename {} as {}", rename.old.join("."), rename.new)
-}
-
 impl<'d> Following<'d> {
     fn renames(&self) -> impl Iterator<Item = &'d Rename> + use<'d> {
         self.block.into_iter().flat_map(|block| &block.renames)
@@ -131,14 +127,10 @@ impl<'d> Following<'d> {
         found
     }
 
-    /// Lines that name nothing, and then subjects, actors, blobs, events and operations.
+    /// Subjects, actors, blobs, events and operations.
     pub(super) fn rename_things(&mut self) {
         for rename in self.renames() {
             let things = self.things(&rename.old);
-            if things.is_empty() {
-                let why = format!("version {} has nothing of that name", self.version);
-                self.misfits.push(Misfit { line: line(rename), why });
-            }
             let new = self.new;
             let mut done = false;
             for thing in &things {
@@ -166,20 +158,8 @@ impl<'d> Following<'d> {
                     _ => continue,
                 };
             }
-            let later = |thing: &Thing| {
-                matches!(
-                    thing,
-                    Thing::State(..)
-                        | Thing::Attr(..)
-                        | Thing::Param(..)
-                        | Thing::Memory(..)
-                        | Thing::Word(_)
-                )
-            };
             if done {
                 self.told(rename);
-            } else if !things.is_empty() && !things.iter().any(later) {
-                self.unlike(rename, &things);
             }
         }
     }
@@ -199,8 +179,6 @@ impl<'d> Following<'d> {
             }
             if done {
                 self.told(rename);
-            } else if !states.is_empty() && states.len() == things.len() {
-                self.unlike(rename, &states);
             }
         }
     }
@@ -234,8 +212,6 @@ impl<'d> Following<'d> {
             }
             if done {
                 self.told(rename);
-            } else {
-                self.unlike(rename, &things);
             }
         }
     }
@@ -292,8 +268,6 @@ impl<'d> Following<'d> {
             }
             if done {
                 self.told(rename);
-            } else if !words.is_empty() && words.len() == things.len() {
-                self.unlike(rename, &words);
             }
         }
     }
@@ -305,16 +279,25 @@ impl<'d> Following<'d> {
         }
     }
 
-    /// The old words stand for something, and nothing like it has the new name.
-    fn unlike(&mut self, rename: &Rename, things: &[Thing]) {
-        let kinds: Vec<&str> = things.iter().map(|thing| thing.told()).collect();
-        let kind = kinds.first().copied().unwrap_or("something");
-        let why = format!(
-            "in version {} that is {kind}, and none that it could be is called `{}` here, or another line has \
-             taken it",
-            self.version, rename.new
-        );
-        self.misfits.push(Misfit { line: line(rename), why });
+    /// Lines that name nothing, or whose new name nothing like it has.
+    pub(super) fn look_at_renames(&mut self) {
+        for rename in self.renames() {
+            let (old, new) = (rename.old.join("."), &rename.new);
+            let done = |held: &Renamed| held.old == old && held.new == *new && held.used.is_none();
+            if self.named.iter().any(done) {
+                continue;
+            }
+            let why = match self.things(&rename.old).first() {
+                None => format!("version {} has nothing of that name", self.version),
+                Some(thing) => format!(
+                    "in version {} that is {}, and none that it could become is called `{new}` here, or another \
+                     line has taken it",
+                    self.version,
+                    thing.told()
+                ),
+            };
+            self.misfits.push(Misfit { line: format!("rename {old} as {new}"), why });
+        }
     }
 
     /// Lines about values: what they give must be new, and what they are made of must be there.

@@ -41,7 +41,7 @@ impl Following<'_> {
                 before.key.len() == after.key.len()
                     && before.key.iter().zip(&after.key).all(|(a, b)| {
                         self.rule(&a.ty, &b.ty, Site::Elsewhere) == Rule::Same
-                            && self.same_key_value(old, a, b, (&was.locals, &is.locals))
+                            && self.same_key_value(old, a, b, (&was.locals[..], &is.locals[..]))
                     })
             }
             (OperationKind::Step { .. }, OperationKind::Step { .. }) => true,

@@ -89,20 +89,14 @@ impl<'d> Following<'d> {
     pub fn of(old: &'d Design, new: &'d Design) -> Following<'d> {
         let version = version(old);
         let block = new.earlier.iter().find(|block| version.starts_with(&block.version));
-        let nothing = |design: &Design, count: fn(&Subject) -> usize| -> Vec<usize> {
-            design.subjects.iter().map(count).collect()
-        };
-        let empty = |counts: Vec<usize>| counts.into_iter();
         let mut following = Following {
             old,
             new,
             version,
             block,
             subjects: vec![None; old.subjects.len()],
-            states: empty(nothing(old, |s| s.states.len())).map(|n| vec![None; n]).collect(),
-            attributes: empty(nothing(old, |s| s.attributes.len()))
-                .map(|n| vec![None; n])
-                .collect(),
+            states: old.subjects.iter().map(|held| vec![None; held.states.len()]).collect(),
+            attributes: old.subjects.iter().map(|held| vec![None; held.attributes.len()]).collect(),
             actors: vec![None; old.actors.len()],
             memory: old.actors.iter().map(|actor| vec![None; actor.memory.len()]).collect(),
             blobs: vec![None; old.blobs.len()],
@@ -114,6 +108,7 @@ impl<'d> Following<'d> {
             misfits: Vec::new(),
         };
         following.pair();
+        following.look_at_renames();
         following.look_at_values();
         following.look_at_version();
         following

@@ -27,7 +27,7 @@ impl Following<'_> {
         };
         // what is said of one place counts before what is said of all
         let own = self.words.iter().filter(fits).find(|held| held.of.is_some());
-        own.or_else(|| self.words.iter().find(fits)).map_or(word, |held| &held.new)
+        own.or_else(|| self.words.iter().find(fits)).map_or(word, |held| held.new.as_str())
     }
 
     pub fn rule(&self, was: &Type, is: &Type, site: Site) -> Rule {
@@ -98,7 +98,10 @@ impl Following<'_> {
                 rule = Rule::Each;
             }
         }
-        if rule != Rule::Never && !wider(is, before, after) { rule.max(Rule::Some) } else { rule }
+        // ends of ranges of another type are counted in another unit
+        let alike = !(number && decimal);
+        let within = wider(before, after) && (after.is_none() || alike);
+        if rule != Rule::Never && !within { rule.max(Rule::Some) } else { rule }
     }
 
     /// Are records of the two found under the same keys?
@@ -116,13 +119,13 @@ impl Following<'_> {
                 (Some(a), Some(b)) => self.key_narrower(a, b),
                 _ => false,
             };
-            inner || !wider(&b.ty, a.range, b.range)
+            inner || !wider(a.range, b.range)
         })
     }
 }
 
-/// Takes the second range whatever the first takes? Of another type, nothing is known of the first.
-fn wider(_: &Type, was: Option<Range>, is: Option<Range>) -> bool {
+/// Takes the second range whatever the first takes?
+fn wider(was: Option<Range>, is: Option<Range>) -> bool {
     match (was, is) {
         (_, None) => true,
         (Some(was), Some(is)) => is.low <= was.low && was.high <= is.high,

@@ -58,6 +58,9 @@ impl Following<'_> {
             ExprKind::Literal(constant) => self.constant(constant),
             ExprKind::Local(local) => {
                 let name = before.get(local.index()).map(|held| held.name.clone());
+                if after.get(local.index()).map(|held| &held.name) == name.as_ref() {
+                    return true;
+                }
                 // a parameter that has another name stands at its place
                 let same = |held: &Local| Some(&held.name) == name.as_ref();
                 match after.iter().position(same) {

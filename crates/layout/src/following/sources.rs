@@ -4,6 +4,8 @@ use design::model::*;
 
 use super::{Following, Rule, Site};
 
+static NULL: Const = Const::Null;
+
 /// What a stored record, or an entry of a log, gets for an attribute of the new design.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Source<'d> {
@@ -49,7 +51,7 @@ impl<'d> Following<'d> {
         }
         match &attribute.default {
             Some(value) => Source::Default(value),
-            None if attribute.ty.is_optional() => Source::Default(&Const::Null),
+            None if attribute.ty.is_optional() => Source::Default(&NULL),
             None => Source::Missing,
         }
     }

@@ -38,7 +38,7 @@ pub fn carry(
         out.extend_from_slice(&before[..before.len() - reader.rest().len()]);
         return Ok(Ok(()));
     }
-    Ok(carried(following, (was, &words), target, pools).map(|carried| {
+    Ok(carried(following, (was, &words[..]), target, pools).map(|carried| {
         value::put(out, following.new, target.ty, &carried, &pools.1);
     }))
 }

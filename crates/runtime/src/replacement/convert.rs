@@ -290,8 +290,9 @@ impl<'s> Conversion<'s> {
                 let was = &before.attributes[from.index()].ty;
                 let mut reader = Reader::new(bytes);
                 let done = carry(&mut reader, &self.following, was, target, &mut self.pools, out)?;
-                let why = done.map_err(|why| format!("does not take what is stored: {why}"));
-                (why, Some(self.following.mend_type(id, from, new_id, attr)))
+                let mend = || self.following.mend_type(id, from, new_id, attr);
+                let mend = done.is_err().then(mend);
+                (done.map_err(|why| format!("does not take what is stored: {why}")), mend)
             }
             Source::Converted { by, of } => {
                 let mut bytes = Vec::new();
@@ -331,7 +332,7 @@ impl<'s> Conversion<'s> {
             let mut reader = Reader::new(bytes);
             value::take(&mut reader, &self.old.design, was, &mut self.pools.0, &mut words)?;
             let target = Target { ty: &param.ty, range: param.range, site: Site::Attr(id, *from) };
-            match carried(&self.following, (was, &words), target, &mut self.pools) {
+            match carried(&self.following, (was, &words[..]), target, &mut self.pools) {
                 Ok(words) => params.extend(words),
                 Err(why) => return Ok(Err(format!("is made of `{}`: {why}", param.name))),
             }

@@ -25,7 +25,7 @@ pub use obstacle::Obstacle;
 
 use crate::calls::CallError;
 use crate::core::{ReadError, Runtime, Schema};
-use crate::registry;
+use crate::registry::{self, Writing};
 use convert::{Carried, Conversion};
 use dues::Dues;
 use obstacle::Obstacles;
@@ -88,14 +88,14 @@ impl Runtime {
     /// this runtime answers `Replaced`, and the one that is returned has the say. `drop` names what
     /// may be lost: `Seat`, `Seat.SeatState.note`.
     pub fn replace(&self, design: Design, drop: &[String]) -> Result<Runtime, ReplaceError> {
-        self.replace_with(design, None, drop)
+        self.replace_with(design, None::<&str>, drop)
     }
 
     /// The same, and the text of the new version is kept beside it.
-    pub fn replace_with(
+    pub fn replace_with<'t>(
         &self,
         design: Design,
-        text: Option<&str>,
+        text: Option<impl Into<Writing<'t>>>,
         drop: &[String],
     ) -> Result<Runtime, ReplaceError> {
         if design.name != self.schema.design.name {
@@ -116,7 +116,7 @@ impl Runtime {
         }
         let name = design.name.clone();
         tracing::info!(design = %name, "a new version is put in place of the one that runs");
-        let replaced = self.replace_now(design, text, drop);
+        let replaced = self.replace_now(design, text.map(Into::into), drop);
         self.gate.end_copying();
         match &replaced {
             Ok(_) => tracing::info!(design = %name, "the new version has the say"),
@@ -131,7 +131,7 @@ impl Runtime {
     fn replace_now(
         &self,
         design: Design,
-        text: Option<&str>,
+        text: Option<Writing<'_>>,
         drop: &[String],
     ) -> Result<(Schema, Vec<Arc<Schema>>), ReplaceError> {
         let misfits = Following::of(&self.schema.design, &design).misfits;
@@ -155,7 +155,12 @@ impl Runtime {
         Ok((schema, older))
     }
 
-    fn copy(&self, new: &Schema, text: Option<&str>, drop: &[String]) -> Result<(), ReplaceError> {
+    fn copy(
+        &self,
+        new: &Schema,
+        text: Option<Writing<'_>>,
+        drop: &[String],
+    ) -> Result<(), ReplaceError> {
         let mut conversion = Conversion::new(&self.schema, new, drop);
         // a line of the block that does not fit stands in the way, whatever is stored
         refuse(&mut conversion)?;

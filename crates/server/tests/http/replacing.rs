@@ -36,7 +36,7 @@ impl Admin for Slow {
 
     fn prepare(&self, old: &Service, with: &Replacement<'_>) -> Result<Prepared, AdminError> {
         let compiled = design::compile(&old.name, with.text, &design::NoCatalog);
-        Ok(Prepared { design: compiled.design.expect("sound"), word: None })
+        Ok(Prepared { design: compiled.design.expect("sound"), flat: None, word: None })
     }
 
     fn start(&self, _new: &Service) -> Result<(), AdminError> {

@@ -147,6 +147,7 @@ impl Admin for Host {
 
     fn prepare(&self, old: &Service, with: &Replacement<'_>) -> Result<Prepared, AdminError> {
         let compiled = design::compile(&old.name, with.text, &catalog::Embedded);
+        let flat = compiled.flat.clone();
         let Some(design) = compiled.design else {
             let problems = compiled.diagnostics.iter().filter(|problem| problem.is_error());
             let lines = problems.map(|problem| {
@@ -161,7 +162,7 @@ impl Admin for Host {
             )));
         }
         let word = self.allowed(&design, with)?;
-        Ok(Prepared { design, word })
+        Ok(Prepared { design, flat, word })
     }
 
     fn start(&self, new: &Service) -> Result<(), AdminError> {
