@@ -22,6 +22,8 @@ use crate::service::Service;
 pub struct Replaced {
     /// on the new text
     pub verdict: Value,
+    /// what a `from` block of a later text calls the new one
+    pub version: String,
     /// keys of earlier versions that were removed
     pub removed: u64,
 }
@@ -45,6 +47,7 @@ impl Gateway {
         let new = self.service(&old.name).map_err(|problem| AdminError::Cannot(problem.detail))?;
         admin.switched(new);
         let verdict = new.standing().to_json();
+        let version = runtime::version(new.design());
         // it is replaced, whether or not the log takes the line
         let of = json!({ "design": old.name, "verdict": verdict });
         let _ = self.auditor.done(Act::DesignReplaced, by, of);
@@ -60,7 +63,7 @@ impl Gateway {
             );
         }
         started.map_err(|error| AdminError::NotStarted(Box::new(error)))?;
-        Ok(Replaced { verdict, removed })
+        Ok(Replaced { verdict, version, removed })
     }
 }
 

@@ -43,6 +43,7 @@ pub use calls::{
 };
 pub use content::Collected;
 pub use feed::{Ahead, Bell, Changed, Departure, Followed, Follower, Past, Transition, replay};
+pub use layout::version;
 pub use outbox::{Delivered, Delivery, Outside, Undelivered, Waiting, Worked};
 pub use registry::{Kept, OpenError, Writing, alike, designs_of, kept};
 pub use repairs::Fired;

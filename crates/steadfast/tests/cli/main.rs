@@ -1,5 +1,6 @@
 //! The command line as a user meets it: what is typed, what is printed, what the shell is told.
 
+mod archetypes;
 mod aside;
 mod check;
 mod clock;

@@ -104,3 +104,90 @@ fn a_crash_in_the_middle_leaves_the_one_or_the_other() {
         server.run(&["get", "door", "Door", "x39"]).exits(0).says("note n");
     }
 }
+
+/// The same with records whose attributes have other names and values: no record is half of the one version and half
+/// of the other.
+#[test]
+fn a_crash_while_records_are_renamed_and_converted_leaves_the_one_or_the_other() {
+    let folder = folder("renaming-killed");
+    let version = |text: &str| {
+        let compiled = design::compile("door", text, &design::NoCatalog);
+        runtime::version(&compiled.design.expect("sound"))
+    };
+    let renamed = DOOR
+        .replace("opened: int = 0, note: text", "count: int = 0, half: int = 0, remark: text")
+        .replace("DoorState.opened", "DoorState.count")
+        .replace("DoorState.note", "DoorState.remark");
+    let there = format!(
+        "{renamed}\nfrom \"{}\" {{\n    rename DoorState.opened as count\n    rename DoorState.note as remark\n    \
+         convert DoorState.half(opened: int) = opened / 2\n}}\n",
+        version(DOOR)
+    );
+    let back = format!(
+        "{DOOR}\nfrom \"{}\" {{\n    rename DoorState.count as opened\n    rename DoorState.remark as note\n}}\n",
+        version(&renamed)
+    );
+    write(&folder, "door.design", &back);
+    write(&folder, "there.design", &there);
+    let drop = ["--drop", "Door.DoorState.half"];
+    let mut answered = 0;
+    let mut killed_within = 0;
+    for round in 0..6_u64 {
+        // whichever of the two is stored, a start with `--replace` makes it the first
+        let server = Server::start(&folder, &["door.design", "--replace"]);
+        if round == 0 {
+            for n in 0..40 {
+                let door = format!("door=x{n}");
+                server.run(&["call", "door", "keeper", "note", &door, "note=n"]).exits(0);
+            }
+        }
+        let (over, count) = (AtomicBool::new(false), AtomicU64::new(0));
+        let replaced = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    let ran = server.run(&["call", "door", "keeper", "open", "door=d"]);
+                    if ran.code == 0 {
+                        count.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    let n = replaced.load(Ordering::Relaxed);
+                    let file = if n % 2 == 0 { "there.design" } else { "door.design" };
+                    let words = [&["replace", "door", file][..], &drop[..]].concat();
+                    if server.run(&words).code == 0 {
+                        replaced.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+            // after so many replacements and calls, in the middle of whatever comes next
+            while replaced.load(Ordering::Relaxed) < 1 + round % 3
+                || count.load(Ordering::Relaxed) < 3
+            {
+                std::thread::yield_now();
+            }
+            let pid = server.process.0.id();
+            let killed = std::process::Command::new("kill").args(["-9", &pid.to_string()]).status();
+            assert!(killed.unwrap().success());
+            killed_within += 1;
+            over.store(true, Ordering::Relaxed);
+        });
+        server.kill();
+        answered += count.into_inner();
+        // what holds something in `half` may be lost on the way back: a server that runs is told so
+        let stored = Server::start(&folder, &["there.design", "--replace"]);
+        let found = stored.run(&["get", "door", "Door", "d", "--json"]).exits(0).json();
+        let counted = found["truth"]["DoorState"]["count"].as_u64().unwrap();
+        assert!(counted >= answered, "{counted} of {answered} that were answered");
+        assert!(counted <= answered + 6, "{counted}, and {answered} were answered");
+        answered = counted;
+        stored.run(&["get", "door", "Door", "x39"]).exits(0).says("remark n");
+        let words = [&["replace", "door", "door.design"][..], &drop[..]].concat();
+        stored.run(&words).exits(0);
+        stored.run(&["get", "door", "Door", "x39"]).exits(0).says("note n");
+        stored.kill();
+    }
+    assert_eq!(killed_within, 6);
+}
