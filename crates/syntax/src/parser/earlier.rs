@@ -81,7 +81,7 @@ impl Parser<'_> {
 
     fn no_from_line(&mut self) -> FromLineKind {
         let message = format!("expected what becomes of stored truth, found {}", self.found());
-        let diagnostic = Diagnostic::error("E1001", self.span(), message);
+        let diagnostic = Diagnostic::error("E0128", self.span(), message);
         let help = match nearest(self.word(0), LINES) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => EXAMPLES.to_string(),

@@ -353,6 +353,13 @@ fn the_small_items() {
         matches!(item("archetype I02 Claim"), ItemKind::Archetype { id, title: None, .. } if id.text == "I02")
     );
     assert!(matches!(item("use A08 as Ticket"), ItemKind::Use(used) if used.noun.text == "Ticket"));
+    let text = "from \"3f9a2c71\" { rename A.b as c default S.d = 1 convert S.e(f: int) = f * 2 }";
+    assert!(matches!(item(text), ItemKind::From(from) if from.version.value == "3f9a2c71"
+        && from.lines.len() == 3
+        && matches!(&from.lines[0].kind, FromLineKind::Rename { path, to }
+            if path.len() == 2 && to.text == "c")
+        && matches!(&from.lines[2].kind, FromLineKind::Convert { params, value, .. }
+            if params.len() == 1 && show(value) == "(Multiply f 2)")));
     assert!(matches!(item("blob Layer"), ItemKind::Blob { name } if name.text == "Layer"));
     assert!(
         matches!(item("define p(x: int) = x + 1"), ItemKind::Define(d) if show(&d.body) == "(Add x 1)")
