@@ -123,3 +123,63 @@ fn tickets_that_use_the_archetype_under_the_old_names_go_on() {
     assert_eq!(new.runtime.fire_due().unwrap().0, 1);
     assert_eq!(new.truth("Booking", "b3")["BookingState"]["status"], "EXPIRED");
 }
+
+/// Names as `use` gives them: subject, state and steps have the noun in front or behind.
+const NOUNS: &str = r#"design Tickets "Seat booking with timed holds"
+
+use A08 as Seat {
+    actor user is buyer
+    actor expiry_worker is sweeper
+    SeatBookingState.item as seat
+    SeatBookingState.holder as buyer
+}
+"#;
+
+#[test]
+fn what_has_the_noun_in_its_name_now_is_recognised() {
+    let old = sold();
+    let design = compile_with("tickets", NOUNS, &Catalog);
+    let told = explain::against(old.runtime.design(), &design);
+    let named: Vec<(&str, &str)> =
+        told.truth.iter().map(|change| (change.on.as_str(), change.text.as_str())).collect();
+    let noun = |now: &str| format!("is `{now}` now, by the noun of `use A08 as Seat`");
+    assert!(named.contains(&("Booking", &noun("SeatBooking"))), "{named:#?}");
+    assert!(named.contains(&("BookingState", &noun("SeatBookingState"))), "{named:#?}");
+    assert!(named.contains(&("buyer[hold]", &noun("buyer[hold_seat]"))), "{named:#?}");
+    let new = replaced(&old, design);
+    assert_eq!(
+        new.truth("SeatBooking", "b1")["SeatBookingState"],
+        json!({ "status": "CONFIRMED", "seat": "a1", "buyer": "ben" })
+    );
+    let again = new.call(ask("buyer", "confirm_seat", "ben").with("booking", "b1").keyed("once"));
+    assert!(again.unwrap().replayed);
+    new.call(ask("buyer", "confirm_seat", "ben").with("booking", "b2")).unwrap();
+    // and back to what was written by hand
+    let back = replaced(&new, compile_with("tickets", COPIED, &Catalog));
+    assert_eq!(back.truth("Booking", "b2")["BookingState"]["status"], "CONFIRMED");
+}
+
+/// A name with the noun is not enough: the attributes have other names, so nothing is guessed.
+#[test]
+fn what_does_not_fit_is_refused_until_the_text_says_it() {
+    let old = sold();
+    let plain = "design Tickets\n\nuse A08 as Seat {\n    actor user is buyer\n}\n";
+    let said = match old.runtime.replace(compile_with("tickets", plain, &Catalog), &[]) {
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("it was not refused"),
+    };
+    assert!(
+        said.contains("`Booking` is gone, and there are records of it (Booking b1, Booking b2)"),
+        "{said}"
+    );
+    let version = layout::version(old.runtime.design());
+    let lines = "rename Booking as SeatBooking\nrename BookingState as SeatBookingState\n\
+                 rename BookingState.seat as item\nrename BookingState.buyer as holder\n\
+                 rename sweeper as expiry_worker";
+    let text = format!("{plain}\nfrom \"{version}\" {{\n{lines}\n}}\n");
+    let new = replaced(&old, compile_with("tickets", &text, &Catalog));
+    assert_eq!(
+        new.truth("SeatBooking", "b1")["SeatBookingState"],
+        json!({ "status": "CONFIRMED", "item": "a1", "holder": "ben" })
+    );
+}
