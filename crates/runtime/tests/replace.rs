@@ -159,7 +159,8 @@ fn what_is_used_is_not_taken_away() {
         .replace("ItemState.note", "ItemState.remark");
     let said = refused(&old, compile("shop", &renamed));
     let version = layout::version(&compile("shop", SHOP));
-    let mend = format!("`from \"{version}\" {{ rename ItemState.note as remark }}` in the new text");
+    let mend =
+        format!("`from \"{version}\" {{ rename ItemState.note as remark }}` in the new text");
     assert!(said.contains(&mend), "{said}");
     let new = replaced(&old, compile("shop", &gone(SHOP)), &["Item.ItemState.note"]);
     assert_eq!(new.truth("Item", "b")["ItemState"].get("note"), None);

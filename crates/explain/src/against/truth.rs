@@ -230,8 +230,10 @@ fn carried(
         let asks = if rule < alone { rule } else { alone };
         found.add(on, follows(asks), text);
     }
-    if let Some((follows, text)) = range_change((&was.ty, was.range), (&is.ty, is.range)) {
-        found.add(on, follows, text);
+    if let Some((asks, text)) = range_change((&was.ty, was.range), (&is.ty, is.range)) {
+        // ends of ranges of another type are counted in another unit
+        let looked_at = rule == Rule::Some && alone <= Rule::Each;
+        found.add(on, if looked_at { Follows::IfUnused } else { asks }, text);
     }
     let default =
         |design: &Design, a: &Attribute| a.default.as_ref().map(|value| constant(design, value));

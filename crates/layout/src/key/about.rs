@@ -93,14 +93,8 @@ pub enum About {
 }
 
 impl About {
-    const ALL: [About; 6] = [
-        About::Numbers,
-        About::Layout,
-        About::Design,
-        About::Text,
-        About::Flat,
-        About::Verdict,
-    ];
+    const ALL: [About; 6] =
+        [About::Numbers, About::Layout, About::Design, About::Text, About::Flat, About::Verdict];
 
     fn name(self) -> &'static str {
         match self {

@@ -40,8 +40,7 @@ impl Wanted {
         diagnostics::tell(output, &loaded.name, &compiled.diagnostics, &compiled.sources);
         let name = design_name(&loaded.name);
         let (text, flat) = (loaded.text, compiled.flat);
-        let wanted =
-            |design| Wanted { name, text, flat, design, kept: None, word: None };
+        let wanted = |design| Wanted { name, text, flat, design, kept: None, word: None };
         Ok(compiled.design.map(wanted))
     }
 
