@@ -3,12 +3,27 @@
 use syntax::{Diagnostic, FileId, Span};
 
 use crate::compile::{Reading, analyse, item_around, stands_beside};
-use crate::compose::{Composed, Origins, Used, compose, writes_of_others};
+use crate::compose::{
+    Composed, Origins, Together, Used, compose, compose_hearing, writes_of_others,
+};
 use crate::model::{Design, OperationId, Use, ViewId};
 use crate::{Catalog, Compiled, Source};
 
 pub fn run(name: &str, text: &str, catalog: &dyn Catalog) -> Compiled {
-    let Composed { flat, mut sources, diagnostics: said, used } = compose(name, text, catalog);
+    compiled(name, text, compose(name, text, catalog))
+}
+
+/// Several designs as one. Also gives the text that uses them.
+pub fn together(texts: &[&str], catalog: &dyn Catalog) -> (String, Compiled) {
+    let designs = Together::new(texts, catalog);
+    let text = designs.text();
+    let composed = compose_hearing("together", &text, &designs, &designs.names());
+    let compiled = compiled("together", &text, composed);
+    (text, compiled)
+}
+
+fn compiled(name: &str, text: &str, composed: Composed) -> Compiled {
+    let Composed { flat, mut sources, diagnostics: said, used } = composed;
     let (file, flat_text) = match &flat {
         Some(flat) => {
             let text = flat.text();

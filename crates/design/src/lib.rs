@@ -9,6 +9,7 @@ mod archetype;
 mod compile;
 mod compose;
 mod from_text;
+mod hearing;
 mod json;
 pub mod mentions;
 pub mod model;
@@ -19,6 +20,7 @@ mod suggest;
 pub use analysis::{Analysis, Definition, DefinitionId, DefinitionKind, Reference};
 pub use archetype::instantiate;
 pub use compile::families;
+pub use hearing::{Misheard, handlers_of, misheard};
 pub use json::{from_json, to_json};
 pub use scale::Scale;
 pub use sources::{Catalog, NoCatalog, Position, Source, Sources};
@@ -46,6 +48,12 @@ impl Compiled {
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }
+}
+
+/// Compiles several designs of one server as one: each under its own name, as if a design used all of them, and what one
+/// hears of another (`on Tickets.BookingConfirmed(…)`) is emitted there. Also gives the text that was made for it.
+pub fn compile_together(texts: &[&str], catalog: &dyn Catalog) -> (String, Compiled) {
+    from_text::together(texts, catalog)
 }
 
 /// Compiles `text`; `name` is how messages call it.

@@ -37,16 +37,6 @@ impl Scale {
         let units = ordered(&written);
         Scale { unit: None, durations: written.into_iter().zip(units).collect(), exact: false }
     }
-
-    /// How many units a duration of the design is.
-    pub fn units(&self, milliseconds: i64) -> i64 {
-        if milliseconds == 0 {
-            return 0;
-        }
-        let known = self.durations.iter().find(|(ms, _)| *ms == milliseconds.abs());
-        let (_, units) = known.expect("every duration of the design was looked at");
-        units * milliseconds.signum()
-    }
 }
 
 /// Every duration that is written where the checker looks, but for 0. `after`, `every` and the age of

@@ -92,6 +92,18 @@ pub trait Catalog {
     fn ids(&self) -> Vec<String>;
 }
 
+/// A few archetypes, each with its id.
+impl<const N: usize> Catalog for [(&str, &str); N] {
+    fn archetype(&self, id: &str) -> Option<&str> {
+        let found = self.iter().find(|(its, _)| its.eq_ignore_ascii_case(id));
+        found.map(|(_, text)| *text)
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.iter().map(|(id, _)| (*id).to_string()).collect()
+    }
+}
+
 /// A catalog with nothing in it.
 pub struct NoCatalog;
 

@@ -5,6 +5,7 @@ mod bounded;
 mod common;
 mod composition;
 mod designs;
+mod events;
 mod messages;
 mod one_mistake;
 mod orphans;

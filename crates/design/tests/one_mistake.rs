@@ -18,6 +18,10 @@ fn a_missing_item_is_missed_once() {
         for item in syntax::parse(&text, FileId(0)).tree.items {
             let (start, end) = (item.span.start as usize, item.span.end as usize);
             let what = text[start..end].lines().next().unwrap_or_default();
+            // many things stand in it, and each is missed
+            if matches!(item.kind, ItemKind::Use(_)) {
+                continue;
+            }
             let rest = format!("{}{}", &text[..start], &text[end..]);
             let found = found(&rest);
             assert!(found.len() <= 1, "{path} without `{what}`: {found:?}");

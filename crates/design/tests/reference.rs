@@ -59,6 +59,24 @@ fn there_are_enough_snippets() {
 }
 
 #[test]
+fn mistakes_about_what_is_used_show_both_places() {
+    let all = snippets();
+    let mine: Vec<_> =
+        all.iter().filter(|s| s.place.starts_with("docs/language/composition.md")).collect();
+    let both = mine.iter().filter(|snippet| {
+        let compiled = common::compiled(&snippet.text);
+        let shows = |problem: &syntax::Diagnostic| {
+            let places = problem.secondary.iter().map(|label| label.span);
+            problem.is_error() && places.into_iter().any(|span| span != problem.primary.span)
+        };
+        compiled.diagnostics.iter().any(shows)
+    });
+    let (count, both) = (mine.len(), both.count());
+    println!("{count} snippets about `use`, {both} fail and show both places");
+    assert!(count >= 40 && both >= 20, "{count} and {both}");
+}
+
+#[test]
 fn formatting_a_snippet_keeps_its_tree() {
     for snippet in snippets() {
         let formatted = syntax::format(&snippet.text).text;

@@ -121,6 +121,10 @@ impl<'a, T: Truth> Env<'a> for StepEnv<'_, T> {
         counters::settle(eval)
     }
 
+    fn key_of(&self, subject: SubjectId, parts: &[Word]) -> Word {
+        self.truth.key_of(subject, parts)
+    }
+
     fn key_part(&self, subject: SubjectId, key: Word, part: u32) -> Word {
         self.truth.key_part(subject, key, part)
     }

@@ -167,6 +167,10 @@ impl<'a, W: World> Env<'a> for WorldEnv<'a, W> {
         Ok(())
     }
 
+    fn key_of(&self, subject: SubjectId, parts: &[Word]) -> Word {
+        self.seen().key_of(subject, parts)
+    }
+
     fn key_part(&self, subject: SubjectId, key: Word, part: u32) -> Word {
         self.seen().key_part(subject, key, part)
     }

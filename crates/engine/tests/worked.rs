@@ -14,8 +14,15 @@ const LEASE: &str = include_str!("../../../designs/infra/I02.design");
 const TICKETS: &str = include_str!("../../../designs/systems/tickets.design");
 const PAYMENTS: &str = include_str!("../../../designs/systems/payments.design");
 
+/// What they use.
+const SHELF: [(&str, &str); 3] = [
+    ("A06", include_str!("../../../designs/product/A06.design")),
+    ("A07", include_str!("../../../designs/product/A07.design")),
+    ("A08", include_str!("../../../designs/product/A08.design")),
+];
+
 fn compiled(text: &str) -> Design {
-    let compiled = design::compile("text", text, &design::NoCatalog);
+    let compiled = design::compile("text", text, &SHELF);
     compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics))
 }
 
@@ -243,12 +250,14 @@ fn the_lease_walked() {
 #[test]
 fn tickets_walked() {
     assert_eq!(broken(TICKETS, NONE, 60), NOTHING);
-    assert!(broken(TICKETS, clause("hold", "free"), 200).contains(&"one_winner".to_owned()));
-    assert!(broken(TICKETS, clause("confirm", "live"), 200).contains(&"in_time".to_owned()));
+    assert!(broken(TICKETS, clause("hold", "free"), 200).contains(&"seat.one_winner".to_owned()));
+    assert!(broken(TICKETS, clause("confirm", "live"), 200).contains(&"seat.in_time".to_owned()));
 }
 
 #[test]
 fn payments_walked() {
     assert_eq!(broken(PAYMENTS, NONE, 60), NOTHING);
-    assert!(broken(PAYMENTS, clause("pay", "open"), 200).contains(&"charged_once".to_owned()));
+    assert!(
+        broken(PAYMENTS, clause("pay", "open"), 200).contains(&"payment.executed_once".to_owned())
+    );
 }

@@ -96,6 +96,14 @@ impl<'t> Walk<'t> {
                     self.define(Kind::World, &named.name, None);
                 }
             }
+            ItemKind::From(from) => {
+                for line in &from.lines {
+                    if let FromLineKind::Convert { params, value, .. } = &line.kind {
+                        self.params(params, None, line.span);
+                        self.expr(value);
+                    }
+                }
+            }
             ItemKind::Design { .. }
             | ItemKind::Archetype { .. }
             | ItemKind::Header { .. }

@@ -384,8 +384,13 @@ impl Compiler {
     ) {
         for at in 0..self.design.operations.len() {
             let operation = self.design.operations[at].clone();
-            let called =
-                matches!(operation.kind, OperationKind::Step { .. } | OperationKind::Read { .. });
+            // what an event of this design tells comes from whoever emits it
+            let told = operation.hears.as_ref().is_some_and(|hears| hears.design.is_none());
+            let called = !told
+                && matches!(
+                    operation.kind,
+                    OperationKind::Step { .. } | OperationKind::Read { .. }
+                );
             for (place, param) in operation.params.iter().enumerate() {
                 let site = Site::Local(OperationId::of(at), param.local);
                 let is_looked = looked.contains(&site);

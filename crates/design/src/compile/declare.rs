@@ -36,6 +36,7 @@ impl Compiler {
                 _ => {}
             }
         }
+        self.declare_event_actor(items);
     }
 
     fn declare_actor(&mut self, actor: &tree::ActorItem) {

@@ -11,11 +11,13 @@ mod compare;
 mod declare;
 mod defence;
 mod domain;
+mod earlier;
 mod effect;
 mod expr;
 mod failure;
 mod family;
 mod frame;
+mod hearing;
 mod hotspot;
 mod leads;
 mod literal;
@@ -156,7 +158,9 @@ pub(crate) fn analyse(items: &[tree::Item], sources: Sources, mode: Reading) -> 
     compiler.check_defines();
     compiler.visibility(items);
     compiler.operations(items);
+    compiler.events_call_their_handlers(items);
     compiler.views(items);
+    compiler.earlier_versions(items);
     compiler.goals(items);
     compiler.protocols(items);
     compiler.failures(items);
@@ -219,6 +223,7 @@ fn empty_design() -> Design {
         title: String::new(),
         header: Header::default(),
         uses: Vec::new(),
+        earlier: Vec::new(),
         actors: Vec::new(),
         enumerations: Vec::new(),
         blobs: Vec::new(),

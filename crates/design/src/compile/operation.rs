@@ -23,7 +23,11 @@ impl Compiler {
             if !self.free("operation", &written.name, earlier) {
                 continue;
             }
-            let actor = self.actor_named(&written.actor);
+            let hears = self.hears(&written.kind);
+            let actor = match hears {
+                Some(_) => self.names.actors[tree::EVENT_ACTOR],
+                None => self.actor_named(&written.actor),
+            };
             let id = OperationId::of(self.design.operations.len());
             self.operation_names.push(written.name.span);
             self.names.operations.insert(written.name.text.clone(), id);
@@ -33,6 +37,7 @@ impl Compiler {
             }
             let kind = match &written.kind {
                 tree::OperationKind::Step { keyed } => OperationKind::Step { keyed: *keyed },
+                tree::OperationKind::Event { .. } => OperationKind::Step { keyed: false },
                 tree::OperationKind::Repair { after, every, batch } => OperationKind::Repair {
                     after: after.as_ref().and_then(|e| self.duration_setting(e)),
                     every: every.as_ref().and_then(|e| self.duration_setting(e)),
@@ -56,6 +61,7 @@ impl Compiler {
             self.design.operations.push(Operation {
                 kind,
                 rate,
+                hears,
                 actor,
                 name: written.name.text.clone(),
                 params,

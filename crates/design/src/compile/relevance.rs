@@ -86,6 +86,7 @@ impl Flow {
             ExprKind::Negate(inner)
             | ExprKind::Size(inner)
             | ExprKind::Stored(inner)
+            | ExprKind::Keyed { key: inner, .. }
             | ExprKind::IsNull(inner) => self.look(inner, frame),
             ExprKind::Hash(parts) => parts.iter().for_each(|part| self.look(part, frame)),
             ExprKind::Verified { signature: a, key: b, over: c }
@@ -233,6 +234,7 @@ impl Flow {
             | ExprKind::Negate(_)
             | ExprKind::Size(_)
             | ExprKind::Stored(_)
+            | ExprKind::Keyed { .. }
             | ExprKind::Hash(_)
             | ExprKind::Verified { .. }
             | ExprKind::Included { .. }

@@ -204,7 +204,8 @@ impl Compiler {
                 }
             }
         }
-        let sent = design.operations.iter().zip(&targets).filter(|(_, sent)| **sent);
+        let sent = design.operations.iter().zip(&targets);
+        let sent = sent.filter(|(operation, sent)| **sent || operation.hears.is_some());
         for param in sent.flat_map(|(operation, _)| &operation.params) {
             if param.ty.is_secret() && param.generated.is_none() {
                 self.secret_out_of_place(param.span, "a secret that is sent");

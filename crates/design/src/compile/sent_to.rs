@@ -13,13 +13,18 @@ impl Compiler {
         }
         let mut problems = Vec::new();
         let targets = message_targets(&self.design);
-        for (operation, _) in self.design.operations.iter().zip(targets).filter(|(_, sent)| *sent) {
+        for (operation, sent) in self.design.operations.iter().zip(targets) {
+            let by = match (&operation.hears, sent) {
+                (Some(_), _) => "an event",
+                (None, true) => "messages",
+                (None, false) => continue,
+            };
             let Some((span, what)) = personal(&self.design, operation) else { continue };
             problems.push(
                 Diagnostic::error(
                     "E0504",
                     span,
-                    format!("`{}` is called by messages, so there is {what}", operation.name),
+                    format!("`{}` is called by {by}, so there is {what}", operation.name),
                 )
                 .help("give along what it needs as a parameter, or let another step do it"),
             );

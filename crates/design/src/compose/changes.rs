@@ -15,7 +15,9 @@ use crate::suggest;
 
 const ACTORS: &[Kind] = &[Kind::Actor];
 const SUBJECTS: &[Kind] = &[Kind::Subject];
-const MEMBERS: &[Kind] = &[Kind::Attribute, Kind::Key];
+
+/// What is written behind its owner: `SeatBookingState.holder`, `confirm_seat.booking`.
+const MEMBERS: &[Kind] = &[Kind::Attribute, Kind::Key, Kind::Parameter, Kind::Constant];
 
 /// What a line with `as` may name.
 const NAMED: &[Kind] = &[
@@ -45,7 +47,7 @@ impl Composer<'_> {
                 UseChangeKind::Subject { name, is } => (None, name, is, SUBJECTS, "subject"),
                 UseChangeKind::Rename { owner: None, name, to } => (None, name, to, NAMED, "name"),
                 UseChangeKind::Rename { owner, name, to } => {
-                    (owner.as_ref(), name, to, MEMBERS, "attribute")
+                    (owner.as_ref(), name, to, MEMBERS, "attribute, key, parameter or word")
                 }
                 _ => continue,
             };
@@ -127,8 +129,10 @@ impl Composer<'_> {
     ) -> Flat {
         let whole = renamed.text();
         let items = syntax::parse(&whole, FileId(0)).tree.items;
-        let mut edits = Vec::new();
+        let mut edits: Vec<Edit> = Vec::new();
         let mut steps: Vec<(String, Span, bool)> = Vec::new();
+        // guards that operations did not have: where, and which edit makes it
+        let mut guards: Vec<(u32, usize)> = Vec::new();
         for change in used.changes.iter().filter(|change| !is_named(&change.kind)) {
             let written = |span: Span| Flat::piece(span.text(text), span);
             match &change.kind {
@@ -161,7 +165,17 @@ impl Composer<'_> {
                             insert(&mut edits, own.span.end, "\n", more, "\n");
                         }
                         Some(own) => self.nameless(change.span, own.span, &renamed, held),
-                        None => insert(&mut edits, held.head.end - 1, " {\n", more, "\n}"),
+                        None => {
+                            let event = matches!(held.kind, OperationKind::Event { .. });
+                            let at = held.head.end - u32::from(!event);
+                            match guards.iter().find(|(place, _)| *place == at) {
+                                Some((_, edit)) => edits[*edit].with = longer(&edits[*edit], more),
+                                None => {
+                                    insert(&mut edits, at, " {\n", more, "\n}");
+                                    guards.push((at, edits.len() - 1));
+                                }
+                            }
+                        }
                     }
                 }
                 UseChangeKind::Effects(more) => {
@@ -324,6 +338,7 @@ impl Composer<'_> {
                 OperationKind::Repair { .. } => "a repair",
                 OperationKind::Effect => "an effect",
                 OperationKind::Read => "a read",
+                OperationKind::Event { .. } => "a handler",
             };
             let message = format!("`{}` is {what}, which does not take this", held.name.text);
             Diagnostic::error("E0810", more.operation.span, message)
@@ -405,9 +420,10 @@ impl Composer<'_> {
             let one = |span: Span| span.text(text).split_whitespace().collect::<Vec<_>>().join(" ");
             operation.params.iter().map(|param| one(param.span)).collect()
         };
-        if shape(operation, text) != shape(held, whole) {
+        let (mine, theirs) = (shape(operation, text), shape(held, whole));
+        if !mine.starts_with(&theirs) {
             let message = format!("the parameters are not those of `{name}`");
-            let help = format!("they are `({})`", shape(held, whole).join(", "));
+            let help = format!("they are `({})`; more of them may stand behind", theirs.join(", "));
             self.diagnostics.push(problem(operation.head, message, help));
             return None;
         }
@@ -434,6 +450,15 @@ fn answer(kind: AnswerKind) -> &'static str {
         AnswerKind::Refused => "refused",
         AnswerKind::Unknown => "unknown",
     }
+}
+
+/// A guard that was added, with more clauses before its closing brace.
+fn longer(guard: &Edit, more: Flat) -> Flat {
+    let from = more.origin(Span::new(FileId(0), 0, 0));
+    let mut with = guard.with.slice(0..guard.with.len() - 1);
+    with.append(more);
+    with.push("\n}".into(), Span::new(from.file, from.start, from.start));
+    with
 }
 
 fn insert(edits: &mut Vec<Edit>, at: u32, before: &str, text: Flat, after: &str) {

@@ -9,6 +9,7 @@ mod hiding;
 mod joining;
 mod naming;
 mod origins;
+mod together;
 mod worlds;
 mod writes;
 
@@ -19,6 +20,7 @@ use syntax::{Diagnostic, FileId, Span};
 
 pub use flat::Flat;
 pub(crate) use origins::Origins;
+pub(crate) use together::Together;
 pub(crate) use writes::writes_of_others;
 
 use crate::compile::{Alone, alone};
@@ -72,11 +74,25 @@ pub struct MoreWrites {
 }
 
 pub fn compose(name: &str, text: &str, catalog: &dyn Catalog) -> Composed {
+    compose_hearing(name, text, catalog, &[])
+}
+
+/// The same, and these designs that it uses hear each other.
+pub fn compose_hearing(
+    name: &str,
+    text: &str,
+    catalog: &dyn Catalog,
+    designs: &[String],
+) -> Composed {
     let mut sources = Sources::default();
     let file = sources.add(Source::new(name, text));
     let mut composer =
         Composer { catalog, sources, diagnostics: Vec::new(), used: Vec::new(), stack: Vec::new() };
     let flat = composer.text(file, text);
+    let flat = flat.map(|flat| match designs {
+        [] => flat,
+        designs => together::hear_each_other(&flat, designs),
+    });
     let Composer { sources, diagnostics, used, .. } = composer;
     Composed { flat, sources, diagnostics, used }
 }
@@ -103,6 +119,27 @@ pub(super) struct Part {
     goals: Vec<String>,
 }
 
+/// The `use` without the lines of its block that could not be read; none: all of them could.
+fn readable(used: &UseItem, unread: &[Diagnostic]) -> Option<UseItem> {
+    if unread.is_empty() {
+        return None;
+    }
+    let mut read = used.clone();
+    // what is wrong with a line may be said as far as the next one
+    let begins: Vec<u32> = used.changes.iter().map(|change| change.span.start).collect();
+    let mut at = 0;
+    read.changes.retain(|change| {
+        at += 1;
+        let next = begins.get(at).copied().unwrap_or(u32::MAX);
+        let wrong = |problem: &Diagnostic| {
+            let place = problem.primary.span;
+            change.span.start <= place.end && place.start < next
+        };
+        !unread.iter().any(wrong)
+    });
+    Some(read)
+}
+
 impl Composer<'_> {
     /// The text without `use`; none if it has none.
     fn text(&mut self, file: FileId, text: &str) -> Option<Flat> {
@@ -123,16 +160,20 @@ impl Composer<'_> {
             };
             let unread: Vec<Diagnostic> =
                 parsed.diagnostics.iter().filter(inside).cloned().collect();
+            // what could be read of the block is carried out, so that the rest of the text still means something
+            let read = readable(used, &unread);
+            let said = self.diagnostics.len();
             let mut with = Flat::default();
-            if unread.is_empty() {
-                if let Some(part) = self.part(item, used, text) {
-                    let told = format!("// {} as {}\n", used.archetype.text, used.noun.text);
-                    with.push(told, item.span);
-                    with.append(part.flat.clone());
-                    with.push("\n".into(), item.span.after());
-                    parts.push(part);
-                }
-            } else {
+            if let Some(part) = self.part(item, read.as_ref().unwrap_or(used), text) {
+                let told = format!("// {} as {}\n", used.archetype.text, used.noun.text);
+                with.push(told, item.span);
+                with.append(part.flat.clone());
+                with.push("\n".into(), item.span.after());
+                parts.push(part);
+            }
+            if !unread.is_empty() {
+                // what follows from lines that are missing is not said
+                self.diagnostics.truncate(said);
                 self.diagnostics.extend(unread);
             }
             edits.push(Edit { range: item.span.start..item.span.end, with });

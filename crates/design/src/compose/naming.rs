@@ -1,7 +1,7 @@
 //! The names that the parts of an archetype have in a design: the noun is in every one of them.
 
 use rustc_hash::FxHashMap;
-use syntax::tree::{Expr, ExprKind, FailureProofKind, Item, ItemKind};
+use syntax::tree::{Expr, ExprKind, FailureProofKind, Item, ItemKind, OperationBody, handler_name};
 use syntax::{FileId, Span, TokenKind};
 
 use super::flat::{Edit, Flat};
@@ -26,8 +26,14 @@ pub struct Naming<'a> {
 impl<'a> Naming<'a> {
     pub fn new(noun: &'a str, text: &'a str, items: &'a [Item], analysis: &'a Analysis) -> Self {
         let scope = snake_case(noun);
-        let names: Vec<String> =
+        let mut names: Vec<String> =
             analysis.definitions().iter().map(|held| named(held, noun, &scope)).collect();
+        for (at, event) in handlers(text, analysis) {
+            names[at] = match event {
+                Some(event) => handler_name(None, &names[event]),
+                None => analysis.definitions()[at].name.clone(),
+            };
+        }
         Naming { noun, scope, text, items, analysis, plain: names.clone(), names }
     }
 
@@ -111,7 +117,10 @@ impl<'a> Naming<'a> {
     pub fn renamed(&self, flat: &Flat, sources: &Sources) -> Flat {
         let mut words: FxHashMap<u32, (u32, String)> = FxHashMap::default();
         let mut meant: FxHashMap<Span, Vec<DefinitionId>> = FxHashMap::default();
-        for (at, held) in self.analysis.definitions().iter().enumerate() {
+        let is_written = |held: &&Definition| held.span.text(self.text) == held.name;
+        let definitions = self.analysis.definitions().iter().enumerate();
+        // the name of a handler stands nowhere
+        for (at, held) in definitions.filter(|(_, held)| is_written(held)) {
             meant.entry(held.span).or_default().push(DefinitionId::of(at));
         }
         // a goal of a family is recorded in a text of its own
@@ -126,6 +135,7 @@ impl<'a> Naming<'a> {
                     meant.entry(span).or_default().push(DefinitionId::of(at));
                 }
             }
+            self.views_in(snippet, &mut meant);
         }
         for (span, ids) in meant.into_iter().filter(|(span, _)| here(*span)) {
             let written = span.text(self.text);
@@ -136,8 +146,8 @@ impl<'a> Naming<'a> {
         for (span, word) in self.family_names() {
             words.insert(span.start, (span.end, word));
         }
-        for (span, title) in self.titles() {
-            words.insert(span.start, (span.end, title));
+        for (span, text) in self.titles().into_iter().chain(self.addresses()) {
+            words.insert(span.start, (span.end, text));
         }
         self.apply(flat, &words)
     }
@@ -156,6 +166,20 @@ impl<'a> Naming<'a> {
         match (name(field), name(value)) {
             (field, value) if field == value => (field != written).then(|| field.to_string()),
             (field, value) => Some(format!("{field}: {value}")),
+        }
+    }
+
+    /// Where a view is wrong, what its name means is not recorded: a snippet may be there to show just that.
+    fn views_in(&self, snippet: &[Item], meant: &mut FxHashMap<Span, Vec<DefinitionId>>) {
+        let (Some(first), Some(last)) = (snippet.first(), snippet.last()) else { return };
+        let inside = first.span.start..last.span.end;
+        let (tokens, _) = syntax::lex(self.text, FileId(0));
+        for token in tokens.iter().filter(|token| inside.contains(&token.span.start)) {
+            let word = token.span.text(self.text);
+            let view = |held: &Definition| held.kind == Kind::View && held.name == word;
+            if let Some(at) = self.analysis.definitions().iter().position(view) {
+                meant.entry(token.span).or_insert_with(|| vec![DefinitionId::of(at)]);
+            }
         }
     }
 
@@ -210,11 +234,37 @@ impl<'a> Naming<'a> {
             let title = rename_prose(span.text(self.text), self.noun);
             let inner = title.strip_prefix('"').unwrap_or(&title);
             // of a part that it uses under the same noun
+            let inner = inner.strip_prefix("x: ").unwrap_or(inner);
             let already = inner.starts_with(&format!("{}: ", self.scope));
             let scope = if already { String::new() } else { format!("{}: ", self.scope) };
             (span, format!("\"{scope}{inner}"))
         };
         titles.map(scoped).collect()
+    }
+
+    /// Where effects go: `{provider.url}/execute` has the name of its actor, and of its operation where the block
+    /// gives that one.
+    fn addresses(&self) -> Vec<(Span, String)> {
+        let named = || self.analysis.definitions().iter().zip(&self.names).zip(&self.plain);
+        let mut found = Vec::new();
+        for item in self.items {
+            let ItemKind::Operation(operation) = &item.kind else { continue };
+            let OperationBody::Effect(body) = &operation.body else { continue };
+            let Some(url) = body.call.as_ref().and_then(|call| call.url.as_ref()) else { continue };
+            let mut text = rename_prose(url.span.text(self.text), self.noun);
+            for ((held, new), _) in named().filter(|((held, _), _)| held.kind == Kind::Actor) {
+                text = text.replace(&format!("{{{}.", held.name), &format!("{{{new}."));
+            }
+            let own = named().find(|((held, _), _)| held.span == operation.name.span);
+            if let Some(((held, new), plain)) = own
+                && new != plain
+                && let Some(path) = text.strip_suffix(&format!("/{}\"", held.name))
+            {
+                text = format!("{path}/{new}\"");
+            }
+            found.push((url.span, text));
+        }
+        found
     }
 
     fn apply(&self, flat: &Flat, words: &FxHashMap<u32, (u32, String)>) -> Flat {
@@ -249,10 +299,25 @@ impl<'a> Naming<'a> {
     }
 }
 
+/// The handlers, each with its event if that is the archetype's own: they are called after it.
+fn handlers(text: &str, analysis: &Analysis) -> Vec<(usize, Option<usize>)> {
+    let all = analysis.definitions().iter().enumerate();
+    let handlers =
+        all.filter(|(_, held)| held.kind == Kind::Operation && held.name != held.span.text(text));
+    let event = |written: &str| {
+        let mut all = analysis.definitions().iter();
+        all.position(|held| held.kind == Kind::Event && held.name == written)
+    };
+    let own = |held: &Definition| held.name == handler_name(None, held.span.text(text));
+    let event = |held: &Definition| own(held).then(|| event(held.span.text(text))).flatten();
+    handlers.map(|(at, held)| (at, event(held))).collect()
+}
+
 /// What a definition is called, by its kind.
 fn named(held: &Definition, noun: &str, scope: &str) -> String {
     let plain = rename(&held.name, noun);
-    let has_noun = plain != held.name;
+    // an archetype that uses another one does so as `X`
+    let has_noun = rename(&held.name, "Noun") != held.name;
     let camel = plain.starts_with(|first: char| first.is_uppercase());
     match held.kind {
         Kind::Goal | Kind::Protocol | Kind::World => scoped(&held.name, noun, scope),

@@ -38,6 +38,11 @@ pub enum ExprKind {
         base: Box<Expr>,
         part: u32,
     },
+    /// the record with this key, which has one part: what an event tells by its key
+    Keyed {
+        subject: SubjectId,
+        key: Box<Expr>,
+    },
     /// the offset after the last entry of a log
     LogEnd {
         base: Box<Expr>,

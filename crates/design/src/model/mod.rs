@@ -4,6 +4,7 @@
 //! `OperationId`, …: an index into the design's list), so the form is easy to walk, to compare
 //! and to write as JSON.
 
+mod earlier;
 mod expr;
 mod ids;
 mod operation;
@@ -19,6 +20,7 @@ pub mod visit;
 mod world;
 mod worlds;
 
+pub use earlier::*;
 pub use expr::*;
 pub use ids::*;
 pub use operation::*;
@@ -41,6 +43,9 @@ pub struct Design {
     pub title: String,
     pub header: Header,
     pub uses: Vec<Use>,
+    /// how truth of earlier versions follows to this one
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Earlier>,
     pub actors: Vec<Actor>,
     pub enumerations: Vec<Enumeration>,
     pub blobs: Vec<Blob>,
@@ -179,4 +184,9 @@ pub struct Define {
     pub params: Vec<(String, Type)>,
     pub ty: Type,
     pub span: Span,
+}
+
+/// A type as a text would say it, without bounds.
+pub fn type_text(ty: &Type, design: &Design) -> String {
+    spell::spell(ty, design)
 }

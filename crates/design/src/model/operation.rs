@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use syntax::Span;
+pub use syntax::tree::{EVENT_ACTOR, handler_name};
 
 use super::*;
 
@@ -25,8 +26,30 @@ pub struct Operation {
     /// part of what is checked
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
+    /// the event that calls it, and nobody else: a step of the actor `event`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hears: Option<Hears>,
     pub span: Span,
     pub head: Span,
+}
+
+/// `on Tickets.BookingConfirmed(…)`. The first parameter is the key: events that agree in it come in the order in which they
+/// were emitted.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Hears {
+    /// none: this one
+    pub design: Option<String>,
+    pub event: String,
+}
+
+impl Hears {
+    /// `Tickets.BookingConfirmed`, as it is written.
+    pub fn told(&self) -> String {
+        match &self.design {
+            Some(design) => format!("{design}.{}", self.event),
+            None => self.event.clone(),
+        }
+    }
 }
 
 /// `limit 5 per 1m per me`

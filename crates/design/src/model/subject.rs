@@ -17,7 +17,7 @@ pub struct Actor {
     pub apart: Vec<ActorId>,
     /// only at the root of a chain
     pub memory: Vec<Memory>,
-    /// `actor world`: the environment
+    /// `actor world`, the environment; or `event`, for which handlers act
     pub is_world: bool,
     pub span: Span,
 }

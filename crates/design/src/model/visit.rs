@@ -19,7 +19,8 @@ pub fn children<'e>(value: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
         | ExprKind::LogEnd { base, .. }
         | ExprKind::LogStart { base, .. }
         | ExprKind::Exists { base, .. }
-        | ExprKind::Counter { base, .. } => visit(base),
+        | ExprKind::Counter { base, .. }
+        | ExprKind::Keyed { key: base, .. } => visit(base),
         ExprKind::Stored(inner)
         | ExprKind::IsNull(inner)
         | ExprKind::Not(inner)
@@ -327,7 +328,8 @@ pub fn children_mut(value: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
         | ExprKind::LogEnd { base, .. }
         | ExprKind::LogStart { base, .. }
         | ExprKind::Exists { base, .. }
-        | ExprKind::Counter { base, .. } => visit(base),
+        | ExprKind::Counter { base, .. }
+        | ExprKind::Keyed { key: base, .. } => visit(base),
         ExprKind::Stored(inner)
         | ExprKind::IsNull(inner)
         | ExprKind::Not(inner)

@@ -103,6 +103,8 @@ pub enum Fault {
     LostMessage,
     /// a message is delivered twice
     DoubledMessage,
+    /// an event is delivered, and comes again
+    DoubledEvent,
     /// a cache forgets
     Evict,
     /// a cache keeps an old copy
@@ -110,7 +112,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    pub const ALL: [(Fault, &'static str); 11] = [
+    pub const ALL: [(Fault, &'static str); 12] = [
         (Fault::Crash, "crash"),
         (Fault::Pause, "pause"),
         (Fault::LostReply, "lost_reply"),
@@ -120,6 +122,7 @@ impl Fault {
         (Fault::Partition, "partition"),
         (Fault::LostMessage, "lost_message"),
         (Fault::DoubledMessage, "doubled_message"),
+        (Fault::DoubledEvent, "doubled_event"),
         (Fault::Evict, "evict"),
         (Fault::Stale, "stale"),
     ];

@@ -38,6 +38,7 @@ pub(crate) trait Env<'a> {
     where
         Self: Sized;
     fn key_part(&self, subject: SubjectId, key: Word, part: u32) -> Word;
+    fn key_of(&self, subject: SubjectId, parts: &[Word]) -> Word;
     fn stored(&mut self, blob: BlobId, digest: Word) -> Result<bool, Stop>;
     fn hash(&self, parts: &[HashPart], words: &[Word]) -> Word;
     fn verified(&self, signature: Word, key: Word, digest: Word) -> bool;
@@ -185,6 +186,10 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 }
                 self.env.key_part(subject, key, part)
             }
+            Node::Keyed { subject, key } => match self.eval(key)? {
+                NULL => NULL,
+                key => self.env.key_of(subject, &[key]),
+            },
             Node::Exists { base, subject } => {
                 let key = self.eval(base)?;
                 Word::from(key != NULL && self.env.exists(subject, key)?)

@@ -74,6 +74,9 @@ impl Lower<'_> {
             ExprKind::KeyPart { base, part } => {
                 self.of_record(base, |base, subject| Node::KeyPart { base, subject, part: *part })
             }
+            ExprKind::Keyed { subject, key } => {
+                Node::Keyed { subject: *subject, key: self.expr(key) }
+            }
             ExprKind::LogEnd { base, log } => {
                 let offset = self.layout_of(base).and_then(|layout| layout.log_end(*log));
                 self.word_of_record(base, offset)

@@ -65,6 +65,11 @@ pub(crate) enum Node {
         subject: SubjectId,
         part: u32,
     },
+    /// the record with this key
+    Keyed {
+        subject: SubjectId,
+        key: NodeId,
+    },
     Exists {
         base: NodeId,
         subject: SubjectId,

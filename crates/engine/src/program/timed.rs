@@ -25,6 +25,7 @@ pub(crate) fn parts(node: Node, lists: &Lists, loops: &[Loop], each: &mut dyn Fn
         | Node::Counter { base, .. }
         | Node::Cache { base, .. }
         | Node::KeyPart { base, .. }
+        | Node::Keyed { key: base, .. }
         | Node::Exists { base, .. }
         | Node::ExistsCopy { base, .. }
         | Node::Stored { base, .. } => each(base),

@@ -13,6 +13,7 @@ pub fn design() -> Design {
         title: String::new(),
         header: Header::default(),
         uses: vec![],
+        earlier: vec![],
         actors: vec![actor("user")],
         enumerations: vec![],
         blobs: vec![Blob { name: "Content".into(), span: span() }],
@@ -123,6 +124,7 @@ pub fn map_of(key: Type, value: Type, max: u32) -> Type {
 pub fn step(name: &str, params: &[(&str, Type, bool)]) -> Operation {
     Operation {
         rate: None,
+        hears: None,
         kind: OperationKind::Step { keyed: false },
         actor: ActorId(0),
         name: name.into(),

@@ -25,6 +25,7 @@ impl Builder<'_, '_> {
                 self.row(values, Self::header_value);
             }
             ItemKind::Use(used) => self.used(used),
+            ItemKind::From(from) => self.earlier_version(from),
             ItemKind::Actor(actor) => self.actor(actor),
             ItemKind::Subject(subject) => self.subject(subject),
             ItemKind::Blob { name } => {

@@ -13,6 +13,7 @@ mod check;
 mod comments;
 mod composition;
 mod doc;
+mod earlier;
 mod expr;
 mod failure;
 mod file;

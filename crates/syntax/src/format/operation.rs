@@ -29,13 +29,25 @@ impl Builder<'_, '_> {
     pub fn operation(&mut self, operation: &OperationItem) {
         self.expect(TokenKind::Word);
         self.space();
-        self.solid(operation.actor.span);
-        self.expect(TokenKind::OpenBracket);
-        self.solid(operation.name.span);
-        self.params(&operation.params);
-        self.guard(&operation.guard);
-        self.expect(TokenKind::CloseBracket);
-        self.tuning(&operation.kind, operation.rate.as_ref());
+        if let OperationKind::Event { of, event } = &operation.kind {
+            if let Some(of) = of {
+                self.solid(of.span);
+                self.expect(TokenKind::Dot);
+            }
+            self.solid(event.span);
+            self.params(&operation.params);
+            if !operation.guard.is_empty() {
+                self.guard(&operation.guard);
+            }
+        } else {
+            self.solid(operation.actor.span);
+            self.expect(TokenKind::OpenBracket);
+            self.solid(operation.name.span);
+            self.params(&operation.params);
+            self.guard(&operation.guard);
+            self.expect(TokenKind::CloseBracket);
+            self.tuning(&operation.kind, operation.rate.as_ref());
+        }
         match &operation.body {
             OperationBody::Statements(block) => {
                 self.space();

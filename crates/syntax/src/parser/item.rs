@@ -119,6 +119,7 @@ impl Parser<'_> {
             "output" => self.header(HeaderProperty::Output),
             "decorates" => self.header(HeaderProperty::Decorates),
             "use" => self.use_archetype(),
+            "from" => self.earlier_version(),
             "actor" => self.actor(),
             "subject" => self.subject(),
             "blob" => {
@@ -128,6 +129,7 @@ impl Parser<'_> {
             }
             "define" => self.define(),
             "step" | "repair" | "effect" | "read" => self.operation(word),
+            "on" => self.handler(),
             "view" => self.view(),
             "protocol" => self.protocol(),
             "invariant" => {

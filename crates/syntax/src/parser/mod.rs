@@ -8,6 +8,7 @@
 
 mod check;
 mod composition;
+mod earlier;
 mod effect;
 mod expr;
 mod failure;

@@ -2,7 +2,10 @@
 
 use super::Parser;
 use super::suggest::nearest;
-use crate::tree::{Generated, ItemKind, OperationBody, OperationItem, OperationKind, Param, Rate};
+use crate::tree::{
+    EVENT_ACTOR, Generated, ItemKind, Name, OperationBody, OperationItem, OperationKind, Param,
+    Rate, handler_name,
+};
 use crate::{Diagnostic, TokenKind};
 
 impl Parser<'_> {
@@ -26,6 +29,35 @@ impl Parser<'_> {
         let rate = self.modifiers(&mut kind, word);
         let body = self.operation_body(&kind, word);
         let operation = OperationItem { kind, rate, actor, name, params, guard, body, head };
+        ItemKind::Operation(Box::new(operation))
+    }
+
+    /// `on Tickets.BookingConfirmed(parameters) {guard} { effects }`
+    pub(super) fn handler(&mut self) -> ItemKind {
+        let actor = Name { text: EVENT_ACTOR.into(), span: self.span() };
+        self.bump();
+        let first = self.span();
+        let mut event = self.name("the event");
+        let mut of = None;
+        if !self.lost && self.at(TokenKind::Dot) {
+            self.bump();
+            of = Some(std::mem::replace(&mut event, self.name("the event of that design")));
+        }
+        let params = self.optional_params();
+        // of two pairs of braces the first is the guard
+        let guarded = !self.lost
+            && self.at(TokenKind::OpenBrace)
+            && self.closers[self.at]
+                .and_then(|end| self.pieces.get(end + 1))
+                .is_some_and(|next| next.kind == TokenKind::OpenBrace);
+        let guard = if guarded { self.guard() } else { Vec::new() };
+        let head = self.since(first);
+        let text = handler_name(of.as_ref().map(|of| of.text.as_str()), &event.text);
+        let text = if event.text.is_empty() { String::new() } else { text };
+        let name = Name { text, span: event.span };
+        let kind = OperationKind::Event { of, event };
+        let body = self.operation_body(&kind, "on");
+        let operation = OperationItem { kind, rate: None, actor, name, params, guard, body, head };
         ItemKind::Operation(Box::new(operation))
     }
 
@@ -249,13 +281,20 @@ impl Parser<'_> {
             OperationKind::Effect if self.at_body(Self::at_answer) => {
                 OperationBody::Effect(self.effect_body())
             }
-            OperationKind::Step { .. } | OperationKind::Repair { .. }
+            OperationKind::Step { .. }
+            | OperationKind::Repair { .. }
+            | OperationKind::Event { .. }
                 if self.at_body(Self::at_statement_start) =>
             {
                 OperationBody::Statements(self.block())
             }
             _ => {
-                let help = format!("`{word} actor[operation {{guard}}] {{ … }}`");
+                let help = match kind {
+                    OperationKind::Event { .. } => {
+                        "`on Event(field: type) {guard} { … }`".to_string()
+                    }
+                    _ => format!("`{word} actor[operation {{guard}}] {{ … }}`"),
+                };
                 self.missing_body("`{` and what it does", &help);
                 OperationBody::Missing
             }

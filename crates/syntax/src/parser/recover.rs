@@ -211,7 +211,14 @@ impl Parser<'_> {
                 );
                 name_next && head && word(2) != "breaks"
             }
-            "failure" | "hotspot" => kind(1) == TokenKind::Text,
+            // `on ok` is an answer of an effect
+            "on" => {
+                let event = word(1).starts_with(|first: char| first.is_uppercase());
+                let head =
+                    matches!(kind(2), TokenKind::OpenParen | TokenKind::Dot | TokenKind::OpenBrace);
+                event && head
+            }
+            "failure" | "hotspot" | "from" => kind(1) == TokenKind::Text,
             "defence" => name_next && kind(2) == TokenKind::Dot,
             "check" => {
                 kind(1) == TokenKind::OpenBrace

@@ -30,6 +30,8 @@ pub enum ItemKind {
     },
     /// `use A08 as Ticket { … }`
     Use(UseItem),
+    /// `from "3f9a2c7104be" { … }`
+    From(FromItem),
     Actor(ActorItem),
     Subject(SubjectItem),
     /// `blob NAME`: content addressed by its hash; the name is the type of a digest

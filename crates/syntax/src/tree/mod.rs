@@ -5,6 +5,7 @@
 //! named in a diagnostic.
 
 mod composition;
+mod earlier;
 mod expr;
 mod item;
 mod operation;
@@ -13,6 +14,7 @@ mod stmt;
 mod view;
 
 pub use composition::*;
+pub use earlier::*;
 pub use expr::*;
 pub use item::*;
 pub use operation::*;

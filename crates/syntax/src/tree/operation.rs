@@ -12,7 +12,7 @@ pub struct OperationItem {
     pub params: Vec<Param>,
     pub guard: Vec<Clause>,
     pub body: OperationBody,
-    /// from the actor to the closing bracket
+    /// from the actor to the closing bracket; of a handler, from the event to the end of its guard
     pub head: Span,
 }
 
@@ -30,6 +30,32 @@ pub enum OperationKind {
     },
     Effect,
     Read,
+    /// `on Tickets.BookingConfirmed(…)`: what calls it; without a design, an event of this one. The actor is
+    /// [`EVENT_ACTOR`], the name is made of the event.
+    Event {
+        of: Option<Name>,
+        event: Name,
+    },
+}
+
+/// The actor of every handler, which nobody declares.
+pub const EVENT_ACTOR: &str = "event";
+
+/// What the handler of an event is called: `on_booking_confirmed`, `on_tickets_booking_confirmed`.
+pub fn handler_name(of: Option<&str>, event: &str) -> String {
+    let mut name = String::from("on");
+    for part in of.into_iter().chain([event]) {
+        let letters: Vec<char> = part.chars().collect();
+        for (at, letter) in letters.iter().enumerate() {
+            let begins = at == 0 || letter.is_uppercase() && !letters[at - 1].is_uppercase();
+            let word = begins && letters[at.saturating_sub(1)] != '_' || at == 0;
+            if word {
+                name.push('_');
+            }
+            name.extend(letter.to_lowercase());
+        }
+    }
+    name
 }
 
 /// `limit 5 per 1m per me` after the head of a step or a read: how often one caller may call it
@@ -41,7 +67,7 @@ pub struct Rate {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OperationBody {
-    /// step and repair: `{ statements }`
+    /// step, repair and handler: `{ statements }`
     Statements(Block),
     /// effect: `{ call … on ok(answer) { … } on refused { … } on unknown { … } }`
     Effect(EffectBody),

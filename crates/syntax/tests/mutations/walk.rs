@@ -75,6 +75,10 @@ impl Walked {
                 }
                 subject.states.iter().for_each(|state| self.state(state));
             }
+            ItemKind::From(from) => {
+                self.spans.push(from.version.span);
+                from.lines.iter().for_each(|line| self.earlier_line(line));
+            }
             ItemKind::Blob { name } => self.name(name),
             ItemKind::Define(define) => {
                 self.params(&define.params);
@@ -109,6 +113,26 @@ impl Walked {
             }
             ItemKind::Check(check) => check.entries.iter().for_each(|entry| self.entry(entry)),
             ItemKind::Error => self.errors += 1,
+        }
+    }
+
+    fn earlier_line(&mut self, line: &FromLine) {
+        self.spans.push(line.span);
+        match &line.kind {
+            FromLineKind::Rename { path, to } => {
+                path.iter().for_each(|name| self.name(name));
+                self.name(to);
+            }
+            FromLineKind::Default { path, value } => {
+                path.iter().for_each(|name| self.name(name));
+                self.expr(value);
+            }
+            FromLineKind::Convert { path, params, value } => {
+                path.iter().for_each(|name| self.name(name));
+                self.params(params);
+                self.expr(value);
+            }
+            FromLineKind::Error => self.errors += 1,
         }
     }
 

@@ -273,6 +273,22 @@ fn heads_have_parameters_and_modifiers() {
 }
 
 #[test]
+fn a_handler_is_called_after_its_event() {
+    let handler =
+        operation("on Tickets.BookingConfirmed(b: new Bill, seat: text) { x: a } { c := b }");
+    let OperationKind::Event { of: Some(of), event } = &handler.kind else {
+        panic!("not a handler of another design's event: {handler:?}");
+    };
+    assert_eq!((of.text.as_str(), event.text.as_str()), ("Tickets", "BookingConfirmed"));
+    assert_eq!(handler.name.text, "on_tickets_booking_confirmed");
+    assert_eq!((handler.params.len(), handler.guard.len()), (2, 1));
+    let plain = operation("on Done(x: X) { y := 1 }");
+    assert!(matches!(plain.kind, OperationKind::Event { of: None, .. }));
+    assert_eq!((plain.name.text.as_str(), plain.guard.len()), ("on_done", 0));
+    assert!(matches!(plain.body, OperationBody::Statements(block) if block.statements.len() == 1));
+}
+
+#[test]
 fn statements_need_no_separator() {
     let body = |text: &str| match operation(&format!("step a[b] {{ {text} }}")).body {
         OperationBody::Statements(block) => show_block(&block),
@@ -353,6 +369,13 @@ fn the_small_items() {
         matches!(item("archetype I02 Claim"), ItemKind::Archetype { id, title: None, .. } if id.text == "I02")
     );
     assert!(matches!(item("use A08 as Ticket"), ItemKind::Use(used) if used.noun.text == "Ticket"));
+    let text = "from \"3f9a2c71\" { rename A.b as c default S.d = 1 convert S.e(f: int) = f * 2 }";
+    assert!(matches!(item(text), ItemKind::From(from) if from.version.value == "3f9a2c71"
+        && from.lines.len() == 3
+        && matches!(&from.lines[0].kind, FromLineKind::Rename { path, to }
+            if path.len() == 2 && to.text == "c")
+        && matches!(&from.lines[2].kind, FromLineKind::Convert { params, value, .. }
+            if params.len() == 1 && show(value) == "(Multiply f 2)")));
     assert!(matches!(item("blob Layer"), ItemKind::Blob { name } if name.text == "Layer"));
     assert!(
         matches!(item("define p(x: int) = x + 1"), ItemKind::Define(d) if show(&d.body) == "(Add x 1)")
