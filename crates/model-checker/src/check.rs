@@ -5,8 +5,10 @@ use std::time::Instant;
 
 use design::model::Design;
 
+use crate::already::Already;
 use crate::clock::Scaled;
 use crate::failures::Judge;
+use crate::free::named_anywhere;
 use crate::group::{Base, Group, Groups};
 use crate::machine::Machine;
 use crate::options::beside;
@@ -29,29 +31,34 @@ pub fn check(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, WorldError> {
     if design.worlds.is_empty() {
-        check_world(design, options, progress)
+        let mut already = Already::nothing(design, named_anywhere(design));
+        check_world(design, options, &mut already, progress)
     } else {
         several::check_worlds(design, options, progress)
     }
 }
 
-/// Explores the default world alone.
+/// Explores the default world alone. `already`: what was seen before, and then what is seen here, too.
 pub(crate) fn check_world(
     design: &Design,
     options: &Options,
+    already: &mut Already,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, WorldError> {
     let started = Instant::now();
     let searches = RefCell::new(Vec::new());
-    let mut whole = Scaled::of(design, options.regions);
+    let mut design = design.clone();
     if let Some(faults) = &options.faults {
-        whole.design.world.faults.clone_from(faults);
+        design.world.faults.clone_from(faults);
     }
+    let design = &design;
+    let whole = Scaled::of(design, options.regions);
     // Taken off once: all searches together have what is left.
     let max_memory = options.max_memory - ALLOWANCE.min(options.max_memory / 2);
     let options = &Options { faults: None, max_memory, ..options.clone() };
-    let groups = Groups { whole: &whole, options, searches: &searches };
+    let groups = Groups { whole: &whole, options, searches: &searches, already };
     let base = groups.explore(progress)?;
+    base.tell(&whole.design, already);
     let goals = base.goals(&whole.design);
     let rest = beside(options, base.bytes());
     let judge =
@@ -64,9 +71,12 @@ pub(crate) fn check_world(
     }
     let (witnesses, unwitnessed) =
         if options.witnesses { witnesses(&base, &whole.design) } else { (vec![], vec![]) };
+    let paths = witnesses.iter().filter(|seen| seen.kind == WitnessKind::Path);
+    paths.for_each(|seen| already.saw_route(seen.what.clone()));
     let wanted = options.free && options.failures && base.closed();
     let small = base.states() <= free::STATES_MAX;
-    let free = if wanted && small { free::clauses(&judge, progress)? } else { Vec::new() };
+    let free =
+        if wanted && small { free::clauses(&judge, &already.named, progress)? } else { Vec::new() };
     let mut world = world(&whole, &base, options);
     for note in base.groups.iter().flat_map(|group| &group.run.notes) {
         if !world.notes.contains(note) {
@@ -100,7 +110,7 @@ fn world(whole: &Scaled, base: &Base, options: &Options) -> WorldSummary {
     if let [Group { run, .. }] = &base.groups[..]
         && run.machine.left.none
     {
-        let mut world = summary(&run.machine, run.bounds_of_world(), &run.barred);
+        let mut world = summary(&run.machine, run.bounds_of_world(), &run.barred, &[&run.machine]);
         world.symmetry.extend_from_slice(&first.notes);
         return world;
     }
@@ -123,9 +133,10 @@ fn world(whole: &Scaled, base: &Base, options: &Options) -> WorldSummary {
         false => Network::OneByOne,
     };
     let machine = Machine::new(whole, &[], options, true, &barred, network);
+    let clocks: Vec<&Machine> = base.groups.iter().map(|group| &group.run.machine).collect();
     let mut world = match &machine {
-        Ok(machine) => summary(machine, cut, &barred),
-        Err(_) => summary(&first.run.machine, cut, &first.run.barred),
+        Ok(machine) => summary(machine, cut, &barred, &clocks),
+        Err(_) => summary(&first.run.machine, cut, &first.run.barred, &clocks),
     };
     world.symmetry.clear();
     world.fairness.clear();

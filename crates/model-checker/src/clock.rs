@@ -4,8 +4,10 @@
 //! divided so finely that each stored time has a place of its own between two whole numbers of units;
 //! only the order of these places is kept. Else a unit is so many steps, and a tick is one step.
 
+use std::iter;
+
 use design::Scale;
-use design::model::{Const, Design, ExprKind, Range, Type, Values, visit};
+use design::model::{Const, Design, Expr, ExprKind, Fault, Range, Type, Values, visit};
 use engine::Word;
 
 use crate::slice::{LeftOut, Slice, project};
@@ -61,12 +63,25 @@ impl Clock {
         bounds
     }
 
-    /// What each duration of the design is, in words; empty where the design writes none.
-    pub(crate) fn mapping(&self) -> Vec<String> {
-        let durations = self.scale.durations.iter();
-        durations
-            .map(|(ms, units)| format!("{} is {units}", design::model::duration_text(*ms)))
-            .collect()
+    /// So many words a duration is. One that nobody asks for here is not told apart from the next longer one.
+    fn words(&self, milliseconds: i64) -> Word {
+        let known = &self.scale.durations;
+        let next = known.partition_point(|(ms, _)| *ms < milliseconds.abs());
+        let units = match known.get(next).or(known.last()) {
+            _ if milliseconds == 0 => 0,
+            Some((_, units)) => *units,
+            None => 1,
+        };
+        units * milliseconds.signum() * self.per_unit
+    }
+
+    /// Does it tell the same durations apart with fewer units, or exactly where the other does not?
+    fn is_better_than(&self, other: &Clock) -> bool {
+        let worse =
+            self.loses_ranges && !other.loses_ranges || !self.scale.exact && other.scale.exact;
+        let fewer = |(ms, units): &(i64, i64)| units * other.per_unit < other.words(*ms);
+        let exact = self.scale.exact && !other.scale.exact;
+        !worse && (exact || self.scale.durations.iter().any(fewer))
     }
 
     /// A duration as one would say it.
@@ -93,13 +108,17 @@ pub(crate) struct Scaled {
     /// of a slice: the whole design, which says what values there are
     pub(crate) whole: Option<Box<Design>>,
     pub(crate) left: LeftOut,
+    /// With durations as they are written, for slices with a clock of their own; none: there are no such slices.
+    written: Option<Box<Design>>,
 }
 
 impl Scaled {
     pub(crate) fn of(design: &Design, by_region: bool) -> Scaled {
         let clock = Clock::of(design, by_region);
+        let own = clock.regions && !counts_units(design);
+        let written = own.then(|| Box::new(without_units(design, &clock.scale)));
         let design = in_words(design, &clock);
-        Scaled { design, clock, whole: None, left: LeftOut::nothing() }
+        Scaled { design, clock, whole: None, left: LeftOut::nothing(), written }
     }
 
     /// In fixed steps, each so many words long.
@@ -107,20 +126,50 @@ impl Scaled {
         let mut clock = Clock::of(design, false);
         clock.per_unit *= words;
         let design = in_words(design, &clock);
-        Scaled { design, clock, whole: None, left: LeftOut::nothing() }
+        Scaled { design, clock, whole: None, left: LeftOut::nothing(), written: None }
     }
 
-    /// Another design on the same clock.
-    pub(crate) fn with(&self, design: Design) -> Scaled {
+    /// The same, of which one thing stands for several. It has no slices.
+    pub(crate) fn reduced(&self, design: Design) -> Scaled {
         let whole = self.whole.clone();
-        Scaled { design, clock: self.clock.clone(), whole, left: self.left.clone() }
+        Scaled { design, clock: self.clock.clone(), whole, left: self.left.clone(), written: None }
     }
 
-    /// A part of the design, on the same clock.
+    /// With one invariant more, made of this one; its number is the last. None: nothing can be made of it.
+    pub(crate) fn with_goal(&self, of: u32, make: &dyn Fn(&mut Expr) -> bool) -> Option<Scaled> {
+        let mut all = self.clone();
+        for design in iter::once(&mut all.design).chain(all.written.as_deref_mut()) {
+            let mut goal = design.invariants[of as usize].clone();
+            if !make(&mut goal.body) {
+                return None;
+            }
+            design.invariants.push(goal);
+        }
+        Some(all)
+    }
+
+    /// A part of the design. Where its own durations alone make a better clock, it has that one.
     pub(crate) fn slice(&self, slice: &Slice) -> Scaled {
+        if let Some(own) = self.on_its_own_clock(slice) {
+            return own;
+        }
         let (design, left) = project(&self.design, slice);
         let whole = Some(Box::new(self.design.clone()));
-        Scaled { design, clock: self.clock.clone(), whole, left }
+        Scaled { design, clock: self.clock.clone(), whole, left, written: None }
+    }
+
+    /// What a part does at which time depends on its own durations only. They are often fewer, and then it
+    /// takes fewer units to tell them apart.
+    fn on_its_own_clock(&self, slice: &Slice) -> Option<Scaled> {
+        let written = self.written.as_deref()?;
+        let (part, mut left) = project(written, slice);
+        let clock = Clock::of(&part, true);
+        if !clock.is_better_than(&self.clock) {
+            return None;
+        }
+        left.own_clock = true;
+        let whole = Some(Box::new(in_words(written, &clock)));
+        Some(Scaled { design: in_words(&part, &clock), clock, whole, left, written: None })
     }
 
     /// The design that says what values there are.
@@ -129,8 +178,49 @@ impl Scaled {
     }
 }
 
+/// Does the world say more in units than which values a parameter has?
+fn counts_units(design: &Design) -> bool {
+    let world = &design.world;
+    let bounded = world.bounds.iter().any(|bound| {
+        let attribute = &design.subjects[bound.subject.index()].attributes[bound.attr.index()];
+        *attribute.ty.required() == Type::Duration
+    });
+    let steps = world.faults.iter().any(|setting| setting.fault == Fault::ClockStep);
+    bounded || steps || world.horizon.is_some()
+}
+
+/// With durations instead of units, where a unit is so many milliseconds.
+fn without_units(design: &Design, scale: &Scale) -> Design {
+    let mut design = design.clone();
+    let Some(unit) = scale.unit else { return design };
+    let world = &mut design.world;
+    let given = world.params.iter_mut().flatten().chain(world.answers.iter_mut().flatten());
+    given.for_each(|values| in_milliseconds(values, unit));
+    design
+}
+
+fn in_milliseconds(values: &mut Values, unit: i64) {
+    match values {
+        Values::Units(low, high) => {
+            let units = i64::from(*low)..=i64::from(*high);
+            *values = Values::Listed(units.map(|n| Const::Duration(n * unit)).collect());
+        }
+        Values::OrNull(inner) | Values::SetOf(inner, _) | Values::ListOf(inner, _) => {
+            in_milliseconds(inner, unit);
+        }
+        Values::Listed(_)
+        | Values::Opaque(_)
+        | Values::Range(..)
+        | Values::Whole
+        | Values::Refs(_)
+        | Values::Principals
+        | Values::PrincipalsOf(_)
+        | Values::Irrelevant => {}
+    }
+}
+
 fn in_words(design: &Design, clock: &Clock) -> Design {
-    let words = |milliseconds: i64| clock.scale.units(milliseconds) * clock.per_unit;
+    let words = |milliseconds: i64| clock.words(milliseconds);
     let mut design = design.clone();
     // what is measured is not explored
     let failures = std::mem::take(&mut design.failures);
@@ -198,7 +288,7 @@ fn loses_ranges(design: &Design, scale: &Scale) -> bool {
 fn lower_values(values: &mut Values, ty: &Type, clock: &Clock) {
     match values {
         Values::Listed(list) => list.iter_mut().for_each(|value| {
-            lower(value, &|milliseconds| clock.scale.units(milliseconds) * clock.per_unit);
+            lower(value, &|milliseconds| clock.words(milliseconds));
         }),
         Values::Units(low, high) => {
             let units = Word::from(*low)..=Word::from(*high);

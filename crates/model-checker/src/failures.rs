@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use design::model::{
-    ClauseRef, Const, Design, Expr, ExprKind, Failure, FailureProof, Goal, Invariant, OperationId,
+    ClauseRef, Const, Design, Expr, ExprKind, Failure, FailureProof, Goal, OperationId,
     OperationKind, Protection, Type,
 };
 
@@ -72,12 +72,11 @@ impl Judge<'_> {
                         let run =
                             self.without(&arm, protections, &goals, false, self.options, progress)?;
                         verdict.arm = Some(run.result());
-                        verdict.status = self.status(&run, protections, *breaks, progress)?;
+                        let title = &failure.title;
+                        verdict.status =
+                            self.status(&run, title, protections, *breaks, progress)?;
                     }
-                    if let FailureStatus::Redundant { covered_by } = &verdict.status {
-                        let added = self.whole.design.uses.iter().flat_map(|used| &used.added);
-                        verdict.covered = added.into_iter().any(|held| covered_by.contains(held));
-                    }
+                    verdict.covered = self.is_covered(&failure.title, &verdict.status);
                     if let FailureStatus::LoadBearing(trace) = &verdict.status {
                         verdict.restates =
                             restates::its_guard(&self.whole.design, protections, *breaks, trace);
@@ -87,6 +86,32 @@ impl Judge<'_> {
             verdicts.push(verdict);
         }
         Ok(())
+    }
+
+    /// A failure that shows nothing here because of what this design changes: one that an added clause covers, or
+    /// one of what is used, which shows it by itself.
+    fn is_covered(&self, title: &str, status: &FailureStatus) -> bool {
+        match status {
+            FailureStatus::Redundant { covered_by } => {
+                covered_by.iter().any(|held| self.is_added(held)) || self.is_of_used(title)
+            }
+            FailureStatus::Vacuous { .. } => self.is_of_used(title),
+            _ => false,
+        }
+    }
+
+    /// Is it a failure of something that the design uses?
+    fn is_of_used(&self, title: &str) -> bool {
+        self.whole.design.uses.iter().any(|used| {
+            let rest = title.strip_prefix(&*used.scope.replace('_', " "));
+            rest.is_some_and(|rest| rest.starts_with(": "))
+        })
+    }
+
+    /// Does the design add this to something that it uses?
+    fn is_added(&self, name: &str) -> bool {
+        let mut added = self.whole.design.uses.iter().flat_map(|used| &used.added);
+        added.any(|held| held == name)
     }
 
     /// A goal that does not hold as written shows nothing by breaking without a clause.
@@ -104,6 +129,7 @@ impl Judge<'_> {
     fn status(
         &self,
         run: &Run,
+        title: &str,
         protections: &[Protection],
         goal: Goal,
         progress: &mut dyn FnMut(&Progress),
@@ -113,7 +139,7 @@ impl Judge<'_> {
             Outcome::Unknown(why) => FailureStatus::Unknown { why },
             Outcome::Untold => FailureStatus::Unknown { why: NOT_REPLAYED.into() },
             Outcome::Holds(bounds) if bounds.is_empty() => {
-                self.why_not(run, protections, goal, progress)?
+                self.why_not(run, title, protections, goal, progress)?
             }
             Outcome::Holds(bounds) => FailureStatus::Unknown {
                 why: format!(
@@ -136,16 +162,26 @@ impl Judge<'_> {
         options: &Options,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Run, WorldError> {
-        let (whole, searches) = (self.whole, self.searches);
-        let alone =
-            Alone { whole, protections, name, goals, symmetric: true, one_is_enough, searches };
+        let alone = self.alone(name, protections, goals, one_is_enough);
         Ok(alone.answer(options, progress)?.run)
+    }
+
+    fn alone<'g>(
+        &'g self,
+        name: &'g str,
+        protections: &'g [Protection],
+        goals: &'g [Goal],
+        one_is_enough: bool,
+    ) -> Alone<'g> {
+        let (whole, searches) = (self.whole, self.searches);
+        Alone { whole, protections, name, goals, symmetric: true, one_is_enough, searches }
     }
 
     /// The goal holds without the protection too.
     fn why_not(
         &self,
         run: &Run,
+        title: &str,
         protections: &[Protection],
         goal: Goal,
         progress: &mut dyn FnMut(&Progress),
@@ -157,13 +193,22 @@ impl Judge<'_> {
             return Ok(FailureStatus::Vacuous { why });
         }
         let mut covered_by = Vec::new();
-        for other in others(&self.whole.design) {
-            if protections.contains(&other) {
+        let goals = [goal];
+        let of_used = self.is_of_used(title);
+        let happens = self.alone("", protections, &goals, false).operations(self.options);
+        for (operation, other) in others(&self.whole.design) {
+            // What does not happen where the goal is judged takes nothing away from it.
+            let elsewhere = happens.get(operation.index()) == Some(&false);
+            if protections.contains(&other) || elsewhere {
+                continue;
+            }
+            let name = protection_name(&self.whole.design, &other);
+            // What is used shows its failures by itself: here only what was added can make a difference.
+            if of_used && !self.is_added(&name) {
                 continue;
             }
             let mut both = protections.to_vec();
             both.push(other.clone());
-            let name = protection_name(&self.whole.design, &other);
             let arm = format!("without {name} as well");
             let run = self.without(&arm, &both, &[goal], false, self.options, progress)?;
             if let Outcome::Fails(_) = run.outcome(goal) {
@@ -212,27 +257,11 @@ impl Judge<'_> {
                 return Ok((!waits).then(|| format!("nothing ever waits for `{name}`")));
             }
         };
-        let held = &self.whole.design.invariants[at as usize];
-        let mut body = held.body.clone();
-        if !hollow(&mut body) {
-            return Ok(None);
-        }
-        let mut design = self.whole.design.clone();
-        design.invariants.push(Invariant { body, ..held.clone() });
-        let number = design.invariants.len() as u32 - 1;
-        let whole = self.whole.with(design);
+        let Some(whole) = self.whole.with_goal(at, &hollow) else { return Ok(None) };
+        let number = whole.design.invariants.len() as u32 - 1;
         let goals = [Goal::Invariant(number)];
         let arm = format!("is {name} empty");
-        let searches = self.searches;
-        let alone = Alone {
-            whole: &whole,
-            protections,
-            name: &arm,
-            goals: &goals,
-            symmetric: true,
-            one_is_enough: false,
-            searches,
-        };
+        let alone = Alone { whole: &whole, ..self.alone(&arm, protections, &goals, false) };
         let run = alone.answer(self.options, progress)?.run;
         let empty = matches!(run.outcome(Goal::Invariant(number)), Outcome::Holds(_));
         Ok(empty.then(|| format!("what `{name}` speaks of never comes to be")))
@@ -266,19 +295,20 @@ fn hollow(expr: &mut Expr) -> bool {
     }
 }
 
-/// Every named clause and every repair.
-fn others(design: &Design) -> Vec<Protection> {
+/// Every named clause and every repair, each with the operation that it is part of.
+fn others(design: &Design) -> Vec<(OperationId, Protection)> {
     let mut list = Vec::new();
     for (index, operation) in design.operations.iter().enumerate() {
         let id = OperationId::of(index);
         for clause in 0..operation.guard.len() as u32 {
             // The guard of a repair says when it is due.
             if !matches!(operation.kind, OperationKind::Repair { .. }) {
-                list.push(Protection::Clause { operation: id, clause: ClauseRef::Named(clause) });
+                let clause = ClauseRef::Named(clause);
+                list.push((id, Protection::Clause { operation: id, clause }));
             }
         }
         if matches!(operation.kind, OperationKind::Repair { .. }) {
-            list.push(Protection::Repair { operation: id });
+            list.push((id, Protection::Repair { operation: id }));
         }
     }
     list

@@ -1,5 +1,7 @@
 //! Clauses that nothing needs: each that no failure names is taken away once, and no goal breaks.
 
+use std::collections::BTreeSet;
+
 use design::model::{
     ClauseRef, Design, ExprKind, FailureProof, Goal, OperationKind, Protection, StmtKind, visit,
 };
@@ -17,8 +19,10 @@ pub(crate) const STATES_MAX: usize = 30_000;
 /// A search without a clause may be as large as the one with it, and this large in any case.
 const STATES_MIN: usize = 50_000;
 
+/// `elsewhere`: clauses that a failure of another world speaks of.
 pub(crate) fn clauses(
     judge: &Judge<'_>,
+    elsewhere: &BTreeSet<String>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Vec<FreeClause>, WorldError> {
     let design = &judge.whole.design;
@@ -31,6 +35,14 @@ pub(crate) fn clauses(
     }
     for protection in unnamed(design) {
         let clause = protection_name(design, &protection);
+        if elsewhere.contains(&clause) {
+            continue;
+        }
+        if !judge.base.touches_goals(&protection) {
+            // Whatever its operation does, no goal sees it.
+            free.push(FreeClause { clause, within: Vec::new(), known: true });
+            continue;
+        }
         if !refuses(judge, &clause) && is_told(design, &protection) {
             // What never refuses makes no difference.
             free.push(FreeClause { clause, within: judge.base.bounds(), known: true });
@@ -92,8 +104,8 @@ fn is_named(design: &Design, protection: &Protection) -> bool {
     })
 }
 
-/// Does a failure or a `defence` speak of this clause, whichever world it is judged in?
-pub(crate) fn is_named_anywhere(design: &Design, clause: &str) -> bool {
+/// The clauses that a failure or a `defence` speaks of, whichever world it is judged in.
+pub(crate) fn named_anywhere(design: &Design) -> BTreeSet<String> {
     let defended = design
         .defences
         .iter()
@@ -103,7 +115,7 @@ pub(crate) fn is_named_anywhere(design: &Design, clause: &str) -> bool {
             FailureProof::Without { protections, .. } => protections.clone(),
             FailureProof::Compiler { .. } | FailureProof::Measured { .. } => Vec::new(),
         });
-    defended.chain(without).any(|held| protection_name(design, &held) == clause)
+    defended.chain(without).map(|held| protection_name(design, &held)).collect()
 }
 
 /// Was the clause ever the first to refuse, as written?

@@ -3,20 +3,19 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use design::model::{Design, Goal, OperationId};
+use design::model::{Design, Goal, OperationId, Protection};
 
 use crate::alone::{Alone, FIRST};
+use crate::already::Already;
 use crate::arm::NEVER;
 use crate::clock::Scaled;
 use crate::design_parts::{goals, operations};
 use crate::islands::reduce;
 use crate::network::may_be_set;
 use crate::options::beside;
-use crate::protocols;
 use crate::report::WitnessKind;
 use crate::run::{NOT_REPLAYED, Outcome, Run, Wanted};
-use crate::slice::{Slice, groups, project};
-use crate::summary::summary;
+use crate::slice::{Slice, groups, pieces, project};
 use crate::world::plan::Network;
 use crate::{ArmResult, GoalVerdict, Options, Progress, Stop, Verdict, WorldError};
 
@@ -48,7 +47,7 @@ pub(crate) fn prepare(
         return Prepared { scaled, island: false, notes: Vec::new(), slice };
     }
     let (reduced, notes) = reduce(&scaled.design, &scaled.left);
-    Prepared { scaled: scaled.with(reduced), island: !notes.is_empty(), notes, slice }
+    Prepared { scaled: scaled.reduced(reduced), island: !notes.is_empty(), notes, slice }
 }
 
 /// Is nothing left out that would make a difference?
@@ -70,6 +69,14 @@ pub(crate) struct Group {
 }
 
 impl Group {
+    /// These verdicts in place of what was found here, if they are better.
+    fn take(&mut self, verdicts: Vec<GoalVerdict>, better: impl Fn(&GoalVerdict) -> bool) {
+        for verdict in verdicts.into_iter().filter(better) {
+            self.goals.retain(|held| held.goal != verdict.goal);
+            self.goals.push(verdict);
+        }
+    }
+
     /// Was something not seen that should be?
     fn misses_something(&self) -> bool {
         let defended = |at: usize| {
@@ -97,36 +104,85 @@ pub(crate) struct Groups<'a> {
     pub(crate) whole: &'a Scaled,
     pub(crate) options: &'a Options,
     pub(crate) searches: &'a RefCell<Vec<ArmResult>>,
+    /// what need not be looked for again
+    pub(crate) already: &'a Already,
 }
 
 impl Groups<'_> {
     pub(crate) fn explore(&self, progress: &mut dyn FnMut(&Progress)) -> Result<Base, WorldError> {
         let design = &self.whole.design;
         let watched = self.options.witnesses || self.options.failures;
-        let slices: Vec<Option<Slice>> = if self.options.slices {
-            let all: Vec<OperationId> = match watched {
-                true => operations(design).map(|(id, _)| id).collect(),
-                false => Vec::new(),
-            };
-            let together: Vec<Vec<OperationId>> = match watched {
-                true => {
-                    protocols::routes(design).iter().map(protocols::Route::operations).collect()
-                }
-                false => Vec::new(),
-            };
-            let wanted = goals(design, self.options.recovery);
-            groups(design, &wanted, &all, &together).into_iter().map(Some).collect()
-        } else {
-            vec![None]
+        let wanted = goals(design, self.options.recovery);
+        let (all, together) = match watched {
+            true => self.already.to_look_for(design, wanted.is_empty()),
+            false => (Vec::new(), Vec::new()),
+        };
+        let slices: Vec<Option<Slice>> = match self.options.slices {
+            true => groups(design, &wanted, &all, &together).into_iter().map(Some).collect(),
+            false => vec![None],
         };
         let mut base = Base { groups: Vec::new() };
         for slice in slices {
-            let left = beside(self.options, base.bytes());
-            // The searches after it have something, too.
-            let options = Options { max_memory: left.max_memory / 16 * 15, ..left };
-            base.groups.push(self.group(slice, &options, progress)?);
+            let options = self.rest(&base);
+            let all = slice.iter().flat_map(|slice| pieces(design, slice, &together));
+            let pieces: Vec<Slice> = all.collect();
+            if pieces.len() <= 1 {
+                base.groups.push(self.group(slice, &options, progress)?);
+                continue;
+            }
+            if let Some(group) = self.at_once(slice, &options, progress)? {
+                base.groups.push(group);
+                continue;
+            }
+            for piece in pieces {
+                let options = self.rest(&base);
+                base.groups.push(self.group(Some(piece), &options, progress)?);
+            }
         }
         Ok(base)
+    }
+
+    /// What is left of the memory. The searches after this one have something, too.
+    fn rest(&self, base: &Base) -> Options {
+        let left = beside(self.options, base.bytes());
+        Options { max_memory: left.max_memory / 16 * 15, ..left }
+    }
+
+    /// Explores a part that could be explored in pieces, if a small budget is enough for all of it.
+    fn at_once(
+        &self,
+        slice: Option<Slice>,
+        options: &Options,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Option<Group>, WorldError> {
+        if options.at_once == 0 {
+            return Ok(None);
+        }
+        let numbers = self.invariants_of(slice.as_ref(), options);
+        let small =
+            Options { max_states: options.max_states.min(options.at_once), ..options.clone() };
+        let group = self.search(slice.clone(), &numbers, &small, false, progress)?;
+        if group.run.explored.stop.is_some_and(Stop::is_budget) {
+            return Ok(None);
+        }
+        self.settle(group, slice.as_ref(), options, progress).map(Some)
+    }
+
+    fn wanted(&self, slice: Option<&Slice>, options: &Options) -> Vec<Goal> {
+        match slice {
+            Some(slice) => slice.goals.clone(),
+            None => goals(&self.whole.design, options.recovery),
+        }
+    }
+
+    fn invariants_of(&self, slice: Option<&Slice>, options: &Options) -> Vec<u32> {
+        invariants(&self.wanted(slice, options))
+    }
+
+    /// Could this invariant do with less than the slice?
+    fn could_do_with_less(&self, goal: u32, slice: Option<&Slice>, options: &Options) -> bool {
+        let goals = [Goal::Invariant(goal)];
+        slice.is_some_and(|all| self.alone(&goals).has_smaller_than(all, options))
     }
 
     /// Explores a part. Where some goal could do with less than that, first only as far as a small budget goes.
@@ -136,19 +192,12 @@ impl Groups<'_> {
         options: &Options,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Group, WorldError> {
-        let wanted = match &slice {
-            Some(slice) => slice.goals.clone(),
-            None => goals(&self.whole.design, options.recovery),
-        };
-        let numbers = invariants(&wanted);
-        let smaller = |goal: &u32| {
-            let goals = [Goal::Invariant(*goal)];
-            slice.as_ref().is_some_and(|all| self.alone(&goals).has_smaller_than(all, options))
-        };
+        let numbers = self.invariants_of(slice.as_ref(), options);
+        let less = |goal: &u32| self.could_do_with_less(*goal, slice.as_ref(), options);
+        let could_do_with_less = numbers.iter().any(less);
         let first = Options { max_states: options.max_states.min(FIRST), ..options.clone() };
-        let could_do_with_less = numbers.iter().any(smaller);
         let budget = if could_do_with_less { &first } else { options };
-        let mut group = self.search(slice.clone(), &numbers, budget, progress)?;
+        let mut group = self.search(slice.clone(), &numbers, budget, true, progress)?;
         if group.run.explored.stop == Some(Stop::States) && could_do_with_less {
             let mut verdicts = Vec::new();
             let rest = beside(options, group.run.explored.bytes());
@@ -159,13 +208,35 @@ impl Groups<'_> {
             let more = budget.max_states < options.max_states;
             if more && (untold || group.misses_something()) {
                 drop(group);
-                group = self.search(slice.clone(), &numbers, options, progress)?;
+                group = self.search(slice.clone(), &numbers, options, true, progress)?;
             }
-            for verdict in verdicts.into_iter().filter(|verdict| !verdict.is_unknown()) {
-                group.goals.retain(|held| held.goal != verdict.goal);
-                group.goals.push(verdict);
-            }
+            group.take(verdicts, |verdict| !verdict.is_unknown());
         }
+        self.settle(group, slice.as_ref(), options, progress)
+    }
+
+    /// What the search of a part does not tell: `recovers` and `leads_to`, and whether an invariant that holds
+    /// within bounds is proved in as little as it needs.
+    fn settle(
+        &self,
+        mut group: Group,
+        slice: Option<&Slice>,
+        options: &Options,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Group, WorldError> {
+        let bounded = |held: &GoalVerdict| match held.goal {
+            Goal::Invariant(at) if matches!(held.verdict, Verdict::Holds(_)) => Some(at),
+            _ => None,
+        };
+        let mut numbers: Vec<u32> = group.goals.iter().filter_map(bounded).collect();
+        numbers.retain(|goal| self.could_do_with_less(*goal, slice, options));
+        let max_states = options.max_states.min(group.run.explored.len());
+        let rest = Options { max_states, ..beside(options, group.run.explored.bytes()) };
+        for goals in self.alike(&numbers, options) {
+            let verdicts = self.by_itself(&goals, &rest, progress)?;
+            group.take(verdicts, |verdict| verdict.verdict == Verdict::Proved);
+        }
+        let wanted = self.wanted(slice, options);
         self.recoveries(&mut group, &wanted, options, progress)?;
         Ok(group)
     }
@@ -317,12 +388,13 @@ impl Groups<'_> {
         rest
     }
 
-    /// Everything of a part but `recovers` and `leads_to`.
+    /// Everything of a part but `recovers` and `leads_to`. `announce`: tell of violations as soon as they are found.
     fn search(
         &self,
         slice: Option<Slice>,
         invariants: &[u32],
         options: &Options,
+        announce: bool,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Group, WorldError> {
         let Prepared { scaled, island, notes, slice } = prepare(self.whole, slice, options, true);
@@ -333,7 +405,7 @@ impl Groups<'_> {
             witnesses: options.witnesses || options.failures,
             one_is_enough: false,
             symmetric: true,
-            announce: true,
+            announce,
             island,
             whole: self.whole,
             network: Network::Set,
@@ -342,7 +414,7 @@ impl Groups<'_> {
         };
         let run = Run::new(&scaled, &wanted, options, progress)?;
         if run.explored.len() == 0 {
-            let cut = summary(&run.machine, run.bounds_of_world(), &run.barred).cut;
+            let cut = run.bounds_of_world();
             let what = cut.into_iter().next().unwrap_or_else(|| "the world".into());
             return Err(WorldError::StartsOutside { what });
         }
@@ -390,6 +462,31 @@ fn verdict(outcome: Outcome) -> Verdict {
 }
 
 impl Base {
+    /// Operations of which everything was seen here need not be looked for in another world.
+    pub(crate) fn tell(&self, design: &Design, already: &mut Already) {
+        for (id, _) in operations(design) {
+            let seen = |group: &Group| {
+                let Some(watch) = &group.run.watch else { return false };
+                let mut list = watch.list.iter().zip(&group.run.found.witnessed);
+                let own = |of: u32| of as usize == id.index();
+                group.has_all(&[id])
+                    && list.all(|((_, what, of), depth)| {
+                        !own(*of) || *depth != NEVER || watch.defended.contains(what)
+                    })
+            };
+            if self.groups.iter().any(seen) {
+                already.saw(id);
+            }
+        }
+    }
+
+    /// Does this clause stand where some goal sees what comes of it?
+    pub(crate) fn touches_goals(&self, protection: &Protection) -> bool {
+        let Protection::Clause { operation, .. } = *protection else { return true };
+        let sees = |group: &Group| !group.goals.is_empty() && group.has_all(&[operation]);
+        self.groups.iter().any(sees)
+    }
+
     /// In the order written.
     pub(crate) fn goals(&self, design: &Design) -> Vec<GoalVerdict> {
         let all = goals(design, true);

@@ -5,6 +5,7 @@
 //! `docs/checker.md`.
 
 mod alone;
+mod already;
 mod arm;
 mod check;
 mod clock;

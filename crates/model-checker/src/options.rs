@@ -31,6 +31,9 @@ pub struct Options {
     pub free: bool,
     /// goals are explored in what they read, not in the whole design
     pub slices: bool,
+    /// Goals that have state in common are explored at once, up to so many states; what has more is explored in
+    /// pieces.
+    pub at_once: usize,
     /// Where a slice is large, clauses that read other records are left open, for invariants. Off unless one
     /// asks for it.
     pub open: bool,
@@ -51,6 +54,7 @@ impl Default for Options {
             regions: true,
             free: true,
             slices: true,
+            at_once: 400_000,
             open: false,
         }
     }

@@ -100,7 +100,7 @@ pub(crate) fn action(machine: &Machine, initial: &[Word], step: &Step<'_>) -> Op
             let plan = &machine.plan.sent[plan as usize];
             Some(Action::Message(plan.operation, plan.rows[at as usize].clone()))
         }
-        Move::Deliver { plan, at, how, .. } if !how.has(How::DOUBLED) => {
+        Move::Deliver { plan, at, how, .. } if !how.has(How::DOUBLED.and(How::AGAIN)) => {
             let plan = &machine.plan.messages[plan as usize];
             let slot = (plan.first + plan.stride * at) as usize;
             let block = words[slot..slot + plan.stride as usize].to_vec();

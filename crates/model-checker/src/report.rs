@@ -133,7 +133,8 @@ pub struct FailureVerdict {
     /// It breaks in the very step whose clause was taken away, and the goal reads what the clause reads: it
     /// says the same once more.
     pub restates: bool,
-    /// It is redundant because of a clause that the design adds to what it uses.
+    /// It shows nothing because of what the design changes in what it uses: a clause that it adds, a step that it
+    /// hides or replaces.
     pub covered: bool,
     /// the exploration without the protection, if there was one
     pub arm: Option<ArmResult>,
@@ -168,7 +169,8 @@ impl FailureVerdict {
         match &self.status {
             FailureStatus::LoadBearing(_) => !self.in_depth,
             FailureStatus::Redundant { .. } => self.in_depth || self.covered,
-            FailureStatus::Vacuous { .. } | FailureStatus::Unknown { .. } => false,
+            FailureStatus::Vacuous { .. } => self.covered,
+            FailureStatus::Unknown { .. } => false,
             FailureStatus::Compiler { .. } | FailureStatus::Measured => true,
         }
     }

@@ -1,7 +1,7 @@
 //! What a history of a slice, or of messages kept as a set, says of the whole design with its messages one by
 //! one: a script for the search in `guided`.
 
-use design::model::{Goal, OperationId};
+use design::model::{Goal, OperationId, Type};
 use engine::Word;
 use rustc_hash::FxHashSet;
 
@@ -137,7 +137,11 @@ fn told<'a>(slice: &Machine, step: &'a TraceStep) -> Told<'a> {
     let params = step.params.iter().filter(|(name, _)| {
         declared.is_none_or(|(id, operation)| {
             let param = operation.params.iter().find(|param| param.name == *name);
-            param.is_none_or(|param| !slice.left.params.contains(&(id, param.local)))
+            param.is_none_or(|param| {
+                let by_the_clock = matches!(param.ty.required(), Type::Duration | Type::Time);
+                let makes_a_difference = !slice.left.params.contains(&(id, param.local));
+                makes_a_difference && !(slice.left.own_clock && by_the_clock)
+            })
         })
     });
     let personal = step.operation.is_none_or(|id| {

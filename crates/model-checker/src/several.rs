@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use design::model::{Design, FailureProof, OneWorld};
 
+use crate::already::Already;
 use crate::check::check_world;
-use crate::free::is_named_anywhere;
+use crate::free::named_anywhere;
 use crate::{
     FailureVerdict, FreeClause, GoalVerdict, Options, Progress, Report, Verdict, WorldError,
     WorldReport,
@@ -17,18 +18,34 @@ pub(crate) fn check_worlds(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, WorldError> {
     let started = Instant::now();
-    let mut explored = Vec::new();
-    for one in design.each_world() {
-        let name = one.name.clone();
-        let report = check_world(&one.design, options, &mut |at| {
-            progress(&Progress { arm: titled(name.as_deref(), &at.arm), ..at.clone() });
-        });
-        let report = report.map_err(|why| match &name {
-            Some(name) => WorldError::Within { world: name.clone(), why: Box::new(why) },
-            None => why,
-        })?;
-        explored.push((one, report));
+    let mut worlds: Vec<(OneWorld, Option<Report>)> =
+        design.each_world().into_iter().map(|one| (one, None)).collect();
+    // What is used comes first, with what its goals need alone: what is seen there to happen need not be looked
+    // for in the larger world of the design.
+    let of_use = |one: &OneWorld| {
+        let name = one.name.as_deref().unwrap_or_default();
+        design.uses.iter().any(|used| used.scope == name)
+    };
+    let named = named_anywhere(design);
+    let mut already = Already::nothing(design, named.clone());
+    for used in [true, false] {
+        for (one, report) in worlds.iter_mut().filter(|(one, _)| of_use(one) == used) {
+            let name = one.name.clone();
+            // Worlds that the author wrote are explored whole.
+            let mut anew = Already::nothing(design, named.clone());
+            let seen = if used || name.is_none() { &mut already } else { &mut anew };
+            seen.goals_alone = used;
+            let done = check_world(&one.design, options, seen, &mut |at| {
+                progress(&Progress { arm: titled(name.as_deref(), &at.arm), ..at.clone() });
+            });
+            *report = Some(done.map_err(|why| match &name {
+                Some(name) => WorldError::Within { world: name.clone(), why: Box::new(why) },
+                None => why,
+            })?);
+        }
     }
+    let explored: Vec<(OneWorld, Report)> =
+        worlds.into_iter().filter_map(|(one, report)| Some((one, report?))).collect();
     let mut report = join(design, explored);
     report.seconds = started.elapsed().as_secs_f64();
     Ok(report)
@@ -141,6 +158,7 @@ fn free(design: &Design, explored: &[(OneWorld, Report)]) -> Vec<FreeClause> {
             true
         });
     }
-    free.retain(|held| !is_named_anywhere(design, &held.clause));
+    let named = named_anywhere(design);
+    free.retain(|held| !named.contains(&held.clause));
     free
 }

@@ -1,5 +1,7 @@
 //! The world that was explored, in words: every bound of the verdict.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use design::model::{ActorId, Const, Fault, OperationId, StateKind, Type, Values};
 
 use crate::WorldSummary;
@@ -9,8 +11,14 @@ use crate::world::sizes::{list_room, setting};
 use crate::world::slots::Codec;
 use crate::world::sorts::SortDomain;
 
-/// `cut`: what the world had no room for. `barred`: sorts that ranks did not do for.
-pub(crate) fn summary(machine: &Machine, cut: Vec<String>, barred: &[usize]) -> WorldSummary {
+/// `cut`: what the world had no room for. `barred`: sorts that ranks did not do for. `clocks`: what was explored, each
+/// with its clock.
+pub(crate) fn summary(
+    machine: &Machine,
+    cut: Vec<String>,
+    barred: &[usize],
+    clocks: &[&Machine],
+) -> WorldSummary {
     let design = &machine.design;
     let mut summary = WorldSummary::default();
     for (index, subject) in design.subjects.iter().enumerate() {
@@ -63,7 +71,11 @@ pub(crate) fn summary(machine: &Machine, cut: Vec<String>, barred: &[usize]) -> 
         summary.faults.push(match budget {
             Some(budget) => format!("{} (at most {budget})", fault.name()),
             None if is_implied(&machine.design, *fault) => {
-                format!("{} (always, where there are caches)", fault.name())
+                let place = match fault {
+                    Fault::DoubledEvent => "an event calls something",
+                    _ => "there are caches",
+                };
+                format!("{} (always, where {place})", fault.name())
             }
             None => fault.name().into(),
         });
@@ -88,15 +100,9 @@ pub(crate) fn summary(machine: &Machine, cut: Vec<String>, barred: &[usize]) -> 
         let entries = setting(design, "log", 3);
         summary.settings.push(format!("entries of a log: {entries}"));
     }
-    if machine.has_time() {
-        summary.time = machine.clock.mapping();
-        let words = |units: i64| machine.clock.show(units * machine.clock.per_unit);
-        summary.settings.push(format!(
-            "times are told apart from now-{} to now+{}",
-            words(settings.horizon),
-            words(settings.duration_max)
-        ));
-    }
+    let (mapping, far) = times(clocks);
+    summary.time = mapping;
+    summary.settings.extend(far);
     summary.symmetry = machine.symmetry_notes.clone();
     for (number, sort) in machine.universe.sorts.list.iter().enumerate() {
         let held_in_truth = sort.places.iter().filter_map(|place| match place {
@@ -134,6 +140,31 @@ pub(crate) fn summary(machine: &Machine, cut: Vec<String>, barred: &[usize]) -> 
     summary.fairness = fairness(machine);
     summary.fairness_of_leads = fairness_of_leads(machine);
     summary
+}
+
+/// What the clocks of some searches make of each duration, and how far they tell times apart.
+fn times(machines: &[&Machine]) -> (Vec<String>, Option<String>) {
+    let mut durations: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
+    let mut apart: Vec<String> = Vec::new();
+    for machine in machines.iter().filter(|machine| machine.has_time()) {
+        let (clock, settings) = (&machine.clock, &machine.settings);
+        for (milliseconds, units) in &clock.scale.durations {
+            durations.entry(*milliseconds).or_default().insert(*units);
+        }
+        let words = |units: i64| clock.show(units * clock.per_unit);
+        let far =
+            format!("now-{} to now+{}", words(settings.horizon), words(settings.duration_max));
+        if !apart.contains(&far) {
+            apart.push(far);
+        }
+    }
+    let mapping = durations.into_iter().map(|(milliseconds, units)| {
+        let units: Vec<String> = units.iter().map(i64::to_string).collect();
+        format!("{} is {}", design::model::duration_text(milliseconds), units.join(" or "))
+    });
+    let far = (!apart.is_empty())
+        .then(|| format!("times are told apart from {}", apart.join(", or from ")));
+    (mapping.collect(), far)
 }
 
 /// What was left out, each with its bound.

@@ -188,10 +188,11 @@ fn clauses(design: &Design, operation: &Operation) -> Vec<Option<ClauseRef>> {
     let makes = operation.params.iter().any(|param| param.new);
     let effect = matches!(operation.kind, OperationKind::Effect(_));
     let repair = matches!(operation.kind, OperationKind::Repair { .. });
-    let mut list = vec![
-        (asks && !effect && !repair).then_some(ClauseRef::Exists),
-        makes.then_some(ClauseRef::Fresh),
-    ];
+    // an event of the design speaks of what was there when it was emitted
+    let own_event = operation.hears.as_ref().is_some_and(|hears| hears.design.is_none());
+    let called = !effect && !repair && !own_event;
+    let mut list =
+        vec![(asks && called).then_some(ClauseRef::Exists), makes.then_some(ClauseRef::Fresh)];
     list.extend((0..operation.guard.len()).map(|at| Some(ClauseRef::Named(at as u32))));
     list
 }

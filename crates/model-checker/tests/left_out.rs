@@ -122,3 +122,19 @@ fn a_record_that_is_read_brings_its_time() {
         "one_ahead",
     );
 }
+
+#[test]
+fn what_is_read_after_a_delete_refuses() {
+    is_violated(
+        "subject Box(box: text) { truth B { note: bool = false } }
+         subject Item(box: Box, item: text) { truth I { marked: bool = false } }
+         step user[put(item: new Item)] { I := { marked: true } }
+         repair warden[clear(item: Item) { marked: I.marked }] {
+             delete item
+             item.box.note := I.marked
+         }
+         recovers cleared: all i in Item: not i.marked",
+        "box: 1  item: 1",
+        "cleared",
+    );
+}

@@ -3,6 +3,7 @@
 mod budget;
 mod commit;
 mod dense_time;
+mod events;
 mod findings;
 mod leads;
 mod lease;
@@ -11,8 +12,10 @@ mod limits;
 mod naive;
 mod network;
 mod oracle;
+mod own_clock;
 mod planted;
 mod random_designs;
+mod random_uses;
 mod recovery;
 mod several;
 mod slices;

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use naive::ast::{Design, Fault};
 use naive::compare::{Compared, compare, compare_slices};
 use naive::explore::{Found, Word};
-use naive::{generate, network, parts, shrink, text};
+use naive::{events, generate, network, parts, shrink, text};
 
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
@@ -70,6 +70,8 @@ struct Kind {
 }
 
 const ONE: Kind = Kind { make: generate::design, compare };
+const EVENTS: Kind = Kind { make: events::design, compare };
+const EVENTS_IN_PARTS: Kind = Kind { make: events::in_parts, compare: compare_slices };
 const TWO_PARTS: Kind = Kind { make: parts::design, compare: compare_slices };
 
 fn all(kind: Kind, first: u64, count: u64) -> Tally {
@@ -211,6 +213,24 @@ fn slices_agree_with_a_naive_interpreter_of_the_whole_design() {
                 let goals = tally.words.get(&(kind, word)).copied().unwrap_or(0);
                 assert!(goals * 20 >= count, "{goals} goals `{kind}` are {word}");
             }
+        }
+    }
+}
+
+/// In the order of their key, at least once, never lost: in the whole design and in slices.
+#[test]
+fn events_agree_with_a_naive_interpreter() {
+    let (count, first) = (number("STEADFAST_EVENTS_DESIGNS", 150), number("STEADFAST_SEED", 1));
+    for (kind, count) in [(EVENTS, count), (EVENTS_IN_PARTS, count / 3)] {
+        let mut tally = all(kind, first, count);
+        tally.print(first, count);
+        tally.assert_same(kind, count);
+        for word in ["proved", "violated"] {
+            let goals: u64 = ["invariant", "recovers", "leads_to"]
+                .iter()
+                .map(|kind| tally.words.get(&(*kind, word)).copied().unwrap_or(0))
+                .sum();
+            assert!(goals * 10 >= count, "{goals} goals are {word}");
         }
     }
 }

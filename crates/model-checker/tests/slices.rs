@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use design::model::Design;
-use model_checker::{FailureStatus, Options, Report, Verdict, check};
+use model_checker::{FailureStatus, Options, Report, Verdict, WitnessKind, check};
 
 fn designs(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
@@ -66,10 +66,16 @@ fn differences(sliced: &Report, whole: &Report) -> Vec<String> {
 
 fn compared(design: &Design) -> Vec<String> {
     let options = Options { free: false, max_states: 200_000, ..Options::default() };
-    let sliced = check(design, &options, &mut |_| ()).expect("a world");
-    let whole = Options { slices: false, ..options };
+    let whole = Options { slices: false, ..options.clone() };
     let whole = check(design, &whole, &mut |_| ()).expect("a world");
-    differences(&sliced, &whole)
+    let in_pieces = Options { at_once: 0, ..options.clone() };
+    let mut all = Vec::new();
+    for options in [options, in_pieces] {
+        let sliced = check(design, &options, &mut |_| ()).expect("a world");
+        let told = |what| format!("{what}, of {} at once", options.at_once);
+        all.extend(differences(&sliced, &whole).into_iter().map(told));
+    }
+    all
 }
 
 #[test]
@@ -314,4 +320,27 @@ fn what_is_volatile_elsewhere_is_not_lost_in_a_slice() {
     let [stays] = &report.goals[..] else { panic!("{:?}", report.goals) };
     assert_eq!(word(&stays.verdict), "proved", "{:?}", stays.verdict);
     assert_eq!(stays.slice.as_deref(), Some("Book"));
+}
+
+/// A path whose steps have nothing else in common is seen in one history, also where all else is explored in pieces.
+#[test]
+fn a_path_is_seen_in_one_piece() {
+    let design = compile(
+        "design Path \"Two steps of one path\"
+         actor user
+         subject Door(door: text) { truth D { open: bool = false } }
+         subject Lamp(lamp: text) { truth L { on: bool = false } }
+         step user[enter(door: Door) { shut: not D.open }] { D.open := true }
+         step user[light(lamp: Lamp) { dark: not L.on }] { L.on := true }
+         protocol home { user[enter] -> user[light] => done }
+         invariant one_door: count(Door where open) <= 1
+         invariant one_lamp: count(Lamp where on) <= 1
+         check { door: 1  lamp: 1  user: 1 }",
+    );
+    for at_once in [0, 400_000] {
+        let options = Options { at_once, free: false, ..Options::default() };
+        let report = check(&design, &options, &mut |_| ()).expect("a world");
+        assert!(report.unwitnessed.is_empty(), "{:?}", report.unwitnessed);
+        assert!(report.witnesses.iter().any(|seen| seen.kind == WitnessKind::Path));
+    }
 }

@@ -111,15 +111,27 @@ pub(super) fn sort_blocks(
     count: u32,
     changed: &mut dyn FnMut(u32),
 ) {
+    sort_blocks_by(words, first, (stride, stride), count, changed);
+}
+
+/// The same by the first few words of each block: of those that agree in them, the first stays first.
+pub(super) fn sort_blocks_by(
+    words: &mut [Word],
+    first: u32,
+    (stride, compared): (u32, u32),
+    count: u32,
+    changed: &mut dyn FnMut(u32),
+) {
     if count < 2 {
         return;
     }
     let (first, stride, count) = (first as usize, stride as usize, count as usize);
+    let compared = compared as usize;
     // There are few, and most are in order.
     for end in 1..count {
         for at in (1..=end).rev() {
             let (before, own) = (first + stride * (at - 1), first + stride * at);
-            if words[before..own] >= words[own..own + stride] {
+            if words[before..before + compared] >= words[own..own + compared] {
                 break;
             }
             for word in 0..stride {

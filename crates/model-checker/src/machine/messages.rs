@@ -1,10 +1,11 @@
-//! Messages between places: delivered in any order, perhaps not at all, perhaps twice.
+//! Messages between places: delivered in any order, perhaps not at all, perhaps twice. Events to their handlers: in the
+//! order of their key, each at least once.
 
 use design::model::Fault;
 use engine::{Outcome, Send, Word};
 
 use super::apply::ALL;
-use super::calls::sort_blocks;
+use super::calls::sort_blocks_by;
 use super::instances::{memory_slots, offsets, place_of};
 use super::memo::Asked;
 use super::{Beyond, How, Machine, Move, NOW, Sink, Worker};
@@ -25,8 +26,11 @@ impl Machine {
         }
         let plan = self.plan.messages.iter().find(|plan| plan.operation == send.operation);
         let Some(plan) = plan else { return Err(Beyond::Messages) };
+        // An event comes from nowhere: no partition keeps it.
+        let from = if plan.ordered { 0 } else { from };
         let same = |block: &[Word]| block[0] == from + 1 && block[1..] == *send.args;
-        if self.settings.faults.contains(&(Fault::DoubledMessage, None))
+        if !plan.ordered
+            && self.settings.faults.contains(&(Fault::DoubledMessage, None))
             && blocks(plan, after).any(same)
         {
             return Ok(());
@@ -45,7 +49,7 @@ impl Machine {
             after[slot as usize + at] = word;
             journal.push(slot + at as u32);
         }
-        sort_blocks(after, plan.first, plan.stride, plan.count, &mut |slot| journal.push(slot));
+        plan.sort(after, &mut |slot| journal.push(slot));
         Ok(())
     }
 
@@ -61,7 +65,7 @@ impl Machine {
             self.set(worker, word as u32, self.plan.slots.blank(word as u32));
         }
         let Worker { after, journal, .. } = worker;
-        sort_blocks(after, plan.first, plan.stride, plan.count, &mut |slot| journal.push(slot));
+        plan.sort(after, &mut |slot| journal.push(slot));
     }
 
     /// Can these two hear each other? Places are numbered from 1; 0 hears everyone.
@@ -86,8 +90,11 @@ impl Machine {
                 if worker.before[slot as usize] == 0 {
                     continue;
                 }
+                // Of two that are the same one is enough; of the events of one key the first is next.
+                let compared = plan.sorted as usize;
                 if last.is_some_and(|last| {
-                    worker.before[last..last + plan.stride as usize] == worker.before[block.clone()]
+                    let own = block.start..block.start + compared;
+                    worker.before[last..last + compared] == worker.before[own]
                 }) {
                     continue;
                 }
@@ -111,7 +118,7 @@ impl Machine {
         let args: Vec<Word> =
             worker.before[slot as usize + 1..(slot + plan.stride) as usize].to_vec();
         let place = place_of(&self.design, &self.universe, &self.places, operation, &args);
-        if !recovery && self.may(worker, Fault::LostMessage) {
+        if !recovery && !plan.ordered && self.may(worker, Fault::LostMessage) {
             self.taken(worker, plan, slot);
             self.charge(worker, Fault::LostMessage);
             self.emit(worker, sink, Move::Lose { plan: number, at }, NOW);
@@ -139,9 +146,13 @@ impl Machine {
                         self.taken(worker, plan, slot);
                         self.apply(worker, &memory, place, ALL);
                         self.delivered(worker, sink, what(*clock), *clock);
-                        if !recovery && self.may(worker, Fault::DoubledMessage) {
+                        let again = match plan.ordered {
+                            true => (Fault::DoubledEvent, How::AGAIN),
+                            false => (Fault::DoubledMessage, How::DOUBLED),
+                        };
+                        if !recovery && self.may(worker, again.0) {
                             self.apply(worker, &memory, place, ALL);
-                            let how = clock.and(How::DOUBLED);
+                            let how = clock.and(again.1);
                             self.delivered(worker, sink, what(how), how);
                         }
                     }
@@ -162,6 +173,14 @@ impl Machine {
             self.charge(worker, fault);
         }
         self.emit(worker, sink, what, NOW);
+    }
+}
+
+impl MessagePlan {
+    /// Puts the blocks into one order: messages as it does not matter which was sent first, events as they were
+    /// emitted for each key.
+    pub(super) fn sort(&self, words: &mut [Word], changed: &mut dyn FnMut(u32)) {
+        sort_blocks_by(words, self.first, (self.stride, self.sorted), self.count, changed);
     }
 }
 

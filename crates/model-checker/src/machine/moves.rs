@@ -121,8 +121,10 @@ impl How {
     pub(crate) const REFUSED: How = How(1 << 9);
     /// without `at_least`: a read is answered from an older state
     pub(crate) const OLDER: How = How(1 << 10);
+    /// an event is delivered, and comes again before the next one of its key
+    pub(crate) const AGAIN: How = How(1 << 11);
 
-    const FAULTS: [(How, Fault); 9] = [
+    const FAULTS: [(How, Fault); 10] = [
         (How::LOST_REPLY, Fault::LostReply),
         (How::DUPLICATE, Fault::Duplicate),
         (How::PAUSE, Fault::Pause),
@@ -131,6 +133,7 @@ impl How {
         (How::CLOCK_BEHIND, Fault::ClockStep),
         (How::STALE_CACHE, Fault::Stale),
         (How::DOUBLED, Fault::DoubledMessage),
+        (How::AGAIN, Fault::DoubledEvent),
         (How::CALL_LOST, Fault::Crash),
     ];
 

@@ -421,7 +421,7 @@ impl Permutation {
         let calls = &plan.calls;
         sort_blocks(moved, calls.first, calls.stride, calls.count, &mut |_| {});
         for message in &plan.messages {
-            sort_blocks(moved, message.first, message.stride, message.count, &mut |_| {});
+            message.sort(moved, &mut |_| {});
         }
     }
 }

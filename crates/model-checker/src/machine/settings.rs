@@ -1,6 +1,6 @@
 //! What the world of a machine is like: its faults, its room, its clock.
 
-use design::model::{Design, Fault, Protection, StateKind};
+use design::model::{Design, Fault, Protection, StateKind, visit};
 use engine::Word;
 
 use super::durations;
@@ -14,9 +14,16 @@ fn has_caches(design: &Design) -> bool {
     states.into_iter().any(|state| matches!(state.kind, StateKind::Cache { .. }))
 }
 
+/// Is anything called by an event of this design?
+fn has_handlers(design: &Design) -> bool {
+    let targets = visit::message_targets(design);
+    design.operations.iter().zip(targets).any(|(held, sent)| sent && held.hears.is_some())
+}
+
 /// Is it a fault that nobody has turned on?
 pub(crate) fn is_implied(design: &Design, fault: Fault) -> bool {
-    fault == Fault::Evict && !design.world.faults.iter().any(|held| held.fault == fault)
+    let always = matches!(fault, Fault::Evict | Fault::DoubledEvent);
+    always && !design.world.faults.iter().any(|held| held.fault == fault)
 }
 
 pub(super) fn settings(
@@ -33,6 +40,11 @@ pub(super) fn settings(
         // What serves a design keeps no copies, so any of them may be gone at any time.
         faults.retain(|(fault, _)| *fault != Fault::Evict);
         faults.push((Fault::Evict, None));
+    }
+    faults.retain(|(fault, _)| *fault != Fault::DoubledEvent);
+    if has_handlers(design) {
+        // At least once is what is promised.
+        faults.push((Fault::DoubledEvent, None));
     }
     faults.sort_unstable();
     faults.dedup_by_key(|(fault, _)| *fault);

@@ -140,6 +140,9 @@ fn one(out: &mut String, design: &Design, step: &TraceStep) {
         (_, StepKind::Effect | StepKind::Answer) => {
             comment(out, "the world outside does this");
         }
+        (Some(operation), StepKind::World) if operation.hears.is_some() => {
+            comment(out, "another design emits this");
+        }
         (_, StepKind::Delivery) if step.operation.is_some() => {
             comment(out, "the server delivers messages by itself");
         }

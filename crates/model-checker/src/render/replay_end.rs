@@ -16,6 +16,9 @@ use crate::{StepKind, TraceStep};
 /// Is it a call that somebody makes?
 pub(super) fn is_made(design: &Design, step: &TraceStep) -> bool {
     let landed = step.refused.as_deref() != Some("dropped");
+    if step.operation.is_some_and(|id| design.operations[id.index()].hears.is_some()) {
+        return false; // only its event calls it
+    }
     match step.kind {
         StepKind::Step | StepKind::World => step.operation.is_some(),
         StepKind::Delivery => {

@@ -1,5 +1,7 @@
 //! One sentence for each step of a trace.
 
+use design::model::EVENT_ACTOR;
+
 use super::words::clean;
 use crate::{StepKind, TraceStep};
 
@@ -37,6 +39,7 @@ pub(super) fn sentence(step: &TraceStep) -> String {
     let mut text = match step.kind {
         StepKind::Tick => return "time passes: one tick".into(),
         StepKind::Step => format!("{who} calls {call}"),
+        StepKind::World if step.actor == EVENT_ACTOR => format!("an event arrives: {call}"),
         StepKind::World => format!("in the world, {call} happens"),
         StepKind::Repair => format!("the engine repairs: {call}"),
         StepKind::Effect if step.actor == "world" => format!("the world outside decides: {call}"),
@@ -66,6 +69,7 @@ pub(super) fn sentence(step: &TraceStep) -> String {
         (_, Some("clock_step")) => "; this server's clock has jumped",
         (_, Some("late")) => "; the call comes late",
         (_, Some("doubled_message")) => "; a copy of the message stays in flight",
+        (_, Some("doubled_event")) => "; it comes again",
         (_, Some("stale")) => "; its copy is an old one",
         (_, Some("older_state")) => "; the answer is from an older state",
         (_, Some("crash")) => "; a crash follows before anything else",
@@ -81,6 +85,10 @@ pub(super) fn sentence(step: &TraceStep) -> String {
 
 fn delivery(step: &TraceStep, who: &str, call: &str) -> String {
     match step.refused.as_deref() {
+        Some(clause) if step.actor == EVENT_ACTOR => {
+            format!("the event arrives: {call}; it is refused by {}", clean(clause))
+        }
+        None if step.actor == EVENT_ACTOR => format!("the event arrives: {call}"),
         Some("dropped") => format!("the call of {who} that was in flight is dropped: {call}"),
         Some(clause) => {
             format!("what {who} sent lands: {call}; it is refused by {}", clean(clause))

@@ -251,7 +251,9 @@ pub(super) fn reasons(report: &Report) -> String {
 
 fn summary_word(failure: &FailureVerdict) -> &'static str {
     match &failure.status {
-        FailureStatus::Redundant { .. } if failure.covered => "covered",
+        FailureStatus::Redundant { .. } | FailureStatus::Vacuous { .. } if failure.covered => {
+            "covered"
+        }
         FailureStatus::Redundant { .. } if failure.expected() => "in depth",
         FailureStatus::Redundant { .. } => "redundant",
         FailureStatus::LoadBearing(_) => "load-bearing",
@@ -284,6 +286,7 @@ pub(super) fn status(failure: &FailureVerdict) -> (&'static str, String) {
                 false => ("redundant", text),
             }
         }
+        FailureStatus::Vacuous { why } if failure.covered => ("covered", why.clone()),
         FailureStatus::Vacuous { why } => ("vacuous", why.clone()),
         FailureStatus::Unknown { why } => ("not known", why.clone()),
         FailureStatus::Compiler { code } => ("refused", format!("does not compile: {code}")),

@@ -40,7 +40,7 @@ pub fn sample(design: &Design, draw: &Draw) -> Result<Sample, WorldError> {
     let whole = Scaled::of(design, false);
     let reduced = match whole.design.world.symmetry_off {
         true => whole,
-        false => whole.with(reduce(&whole.design, &whole.left).0),
+        false => whole.reduced(reduce(&whole.design, &whole.left).0),
     };
     let told = |setting: &&FaultSetting| draw.faults.contains(&setting.fault);
     let (kept, left_out): (Vec<FaultSetting>, Vec<FaultSetting>) =
@@ -182,6 +182,7 @@ pub const TOLD: &[Fault] = &[
     Fault::ClockStep,
     Fault::LostMessage,
     Fault::Partition,
+    Fault::DoubledEvent,
     Fault::Evict,
     Fault::Stale,
 ];

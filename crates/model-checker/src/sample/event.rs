@@ -78,7 +78,8 @@ impl Reader<'_> {
                     _ => None,
                 };
                 let params = self.params(operation, &asked.params);
-                Event::Deliver { operation, params, refused, clock }
+                let again = how.has(How::AGAIN);
+                Event::Deliver { operation, params, refused, again, clock }
             }
             Move::Lose { plan, at } => {
                 let (operation, params) = self.message(plan, at, words);

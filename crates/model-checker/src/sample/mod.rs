@@ -200,6 +200,8 @@ pub enum Event {
         operation: OperationId,
         params: Vec<Value>,
         refused: Option<Refusal>,
+        /// an event that comes again
+        again: bool,
         /// ticks that the clock is off
         clock: i64,
     },

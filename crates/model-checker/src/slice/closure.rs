@@ -29,8 +29,25 @@ pub(crate) struct Slice {
     pub(crate) operations: Vec<Kept>,
     /// what is judged in it
     pub(crate) goals: Vec<Goal>,
+    /// operations that are to be seen in it
+    pub(crate) looked_for: Vec<OperationId>,
     /// some clauses may hold or not
     pub(crate) open: bool,
+}
+
+impl Slice {
+    /// Is everything of the other explored in this one, too?
+    pub(crate) fn contains(&self, other: &Slice) -> bool {
+        let within = |(own, other): (&Kept, &Kept)| {
+            let mut clauses = own.clauses.iter().zip(&other.clauses);
+            own.operation >= other.operation
+                && own.whole >= other.whole
+                && clauses.all(|(own, other)| own >= other)
+                && own.statements.is_superset(&other.statements)
+        };
+        self.parts.is_superset(&other.parts)
+            && self.operations.iter().zip(&other.operations).all(within)
+    }
 }
 
 /// What is to be explored.
@@ -59,6 +76,7 @@ pub(crate) fn close(design: &Design, protections: &[Protection], seeds: &Seeds) 
                 .map(|held| Kept { clauses: vec![false; held.guard.len()], ..Kept::default() })
                 .collect(),
             goals: seeds.goals.clone(),
+            looked_for: seeds.operations.clone(),
             open: seeds.clauses.is_some(),
         },
     };

@@ -1,5 +1,7 @@
 //! Which goals and steps are explored together: those that have some state in common.
 
+use std::cmp::Reverse;
+
 use design::model::{Design, Goal, OperationId, visit};
 
 use super::closure::{Seeds, Slice, close};
@@ -66,13 +68,7 @@ pub(crate) fn groups(
     });
     let mut seeds: Vec<Seeds> = groups.into_iter().map(|(_, seeds)| seeds).collect();
     seeds.retain(|seeds| !seeds.goals.is_empty() || !seeds.operations.is_empty());
-    for seeds in &mut seeds {
-        seeds.goals.sort_by_key(|goal| order(*goal));
-        seeds.operations.sort_unstable();
-    }
-    seeds.sort_by_key(|seeds| {
-        (seeds.goals.first().map(|goal| order(*goal)), seeds.operations.first().copied())
-    });
+    put_in_order(&mut seeds);
     match seeds.first_mut() {
         Some(first) => {
             first.goals.append(&mut alone.goals);
@@ -81,6 +77,49 @@ pub(crate) fn groups(
         None => seeds.push(alone),
     }
     seeds.iter().map(|seeds| close(design, &[], seeds)).collect()
+}
+
+/// The same goals and operations, each with no more than it needs: what fits into the slice of another goes with it.
+///
+/// Less is explored in each of them, and much of it several times.
+pub(crate) fn pieces(design: &Design, slice: &Slice, together: &[Vec<OperationId>]) -> Vec<Slice> {
+    let goals = slice.goals.iter().map(|goal| Seeds { goals: vec![*goal], ..Seeds::default() });
+    let paths = together.iter().filter(|ids| ids.iter().all(|id| slice.looked_for.contains(id)));
+    let single = slice.looked_for.iter().map(|id| vec![*id]);
+    let operations =
+        paths.cloned().chain(single).map(|operations| Seeds { operations, ..Seeds::default() });
+    let mut own: Vec<(Slice, Seeds)> =
+        goals.chain(operations).map(|seeds| (close(design, &[], &seeds), seeds)).collect();
+    // Each comes after everything that it fits into.
+    let size =
+        |slice: &Slice| slice.operations.iter().map(|kept| kept.statements.len()).sum::<usize>();
+    own.sort_by_key(|(slice, _)| Reverse((slice.parts.len(), size(slice))));
+    let mut pieces: Vec<(Slice, Seeds)> = Vec::new();
+    for (slice, mut seeds) in own {
+        // What touches nothing goes with whatever there is.
+        let fits = |held: &Slice| slice.parts.is_empty() || held.contains(&slice);
+        match pieces.iter_mut().rev().find(|(held, _)| fits(held)) {
+            Some((_, with)) => {
+                with.goals.append(&mut seeds.goals);
+                seeds.operations.retain(|id| !with.operations.contains(id));
+                with.operations.append(&mut seeds.operations);
+            }
+            None => pieces.push((slice, seeds)),
+        }
+    }
+    let mut seeds: Vec<Seeds> = pieces.into_iter().map(|(_, seeds)| seeds).collect();
+    put_in_order(&mut seeds);
+    seeds.iter().map(|seeds| close(design, &[], seeds)).collect()
+}
+
+fn put_in_order(seeds: &mut [Seeds]) {
+    for seeds in &mut *seeds {
+        seeds.goals.sort_by_key(|goal| order(*goal));
+        seeds.operations.sort_unstable();
+    }
+    seeds.sort_by_key(|seeds| {
+        (seeds.goals.first().map(|goal| order(*goal)), seeds.operations.first().copied())
+    });
 }
 
 fn order(goal: Goal) -> (u32, u32) {

@@ -10,7 +10,7 @@ mod told;
 use design::model::{Design, Goal, Invariant};
 
 pub(crate) use closure::{Seeds, Slice, close};
-pub(crate) use groups::groups;
+pub(crate) use groups::{groups, pieces};
 pub(crate) use part::Part;
 pub(crate) use project::{LeftOut, project};
 pub(crate) use safe::is_always_told;

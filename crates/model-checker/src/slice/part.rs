@@ -108,6 +108,7 @@ pub(crate) fn reads(design: &Design, operation: Option<&Operation>, expr: &Expr,
         | ExprKind::Me
         | ExprKind::Now
         | ExprKind::KeyPart { .. }
+        | ExprKind::Keyed { .. }
         | ExprKind::Hash(_)
         | ExprKind::Included { .. }
         | ExprKind::IsNull(_)

@@ -19,6 +19,8 @@ pub(crate) struct LeftOut {
     pub(crate) none: bool,
     /// some clauses may hold or not
     pub(crate) open: bool,
+    /// its clock tells other times apart than that of the whole design
+    pub(crate) own_clock: bool,
     parts: BTreeSet<Part>,
     subjects: Vec<bool>,
     operations: Vec<bool>,
@@ -90,6 +92,8 @@ pub(crate) fn project(design: &Design, slice: &Slice) -> (Design, LeftOut) {
         for (at, attribute) in subject.attributes.iter_mut().enumerate() {
             if !parts.contains(&Part::Attr(id, AttrId::of(at))) {
                 attribute.range = None;
+                let made_of_time = *attribute.ty.required() == Type::Duration;
+                attribute.default.take_if(|_| made_of_time);
                 // A record that is made without it is whole all the same.
                 if !attribute.ty.is_optional() && attribute.default.is_none() {
                     attribute.default = Some(any_constant(&attribute.ty));

@@ -2,19 +2,13 @@
 
 use design::model::{
     AssignOp, AttrId, Design, Expr, ExprKind, Operation, OperationKind, StateKind, Stmt, StmtKind,
-    Target, Type, visit,
+    SubjectId, Target, Type, visit,
 };
 
 /// Can this statement, by itself, never refuse? (Not the statements in it.)
 pub(crate) fn never_refuses(design: &Design, operation: &Operation, stmt: &Stmt) -> bool {
     // What was deleted cannot be read or changed any more.
-    let mut deletes = false;
-    for body in visit::bodies(operation) {
-        visit::each_statement(body, &mut |stmt| {
-            deletes |= matches!(stmt.kind, StmtKind::Delete { .. });
-        });
-    }
-    if deletes {
+    if visit::bodies(operation).into_iter().any(|body| may_delete_before(body, stmt)) {
         return false;
     }
     match &stmt.kind {
@@ -23,7 +17,7 @@ pub(crate) fn never_refuses(design: &Design, operation: &Operation, stmt: &Stmt)
                 let Some(subject) = base.ty.subject() else { return false };
                 let attribute = &design.subjects[subject.index()].attributes[attr.index()];
                 let fits = attribute.ty.is_optional() || !may_be_null(value);
-                is_there(operation, base)
+                is_there(design, operation, base)
                     && is_truth(design, base, *attr)
                     && is_plain(design, operation, value)
                     && fits
@@ -38,7 +32,7 @@ pub(crate) fn never_refuses(design: &Design, operation: &Operation, stmt: &Stmt)
             fields.iter().all(|(_, value)| is_plain(design, operation, value))
         }
         StmtKind::Append { base, fields, .. } => {
-            is_there(operation, base)
+            is_there(design, operation, base)
                 && fields
                     .iter()
                     .all(|(_, value)| is_plain(design, operation, value) && !may_be_null(value))
@@ -66,7 +60,7 @@ pub(crate) fn is_plain_result(design: &Design, operation: &Operation, result: &E
         }
         ExprKind::View { args, .. } => args.iter().all(|arg| is_plain(design, operation, arg)),
         ExprKind::LogSlice { base, from, limit, .. } => {
-            is_there(operation, base)
+            is_there(design, operation, base)
                 && is_plain(design, operation, from)
                 && is_plain(design, operation, limit)
         }
@@ -83,8 +77,28 @@ fn is_scalar(ty: &Type) -> bool {
     !matches!(ty.required(), Type::List { .. } | Type::Set { .. } | Type::Map { .. })
 }
 
-/// A record that a parameter names is there, or the step is refused by its guard.
-fn is_there(operation: &Operation, base: &Expr) -> bool {
+/// May something be deleted before this statement is carried out? In a loop there is no before.
+fn may_delete_before(body: &[Stmt], stmt: &Stmt) -> bool {
+    let (mut deletes, mut before) = (false, true);
+    visit::each_statement(body, &mut |other| {
+        before &= other.id != stmt.id;
+        deletes |= before && matches!(other.kind, StmtKind::Delete { .. });
+        if let StmtKind::For { body, .. } = &other.kind {
+            visit::each_statement(body, &mut |inner| {
+                deletes |= matches!(inner.kind, StmtKind::Delete { .. });
+            });
+        }
+    });
+    deletes
+}
+
+/// A record that a parameter names is there, or the step is refused by its guard. What a part of its key names is there
+/// if such records are there from the start.
+fn is_there(design: &Design, operation: &Operation, base: &Expr) -> bool {
+    if let ExprKind::KeyPart { base: child, .. } = &base.kind {
+        let from_the_start = |subject: SubjectId| design.subjects[subject.index()].implicit;
+        return base.ty.subject().is_some_and(from_the_start) && is_there(design, operation, child);
+    }
     let ExprKind::Local(local) = base.kind else { return false };
     // An effect names records that may be gone by the time it is answered.
     !matches!(operation.kind, OperationKind::Effect(_))
@@ -112,10 +126,12 @@ fn is_plain(design: &Design, operation: &Operation, expr: &Expr) -> bool {
         | ExprKind::Now
         | ExprKind::Memory(_) => true,
         // There may be no copy in a cache.
-        ExprKind::Attr { base, attr } => is_there(operation, base) && is_truth(design, base, *attr),
+        ExprKind::Attr { base, attr } => {
+            is_there(design, operation, base) && is_truth(design, base, *attr)
+        }
         ExprKind::KeyPart { base, .. }
         | ExprKind::LogEnd { base, .. }
-        | ExprKind::LogStart { base, .. } => is_there(operation, base),
+        | ExprKind::LogStart { base, .. } => is_there(design, operation, base),
         ExprKind::IsNull(_)
         | ExprKind::Not(_)
         | ExprKind::And(_)

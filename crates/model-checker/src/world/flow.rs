@@ -351,6 +351,12 @@ impl<'a> Flow<'a> {
                 let Some(subject) = base.ty.subject() else { return NOTHING };
                 self.of_place(PlaceOf::Key(subject, *part), Flow::owner_of(base))
             }
+            ExprKind::Keyed { subject, key } => {
+                let key = self.value(scope, key);
+                let place = self.of_place(PlaceOf::Key(*subject, 0), Owner::Other);
+                self.join(place, key);
+                NOTHING
+            }
             ExprKind::LogEnd { base, log } | ExprKind::LogStart { base, log } => {
                 self.value(scope, base);
                 let Some(subject) = base.ty.subject() else { return NOTHING };

@@ -27,20 +27,28 @@ impl Maker<'_> {
         for operation in targets {
             let held = &self.design.operations[operation.index()];
             let first = self.plan.slots.list.len() as u32;
+            let mut key = 1;
             for at in 0..self.settings.messages {
                 // 0: none; 1: from nowhere; then from each place
                 let codec = Codec::Range { low: 0, count: places as u64 + 2 };
                 self.slot(SlotName::Message { operation, at }, codec, false, Kind::Plain);
-                for param in &held.params {
+                let start = self.plan.slots.list.len() as u32;
+                for (number, param) in held.params.iter().enumerate() {
                     let what = || format!("{}.{}", held.name, param.name);
                     let place = PlaceOf::Local(Scope::Operation(operation.0), param.local);
                     self.value(SlotName::MessageArg, &param.ty, (place, None), &what)?;
+                    if number == 0 {
+                        key = 1 + self.plan.slots.list.len() as u32 - start;
+                    }
                 }
             }
             let width = self.plan.slots.list.len() as u32 - first;
             let count = self.settings.messages;
             let stride = width.checked_div(count).unwrap_or(0);
-            self.plan.messages.push(MessagePlan { operation, first, stride, count });
+            let ordered = held.hears.is_some();
+            let sorted = if ordered { key } else { stride };
+            let plan = MessagePlan { operation, first, stride, count, ordered, sorted };
+            self.plan.messages.push(plan);
         }
         Ok(())
     }

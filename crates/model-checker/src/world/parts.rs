@@ -154,6 +154,10 @@ pub(crate) struct MessagePlan {
     /// 1 (is there one, and from which place) plus the arguments
     pub(crate) stride: u32,
     pub(crate) count: u32,
+    /// to the handler of an event: those with one key arrive in the order in which they were emitted
+    pub(crate) ordered: bool,
+    /// how many words of a block say where it stands: all of them, or those up to the key
+    pub(crate) sorted: u32,
 }
 
 /// How the messages on their way are kept.

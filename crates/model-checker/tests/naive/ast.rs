@@ -366,6 +366,8 @@ pub struct Design {
     pub check: Check,
     /// a world of their own for some goals
     pub other: Option<Box<Other>>,
+    /// what is told is an event, and what hears it is its handler
+    pub events: bool,
 }
 
 /// `check other for GOALS { … }`

@@ -204,7 +204,11 @@ pub fn settle(world: &World<'_>, state: &State, now: i64) -> (State, BTreeSet<&'
     }
     state.memory.retain(|_, value| *value != Value::Null);
     state.calls.sort_unstable();
-    state.messages.sort_unstable();
+    match world.design.events {
+        // those of one key stay in the order in which they were emitted
+        true => state.messages.sort_by(|a, b| a.args[0].cmp(&b.args[0])),
+        false => state.messages.sort_unstable(),
+    }
     for at in state.written.values_mut() {
         *at -= now;
     }

@@ -3,8 +3,11 @@
 
 pub mod ast;
 pub mod compare;
+pub mod composed;
+pub mod composing;
 mod dice;
 mod eval;
+pub mod events;
 pub mod explore;
 mod flow;
 pub mod generate;

@@ -17,7 +17,8 @@ const ROOM: usize = 5;
 
 /// The same design with messages that are lost and doubled without end. None: it has no messages.
 pub fn with_a_set(mut design: Design) -> Option<Design> {
-    if !design.ops.iter().any(|op| op.kind == Kind::Heard) || design.other.is_some() {
+    let heard = design.ops.iter().any(|op| op.kind == Kind::Heard);
+    if !heard || design.events || design.other.is_some() {
         return None;
     }
     let check = &mut design.check;

@@ -106,13 +106,17 @@ impl World<'_> {
             if at > 0 && state.messages[at - 1] == *message {
                 continue;
             }
+            let events = self.design.events;
+            if events && state.messages[..at].iter().any(|it| it.args[0] == message.args[0]) {
+                continue; // another one of its key comes first
+            }
             let mut gone = state.clone();
             gone.messages.remove(at);
-            if let Some(next) = charged(self, gone.clone(), &[Fault::LostMessage]) {
+            if !events && let Some(next) = charged(self, gone.clone(), &[Fault::LostMessage]) {
                 list.push(Event { calm: false, ..Event::new(next) });
             }
             let Value::Ref(to) = message.args[0] else { panic!("a message goes to a record") };
-            if state.parted && to.own != message.from {
+            if !events && state.parted && to.own != message.from {
                 continue;
             }
             for (clock, clock_fault) in self.clocks() {
@@ -134,7 +138,11 @@ impl World<'_> {
                     list.push(event);
                 }
                 let Ok(done) = self.run(state, message.op, &who) else { continue };
-                let faults = [&[Fault::DoubledMessage], clock_fault].concat();
+                // an event may always come again
+                let faults = match events {
+                    true => clock_fault.to_vec(),
+                    false => [&[Fault::DoubledMessage], clock_fault].concat(),
+                };
                 if let Some(next) = charged(self, done.state, &faults) {
                     let mut event = Event::new(next);
                     event.moved_on = done.moved_on;

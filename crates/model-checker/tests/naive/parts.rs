@@ -45,7 +45,7 @@ pub fn design(seed: u64) -> Design {
 }
 
 /// What the first part has; few random designs have some of these.
-const WANTED: [fn(&Design) -> bool; 8] = [
+pub(super) const WANTED: [fn(&Design) -> bool; 8] = [
     |_| true,
     |_| true,
     has_messages,
@@ -62,7 +62,7 @@ pub struct Joined {
     /// the subjects of the second part
     pub from: usize,
     /// its goals
-    goals_from: usize,
+    pub(super) goals_from: usize,
 }
 
 impl Joined {
@@ -87,7 +87,7 @@ impl Joined {
     }
 }
 
-fn states(design: &Design, max: usize) -> Option<u64> {
+pub(super) fn states(design: &Design, max: usize) -> Option<u64> {
     let fine = design.check.time.unwrap_or_else(|| {
         let world = World::new(design, 1, None);
         world.stored_times() as i64 + 1
@@ -96,7 +96,7 @@ fn states(design: &Design, max: usize) -> Option<u64> {
 }
 
 /// A random design that is small enough to be a part.
-fn small(dice: &mut Dice, fits: &dyn Fn(&Design) -> bool) -> Design {
+pub(super) fn small(dice: &mut Dice, fits: &dyn Fn(&Design) -> bool) -> Design {
     loop {
         let mut made = generate::design(dice.below(1 << 40) as u64);
         made.other = None;
@@ -122,11 +122,11 @@ fn small(dice: &mut Dice, fits: &dyn Fn(&Design) -> bool) -> Design {
     }
 }
 
-fn has_messages(design: &Design) -> bool {
+pub(super) fn has_messages(design: &Design) -> bool {
     design.ops.iter().any(|op| op.kind == Kind::Heard)
 }
 
-fn has_places(design: &Design) -> bool {
+pub(super) fn has_places(design: &Design) -> bool {
     design.subjects.iter().any(|subject| subject.place)
 }
 
@@ -139,7 +139,7 @@ fn without_places(design: &mut Design) {
     design.check.faults.retain(|(fault, _)| *fault != Fault::Partition);
 }
 
-fn has_copies(design: &Design) -> bool {
+pub(super) fn has_copies(design: &Design) -> bool {
     design.subjects.iter().any(|subject| subject.copies.is_some())
 }
 
@@ -148,7 +148,7 @@ fn has_times(design: &Design) -> bool {
 }
 
 /// The interpreter knows places, and copies, of one subject.
-fn fits(first: &Design, second: &Design) -> bool {
+pub(super) fn fits(first: &Design, second: &Design) -> bool {
     let both = |has: fn(&Design) -> bool| has(first) && has(second);
     if both(has_places) || both(has_copies) {
         return false;
@@ -167,7 +167,7 @@ struct Shift {
     actors: Vec<usize>,
 }
 
-fn join(first: Design, mut second: Design, seed: u64, dice: &mut Dice) -> Joined {
+pub(super) fn join(first: Design, mut second: Design, seed: u64, dice: &mut Dice) -> Joined {
     let mut design = first;
     design.seed = seed;
     let from = design.subjects.len();

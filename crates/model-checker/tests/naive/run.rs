@@ -287,11 +287,12 @@ impl Body<'_> {
                 }
             }
             Stmt::Tell(op, args) => {
-                let message = Message { from: self.place, op: *op, args: self.values(args)? };
+                let from = if design.events { 0 } else { self.place };
+                let message = Message { from, op: *op, args: self.values(args)? };
                 self.sends = true;
                 let any_number = design.fault(Fault::DoubledMessage) == Some(None);
                 let messages = &mut self.scene.state.messages;
-                if !any_number || !messages.contains(&message) {
+                if design.events || !any_number || !messages.contains(&message) {
                     messages.push(message);
                 }
             }

@@ -175,7 +175,7 @@ fn sends(body: &[Stmt], to: usize) -> bool {
 }
 
 /// Does anything else speak of this operation?
-fn named(design: &Design, at: usize) -> bool {
+pub(super) fn named(design: &Design, at: usize) -> bool {
     let others = design.ops.iter().enumerate().filter(|(number, _)| *number != at);
     let told = others.into_iter().any(|(_, op)| sends(&op.body, at));
     let of = |failure: &Failure| {
@@ -190,7 +190,7 @@ fn named(design: &Design, at: usize) -> bool {
     told || makes || owed || design.failures.iter().any(of)
 }
 
-fn renumber(design: &mut Design, gone: usize) {
+pub(super) fn renumber(design: &mut Design, gone: usize) {
     fn body(stmts: &mut [Stmt], gone: usize) {
         for stmt in stmts {
             match stmt {
