@@ -9,6 +9,7 @@ use crate::bytes::Reader;
 use crate::damaged::{Damaged, Wrong};
 use crate::key::RecordKey;
 use crate::log_entry::append_time;
+use crate::outbox::event_name;
 use crate::pool::Pool;
 use crate::record::{Head, RecordForm, take_head};
 use crate::space::{DesignNumber, Space};
@@ -132,6 +133,22 @@ impl<'d> Codec<'d> {
             }
         }
         name
+    }
+
+    /// What names an event on its way to its handler, whose first parameter is the key.
+    pub fn event_name(
+        &self,
+        handler: OperationId,
+        args: &[Word],
+        (commit, at): (u64, usize),
+        pool: &Pool,
+    ) -> Vec<u8> {
+        let mut key = Vec::new();
+        if let Some(first) = self.design.operations[handler.index()].params.first() {
+            let words = &args[..engine::width_of(&first.ty) as usize];
+            value::put(&mut key, self.design, &first.ty, words, pool);
+        }
+        event_name(&key, commit, at)
     }
 
     /// The value of a log entry: when it was appended, then its fields.

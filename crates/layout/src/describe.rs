@@ -34,7 +34,9 @@ pub fn describe(design: &Design) -> String {
     }
     for (at, operation) in design.operations.iter().enumerate() {
         // what waits in the outbox lies in the ranges of its parameters
-        let waits = sent_to[at] || matches!(operation.kind, OperationKind::Effect(_));
+        let waits = sent_to[at]
+            || operation.hears.is_some()
+            || matches!(operation.kind, OperationKind::Effect(_));
         let kind = match operation.kind {
             OperationKind::Step { .. } => "step",
             OperationKind::Repair { .. } => "repair",

@@ -11,6 +11,7 @@ mod codec;
 mod damaged;
 mod describe;
 pub mod feed;
+pub mod following;
 mod forgetting;
 mod form;
 pub mod key;
@@ -30,6 +31,7 @@ pub use codec::Codec;
 pub use damaged::{Damaged, Wrong};
 pub use describe::describe;
 pub use feed::FeedEntry;
+pub use following::{Following, version};
 pub use forgetting::{OPERATIONS_MAX, forgetting, log_of};
 pub use form::{KeyForm, Part};
 pub use key::{
@@ -37,7 +39,7 @@ pub use key::{
     OutcomeDueKey, OutcomeKey, RecordKey, RepairDueKey, StoredKey,
 };
 pub use log_entry::{append_time, take_append_time};
-pub use outbox::{OutboxEntry, message_name};
+pub use outbox::{OutboxEntry, event_key, event_name, message_name};
 pub use outcome::KeptOutcome;
 pub use pool::{Given, Pool};
 pub use record::{Head, RecordForm, put_head, take_head};

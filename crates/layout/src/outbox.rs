@@ -72,8 +72,47 @@ pub fn message_name(commit: u64, at: usize) -> Vec<u8> {
     name
 }
 
+/// How many bytes at the end of the name of an event say when it was emitted.
+const EMITTED: usize = 12;
+
+/// What names an event on its way to its handler: its key, and when it was emitted. In the order of names, those of one key
+/// stand together, the first one first.
+pub fn event_name(key: &[u8], commit: u64, at: usize) -> Vec<u8> {
+    let mut name = Vec::with_capacity(4 + key.len() + EMITTED);
+    name.extend_from_slice(&(key.len() as u32).to_be_bytes());
+    name.extend_from_slice(key);
+    name.extend_from_slice(&commit.to_be_bytes());
+    name.extend_from_slice(&(at as u32).to_be_bytes());
+    name
+}
+
+/// What the names of all events of one key begin with.
+pub fn event_key(name: &[u8]) -> &[u8] {
+    &name[..name.len().saturating_sub(EMITTED)]
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn events_of_one_key_stand_together_in_the_order_in_which_they_were_emitted() {
+        let long = [7; 100];
+        let keys: [&[u8]; 5] = [b"", b"a", b"ab", b"a\0", &long];
+        for key in keys {
+            let names = [(1, 0), (1, 2), (1, 300), (2, 0), (256, 0), (u64::MAX, 1)]
+                .map(|(commit, at)| event_name(key, commit, at));
+            assert!(names.is_sorted(), "{key:?}");
+            for name in &names {
+                assert_eq!(event_key(name), event_key(&names[0]));
+                for other in keys.iter().filter(|other| **other != key) {
+                    assert!(
+                        !event_name(other, 1, 0).starts_with(event_key(name)),
+                        "{key:?} {other:?}"
+                    );
+                }
+            }
+        }
+    }
+
     use super::*;
 
     #[test]

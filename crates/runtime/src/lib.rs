@@ -45,8 +45,9 @@ pub use calls::{
 };
 pub use content::{Collected, Incoming, Leaving};
 pub use feed::{Ahead, Bell, Changed, Departure, Followed, Follower, Past, Transition, replay};
-pub use outbox::{Delivered, Delivery, Outside, Undelivered, Waiting, Worked};
-pub use registry::{Kept, OpenError, alike, designs_of, kept};
+pub use layout::version;
+pub use outbox::{Delivered, Delivery, Heard, Outside, Undelivered, Waiting, Worked};
+pub use registry::{Kept, OpenError, Writing, alike, designs_of, kept};
 pub use repairs::Fired;
 pub use replacement::{Obstacle, ReplaceError};
 pub use secrets::{MAX_SECRET, SALT_BYTES, SecretTrouble, Secrets};

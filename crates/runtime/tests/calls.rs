@@ -28,7 +28,7 @@ fn a_seat_is_held_confirmed_and_then_refused_with_the_reason() {
 
     let Err(CallError::Refused(refused)) = bench.call(hold("A1", "b2", "bob")) else { panic!() };
     assert_eq!(refused.clause, "free");
-    assert_eq!(refused.prevents, ["oversell"]);
+    assert_eq!(refused.prevents, ["seat: oversell", "seat: duplicate hold"]);
     assert_eq!(refused.truth[0]["truth"]["SeatInventoryState"]["status"], "HELD");
     assert_eq!(bench.truth("Booking", "b2"), Value::Null, "a refusal changes nothing");
 

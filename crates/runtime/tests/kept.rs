@@ -66,7 +66,7 @@ fn what_is_opened_is_what_is_held() {
     // a program without a text does not leave another one's
     let design = compile("door", &DOOR.replace("< 3", "< 4"));
     Runtime::open(design.clone(), Arc::clone(&store), Settings::default()).unwrap();
-    assert_eq!(held(&store), Kept { design: Some(design), text: None, verdict: None });
+    assert_eq!(held(&store), Kept { design: Some(design), text: None, flat: None, verdict: None });
 }
 
 #[test]

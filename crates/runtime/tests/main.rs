@@ -1,5 +1,6 @@
 //! All tests of the runtime, in one program.
 
+mod answers;
 mod apart;
 #[path = "stored/archive.rs"]
 mod archive;
@@ -8,13 +9,16 @@ mod asking;
 mod blobs;
 mod calls;
 mod children;
+mod copied;
 mod distant;
 mod due;
+mod events;
 mod examples;
 mod explained;
 mod kept;
 mod linear;
 mod linearizable;
+mod listening;
 mod messages;
 mod past;
 mod ranges;
@@ -29,5 +33,6 @@ mod stored;
 mod support;
 mod text;
 mod torture;
+mod versions;
 mod views;
 mod visibility;

@@ -2,9 +2,9 @@
 
 use crate::support;
 
-use runtime::{CallError, Delivered, Delivery, Outside, Worked};
+use runtime::CallError;
 use serde_json::json;
-use support::{Bench, ask, bench, compile};
+use support::{ask, bench, compile, deliver};
 
 const DESIGN: &str = r#"
 design Post
@@ -24,18 +24,6 @@ step carrier[bring(to: Box, version: int) { newer: BoxState.version < version }]
 }
 check { letter: 1 house: 1 version: 0..2 LetterState.version: 0..2 messages: 1 }
 "#;
-
-struct Nothing;
-
-impl Outside for Nothing {
-    fn deliver(&self, delivery: &Delivery) -> Delivered {
-        panic!("nothing leaves: {delivery:?}");
-    }
-}
-
-fn deliver(bench: &Bench) {
-    while bench.runtime.deliver_one(&Nothing).unwrap() == Worked::Tried {}
-}
 
 fn write(operation: &str) -> runtime::Request {
     ask("author", operation, "ann").with("letter", "l").with("to", json!(["l", "h"]))

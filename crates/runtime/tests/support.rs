@@ -1,9 +1,12 @@
 //! What the tests of the runtime share.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use design::model::Design;
-use runtime::{CallError, ManualClock, Reply, Request, Runtime, Settings};
+use runtime::{
+    CallError, Delivered, Delivery, ManualClock, Outside, Reply, Request, Runtime, Settings, Worked,
+};
 use serde_json::Value;
 use store::{Memory, Store};
 
@@ -13,8 +16,39 @@ pub fn design(name: &str) -> Design {
     compile(name, &text)
 }
 
+/// The archetypes of the repository.
+pub struct Catalog;
+
+impl design::Catalog for Catalog {
+    fn archetype(&self, id: &str) -> Option<&str> {
+        static TEXTS: OnceLock<BTreeMap<String, String>> = OnceLock::new();
+        let texts = TEXTS.get_or_init(|| {
+            let read = |folder: &str| {
+                let path = format!("{}/../../designs/{folder}", env!("CARGO_MANIFEST_DIR"));
+                let files = std::fs::read_dir(path).unwrap().map(|file| file.unwrap().path());
+                let designs = files.filter(|path| path.extension().is_some_and(|x| x == "design"));
+                let named = designs.map(|path| {
+                    let id = path.file_stem().unwrap().to_string_lossy().into_owned();
+                    (id, std::fs::read_to_string(&path).unwrap())
+                });
+                named.collect::<Vec<_>>()
+            };
+            read("infra").into_iter().chain(read("product")).collect()
+        });
+        texts.get(id).map(String::as_str)
+    }
+
+    fn ids(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
 pub fn compile(name: &str, text: &str) -> Design {
-    let compiled = design::compile(name, text, &design::NoCatalog);
+    compile_with(name, text, &Catalog)
+}
+
+pub fn compile_with(name: &str, text: &str, catalog: &dyn design::Catalog) -> Design {
+    let compiled = design::compile(name, text, catalog);
     compiled.design.unwrap_or_else(|| panic!("{name}: {:?}", compiled.diagnostics))
 }
 
@@ -57,4 +91,18 @@ impl Bench {
 
 pub fn ask(actor: &str, operation: &str, who: &str) -> Request {
     Request::new(actor, operation, who)
+}
+
+/// A world outside that nothing may reach.
+pub struct Nothing;
+
+impl Outside for Nothing {
+    fn deliver(&self, delivery: &Delivery) -> Delivered {
+        panic!("nothing leaves: {delivery:?}");
+    }
+}
+
+/// Delivers whatever waits.
+pub fn deliver(bench: &Bench) {
+    while bench.runtime.deliver_one(&Nothing).unwrap() == Worked::Tried {}
 }

@@ -86,13 +86,15 @@ pub enum About {
     Design,
     /// its text
     Text,
+    /// the text with everything that it uses written out, if it uses something
+    Flat,
     /// what was found when it was checked
     Verdict,
 }
 
 impl About {
-    const ALL: [About; 5] =
-        [About::Numbers, About::Layout, About::Design, About::Text, About::Verdict];
+    const ALL: [About; 6] =
+        [About::Numbers, About::Layout, About::Design, About::Text, About::Flat, About::Verdict];
 
     fn name(self) -> &'static str {
         match self {
@@ -100,6 +102,7 @@ impl About {
             About::Layout => "layout",
             About::Design => "design",
             About::Text => "text",
+            About::Flat => "flat",
             About::Verdict => "verdict",
         }
     }

@@ -24,8 +24,13 @@ pub struct Outcome {
 
 /// Scoped to the principal and the operation.
 pub fn key(number: DesignNumber, request: &Request, idempotency_key: &str) -> OutcomeKey {
+    key_of(number, [&request.actor, &request.operation, &request.principal], idempotency_key)
+}
+
+/// Of the actor, the operation and the principal.
+pub fn key_of(number: DesignNumber, of: [&String; 3], idempotency_key: &str) -> OutcomeKey {
     let mut hasher = blake3::Hasher::new();
-    for part in [&request.actor, &request.operation, &request.principal] {
+    for part in of {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }

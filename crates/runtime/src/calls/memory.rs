@@ -20,6 +20,8 @@ pub struct MemoryPlace {
     /// the key of the record it belongs to
     pub key: Vec<u8>,
     pub field: String,
+    /// actor, subject and field as earlier versions called them
+    pub former: Vec<(String, String, String)>,
     pub read: bool,
     pub written: bool,
 }
@@ -45,6 +47,7 @@ impl Runtime {
                 subject: String::new(),
                 key: Vec::new(),
                 field: owner.memory[used.field.index()].name.clone(),
+                former: Vec::new(),
                 read: used.read,
                 written: used.written,
             };
@@ -62,6 +65,10 @@ impl Runtime {
                 put_parts(&mut place.key, &schema.design, *subject, *key, &pool);
                 place.subject = schema.design.subjects[subject.index()].name.clone();
             }
+            let subject = used.of.and_then(|_| schema.subject(&place.subject));
+            let subject = subject.map(|id| (id, place.subject.as_str()));
+            let now = (place.actor.as_str(), place.field.as_str());
+            place.former = self.former.memory((used.actor, used.field), now, subject);
             places.push(place);
         }
         places

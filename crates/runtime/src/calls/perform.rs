@@ -13,6 +13,7 @@ use telemetry::Trace;
 
 use super::record_writer::RecordWriter;
 use crate::core::{Got, Held, Loaded, Plan, ReadError, Records, Schema, Source};
+use crate::outbox::tell_listeners;
 use crate::repairs::DueTimes;
 use crate::secrets;
 
@@ -217,6 +218,9 @@ fn commit_plan(
     if !sends(schema, loaded, room, source, (now, number), plan)? {
         return Ok(false);
     }
+    if !tell_listeners(schema, loaded, room, source, (now, number), plan)? {
+        return Ok(false);
+    }
     memory.extend(room.scratch.memory());
     soft.extend(room.scratch.ephemeral_writes().map(|write| Soft {
         subject: write.subject,
@@ -317,6 +321,9 @@ fn sends(
         let operation = &schema.design.operations[send.operation.index()];
         let name = match &operation.kind {
             OperationKind::Effect(_) => codec.effect_name(send.operation, send.key, &pool),
+            _ if operation.hears.is_some() => {
+                codec.event_name(send.operation, send.args, (number, at), &pool)
+            }
             // a message has no key of its own: each is another one
             _ => message_name(number, at),
         };

@@ -3,10 +3,10 @@
 use design::model::{OperationId, OperationKind, StateKind};
 use engine::idempotency::{Stored, Verdict, check};
 use engine::{Command, Word};
-use layout::Space;
 use layout::key::put_parts;
+use layout::{OutcomeKey, Space};
 use serde_json::{Map, Value};
-use store::{Cursor, Decision, Partition, Ticket, Transaction};
+use store::{Cursor, Decision, Partition, Ticket, Transaction, Version};
 
 use super::apart;
 use super::ephemeral::TTL_MS;
@@ -254,6 +254,27 @@ impl Runtime {
         }
     }
 
+    /// What was kept for an idempotency key, under the name that the operation has or under one that it had.
+    fn kept_outcome<'t>(
+        &self,
+        key: OutcomeKey,
+        asked: &Asked<'_>,
+        transaction: &'t dyn Transaction,
+    ) -> Option<(Vec<u8>, Version, &'t [u8])> {
+        let find = |key: OutcomeKey| {
+            let key = key.to_bytes();
+            let found = transaction.get(&key);
+            found.map(|(version, bytes)| (key, version, bytes))
+        };
+        find(key).or_else(|| {
+            let given = asked.request.idempotency_key.as_ref()?;
+            self.former.operation(asked.id).iter().find_map(|(actor, operation)| {
+                let (number, principal) = (self.schema.number, &asked.request.principal);
+                find(idempotency::key_of(number, [actor, operation, principal], given))
+            })
+        })
+    }
+
     /// Within the transaction: replayed, refused, or done and planned.
     pub(crate) fn decide(
         &self,
@@ -266,8 +287,7 @@ impl Runtime {
         let retention = self.settings.idempotency_retention_ms;
         let mut outdated = None;
         if let Some((key, payload)) = idempotent
-            && let key = key.to_bytes()
-            && let Some((version, bytes)) = transaction.get(&key)
+            && let Some((key, version, bytes)) = self.kept_outcome(*key, asked, transaction)
         {
             let stored = idempotency::take(bytes);
             let stored = stored.map_err(|wrong| ReadError::value(&key, wrong))?;

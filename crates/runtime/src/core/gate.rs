@@ -46,6 +46,13 @@ impl Gate {
         self.touched().clear();
     }
 
+    /// Another design writes these keys, within a transaction.
+    pub fn note(&self, keys: impl IntoIterator<Item = Vec<u8>>) {
+        if self.copying.load(Ordering::Acquire) {
+            self.touched().extend(keys);
+        }
+    }
+
     pub fn touched(&self) -> MutexGuard<'_, BTreeSet<Vec<u8>>> {
         self.touched.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -4,6 +4,7 @@
 mod alarm;
 mod clock;
 mod counters;
+mod former;
 mod gate;
 mod ground;
 mod hot;

@@ -13,6 +13,7 @@ use store::{Store, Transaction};
 use super::alarm::Alarm;
 use super::clock::Clock;
 use super::counters::Counters;
+use super::former::Former;
 use super::gate::Gate;
 use super::hot::{HotKey, HotKeys};
 use super::plan::{Got, Plan, Source};
@@ -40,6 +41,8 @@ pub struct Runtime {
     pub(crate) alarm: Alarm,
     /// earlier versions, which tell how the feed of their time is read
     pub(crate) older: Vec<Arc<Schema>>,
+    /// what they called what this one has
+    pub(crate) former: Former,
     pub(crate) gate: Gate,
     /// outbox entries that are on their way, by operation and key
     in_flight: Mutex<BTreeSet<Vec<u8>>>,
@@ -99,6 +102,9 @@ impl Runtime {
     ) -> Runtime {
         schema.secrets.clone_from(&settings.secrets);
         let counters = Counters::new(&schema.design);
+        let former = Former::of(&schema.design, &older);
+        // whoever is called twice across a change of the name sees one key
+        schema.called = former.first_names().to_vec();
         Runtime {
             schema: Arc::new(schema),
             store,
@@ -111,6 +117,7 @@ impl Runtime {
             desks: Mutex::new(Vec::new()),
             alarm: Alarm::default(),
             older,
+            former,
             gate: Gate::default(),
             in_flight: Mutex::default(),
         }
@@ -119,6 +126,8 @@ impl Runtime {
     /// Another version of this design on the same store.
     pub(crate) fn successor(&self, schema: Schema, older: Vec<Arc<Schema>>) -> Runtime {
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
+        // whoever heard this version hears the next one
+        schema.set_listeners(self.schema.listeners());
         Runtime::of(schema, older, store, clock, self.settings.clone())
     }
 

@@ -1,6 +1,6 @@
 //! One design made ready to run: lowered, and with everything that a call looks up prepared.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use design::model::{Design, OperationId, OperationKind, SubjectId, Type, visit};
 use engine::Program;
@@ -9,6 +9,7 @@ use layout::{Codec, DesignNumber, OPERATIONS_MAX, RecordForm};
 use rustc_hash::FxHashMap;
 
 use crate::logs::Aged;
+use crate::outbox::Listeners;
 use crate::repairs::Elsewhere;
 use crate::secrets::{SecretPlaces, Secrets};
 use crate::sight::Sight;
@@ -39,6 +40,10 @@ pub struct Schema {
     /// by actor, then by name
     operations: FxHashMap<String, FxHashMap<String, OperationId>>,
     subject_names: FxHashMap<String, SubjectId>,
+    /// for each operation: the name that the world outside knows its calls by
+    pub called: Vec<String>,
+    /// designs that hear this one
+    listeners: RwLock<Listeners>,
 }
 
 #[derive(Debug)]
@@ -109,6 +114,7 @@ impl Schema {
             message_targets: visit::message_targets(&design),
             secret_places: SecretPlaces::of(&design, &program),
             secrets: None,
+            called: design.operations.iter().map(|operation| operation.name.clone()).collect(),
             design,
             program,
             number,
@@ -119,7 +125,16 @@ impl Schema {
             elsewhere,
             operations,
             subject_names,
+            listeners: RwLock::default(),
         })
+    }
+
+    pub fn listeners(&self) -> Listeners {
+        Arc::clone(&self.listeners.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn set_listeners(&self, listeners: Listeners) {
+        *self.listeners.write().unwrap_or_else(PoisonError::into_inner) = listeners;
     }
 
     /// How everything of this design is stored.
@@ -137,7 +152,10 @@ impl Schema {
     /// somebody that the proof does not know.
     pub fn is_callable(&self, operation: OperationId) -> bool {
         match self.design.operations[operation.index()].kind {
-            OperationKind::Step { .. } => !self.message_targets[operation.index()],
+            OperationKind::Step { .. } => {
+                let heard = self.design.operations[operation.index()].hears.is_some();
+                !heard && !self.message_targets[operation.index()]
+            }
             OperationKind::Read { .. } => true,
             _ => false,
         }

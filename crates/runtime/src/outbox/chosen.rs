@@ -15,6 +15,15 @@ use crate::values;
 /// Is it this entry? Asked with the effect or step, and with its arguments.
 pub(crate) type Chosen<'c> = dyn Fn(&str, &Map<String, Value>) -> bool + 'c;
 
+/// What is delivered, and how.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Choice<'c> {
+    /// none: whatever has waited longest
+    pub of: Option<&'c Chosen<'c>>,
+    /// a message stays where it is
+    pub stays: bool,
+}
+
 /// The effect or step that is to be called, and its arguments.
 pub type Undelivered = (String, Map<String, Value>);
 
@@ -26,7 +35,17 @@ impl Runtime {
         outside: &dyn Outside,
         chosen: &dyn Fn(&str, &Map<String, Value>) -> bool,
     ) -> Result<Worked, CallError> {
-        self.deliver_first(outside, Some(chosen))
+        self.deliver_first(outside, Choice { of: Some(chosen), stays: false })
+    }
+
+    /// Delivers an event that is chosen, and lets it come again: as if whoever delivered it had been killed before it
+    /// was done with. `Idle`: there is none.
+    pub fn deliver_and_keep(
+        &self,
+        outside: &dyn Outside,
+        chosen: &dyn Fn(&str, &Map<String, Value>) -> bool,
+    ) -> Result<Worked, CallError> {
+        self.deliver_first(outside, Choice { of: Some(chosen), stays: true })
     }
 
     /// Every open entry.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use store::{Decision, KeyRange, Transaction};
 use telemetry::Trace;
 
-use super::chosen::Chosen;
+use super::chosen::{Choice, Chosen};
 use super::naming::key_text;
 use crate::aside::{attempt, caught, move_aside};
 use crate::calls::{CallError, Performed, clause_name, fetch, perform};
@@ -86,16 +86,16 @@ impl Picked {
 impl Runtime {
     /// Delivers the entry that has waited longest, if one is to be tried now.
     pub fn deliver_one(&self, outside: &dyn Outside) -> Result<Worked, CallError> {
-        self.deliver_first(outside, None)
+        self.deliver_first(outside, Choice::default())
     }
 
     /// Delivers the first entry that is chosen; without a choice, the first that is to be tried now.
     pub(crate) fn deliver_first(
         &self,
         outside: &dyn Outside,
-        chosen: Option<&Chosen<'_>>,
+        choice: Choice<'_>,
     ) -> Result<Worked, CallError> {
-        let picked = match self.pick(chosen)? {
+        let picked = match self.pick(choice)? {
             Pick::Entry(picked) => picked,
             Pick::Idle(at) => return Ok(Worked::Idle(at)),
             Pick::SetAside => return Ok(Worked::SetAside),
@@ -109,14 +109,17 @@ impl Runtime {
                 self.in_flight().remove(&picked.key(&self.schema).to_bytes());
                 return settled;
             }
-            (None, Some(clause)) => self.counters.refused(picked.effect, clause),
+            (None, Some(clause)) => {
+                self.counters.refused(picked.effect, clause);
+                self.tell_refused(picked.effect, clause);
+            }
             (None, None) => self.counters.done(picked.effect),
         }
         Ok(Worked::Tried)
     }
 
     /// Takes the first entry that is due and that nobody has in hand.
-    fn pick(&self, chosen: Option<&Chosen<'_>>) -> Result<Pick, CallError> {
+    fn pick(&self, choice: Choice<'_>) -> Result<Pick, CallError> {
         let mut desk = self.desk();
         let now = self.clock.now_ms();
         let mut outcome: Result<Pick, CallError> = Ok(Pick::Idle(None));
@@ -125,11 +128,11 @@ impl Runtime {
         let ticket = self.transact(&mut |transaction| {
             desk.pool.borrow_mut().reset();
             (outcome, wake, moved) = (Ok(Pick::Idle(None)), None, None);
-            let Some(key) = self.first_waiting(chosen, &*transaction) else {
+            let Some(key) = self.first_waiting(choice.of, &*transaction) else {
                 return Decision::Abandon;
             };
-            let early = chosen.is_some();
-            match attempt(|| self.prepare(&key, (now, early), &*transaction, &mut desk)) {
+            let key = self.first_of_its_key(key, &*transaction);
+            match attempt(|| self.prepare(&key, (now, choice), &*transaction, &mut desk)) {
                 Ok(Ok(Prepared::Idle(at))) => {
                     outcome = Ok(Pick::Idle(Some(at)));
                     Decision::Abandon
@@ -207,14 +210,14 @@ impl Runtime {
     fn prepare(
         &self,
         key: &[u8],
-        (now, early): (Word, bool),
+        (now, choice): (Word, Choice<'_>),
         transaction: &dyn Transaction,
         desk: &mut Desk,
     ) -> Result<Prepared, ReadError> {
         let schema = &*self.schema;
         let due = key;
         let OutboxDueKey { at, entry: key } = OutboxDueKey::parse(due)?;
-        if at > now && !early {
+        if at > now && choice.of.is_none() {
             return Ok(Prepared::Idle(at));
         }
         let (effect, entry_key) = (key.operation, key.to_bytes());
@@ -252,7 +255,9 @@ impl Runtime {
                 }
                 Performed::Later => return Err(ReadError::NotFetched),
             };
-            close(key, &entry, &mut plan);
+            if !choice.stays {
+                close(key, &entry, &mut plan);
+            }
             return Ok(Prepared::Message(picked, plan));
         }
         let delivery = delivery(schema, &command, key.name, &entry, transaction, desk)?;

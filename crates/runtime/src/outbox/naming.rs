@@ -4,9 +4,9 @@ use design::model::OperationId;
 
 use crate::core::Schema;
 
-/// The key of an entry as the other side sees it: the same for every attempt.
+/// The key of an entry as the other side sees it: the same for every attempt, also after its effect was renamed.
 pub fn key_text(schema: &Schema, operation: OperationId, name: &[u8]) -> String {
-    let operation = &schema.design.operations[operation.index()].name;
+    let operation = &schema.called[operation.index()];
     let hash = blake3::hash(name);
     format!("{operation}-{}", &hash.to_hex()[..32])
 }

@@ -18,6 +18,9 @@ pub struct Kept {
     pub design: Option<Design>,
     /// none: it was opened by a program that had no text
     pub text: Option<String>,
+    /// with everything that it uses written out, as it was when it was stored; none: it uses nothing, or it was
+    /// stored by a program that did not keep this
+    pub flat: Option<String>,
     /// whatever [`Runtime::keep_verdict`] was given last, for any text
     pub verdict: Option<String>,
 }
@@ -35,8 +38,8 @@ pub fn kept(store: &dyn Store, name: &str, settings: &Settings) -> Result<Option
                     bytes.and_then(|(_, bytes)| String::from_utf8(bytes.to_vec()).ok())
                 };
                 let design = read(About::Design).and_then(|text| serde_json::from_str(&text).ok());
-                let (text, verdict) = (read(About::Text), read(About::Verdict));
-                Ok(Some(Kept { design, text, verdict }))
+                let (text, flat) = (read(About::Text), read(About::Flat));
+                Ok(Some(Kept { design, text, flat, verdict: read(About::Verdict) }))
             }
         };
         Decision::Abandon
@@ -56,6 +59,26 @@ pub fn designs_of(store: &dyn Store, settings: &Settings) -> Result<Vec<String>,
     found
 }
 
+/// What a design is written like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Writing<'t> {
+    pub text: &'t str,
+    /// with everything that it uses written out, if it uses something
+    pub flat: Option<&'t str>,
+}
+
+impl<'t> From<&'t str> for Writing<'t> {
+    fn from(text: &'t str) -> Writing<'t> {
+        Writing { text, flat: None }
+    }
+}
+
+impl<'t> From<&'t String> for Writing<'t> {
+    fn from(text: &'t String) -> Writing<'t> {
+        Writing { text, flat: None }
+    }
+}
+
 impl Runtime {
     /// Keeps what was found when this design was checked, in whatever form the caller reads it again.
     pub fn keep_verdict(&self, verdict: &str) -> Result<(), CallError> {
@@ -73,11 +96,12 @@ impl Runtime {
 }
 
 /// The same design, whatever its comments and its layout: it differs at most in where things stand
-/// in the text. What cannot be compared is not the same.
+/// in the text, and in what it says of earlier versions. What cannot be compared is not the same.
 pub fn alike(one: &Design, other: &Design) -> bool {
     let plain = |design: &Design| {
         let mut value = serde_json::to_value(design).ok()?;
         without_places(&mut value);
+        value.as_object_mut()?.remove("earlier");
         Some(value)
     };
     plain(one).zip(plain(other)).is_some_and(|(one, other)| one == other)

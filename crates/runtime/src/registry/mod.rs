@@ -5,6 +5,8 @@ mod numbers;
 mod open_error;
 mod opening;
 
-pub use kept::{Kept, alike, designs_of, kept};
-pub use numbers::{give_up, keep_design, numbers, remove_left_over, reserve, switch};
+pub use kept::{Kept, Writing, alike, designs_of, kept};
+pub use numbers::{
+    current_designs, give_up, keep_design, numbers, remove_left_over, reserve, switch,
+};
 pub use open_error::OpenError;

@@ -13,6 +13,7 @@ use layout::{
 };
 use store::{Decision, KeyRange, LocalStore, Store, Transaction};
 
+use super::kept::Writing;
 use super::open_error::OpenError;
 use crate::calls::CallError;
 use crate::core::{self, Schema, Settings};
@@ -37,7 +38,7 @@ pub enum Found {
 /// it already, and nothing that is stored depends on what differs, it is kept as it is now.
 pub fn register(
     design: Design,
-    text: Option<&str>,
+    text: Option<Writing<'_>>,
     store: &dyn Store,
     settings: &Settings,
 ) -> Result<Found, OpenError> {
@@ -183,7 +184,7 @@ pub fn switch(
     transaction: &mut dyn Transaction,
     old: &Schema,
     new: &Schema,
-    text: Option<&str>,
+    text: Option<Writing<'_>>,
 ) -> Result<(), Damaged> {
     let mut entries = read_entries(transaction)?;
     let name = &new.design.name;
@@ -207,12 +208,18 @@ pub fn keep_design(
     transaction: &mut dyn Transaction,
     number: DesignNumber,
     design: &Design,
-    text: Option<&str>,
+    text: Option<Writing<'_>>,
 ) {
     transaction.put(&meta(number, About::Design), &text_of(design));
-    match text {
-        Some(text) => transaction.put(&meta(number, About::Text), text.as_bytes()),
-        None => transaction.delete(&meta(number, About::Text)),
+    let texts = [
+        (About::Text, text.map(|writing| writing.text)),
+        (About::Flat, text.and_then(|writing| writing.flat)),
+    ];
+    for (about, text) in texts {
+        match text {
+            Some(text) => transaction.put(&meta(number, about), text.as_bytes()),
+            None => transaction.delete(&meta(number, about)),
+        }
     }
 }
 
@@ -220,11 +227,14 @@ fn is_kept(
     transaction: &dyn Transaction,
     number: DesignNumber,
     design: &Design,
-    text: Option<&str>,
+    text: Option<Writing<'_>>,
 ) -> bool {
     let kept =
         |about: About| transaction.get(&meta(number, about)).map(|(_, bytes)| bytes.to_vec());
-    let same_text = text.is_none_or(|text| kept(About::Text).as_deref() == Some(text.as_bytes()));
+    let same_text = text.is_none_or(|Writing { text, flat }| {
+        kept(About::Text).as_deref() == Some(text.as_bytes())
+            && kept(About::Flat).as_deref() == flat.map(str::as_bytes)
+    });
     same_text && kept(About::Design) == Some(text_of(design))
 }
 
@@ -233,6 +243,20 @@ pub fn current(transaction: &dyn Transaction, name: &str) -> Result<Option<Desig
     let entries = read_entries(transaction)?;
     let found = entries.iter().position(|e| *e == Numbered::Current(name.into()));
     Ok(found.map(|at| DesignNumber(at as u16)))
+}
+
+/// All designs that count and can be read, with their numbers.
+pub fn current_designs(
+    transaction: &dyn Transaction,
+) -> Result<Vec<(DesignNumber, Design)>, Damaged> {
+    let entries = read_entries(transaction)?.into_iter().enumerate();
+    let current = entries.filter(|(_, entry)| matches!(entry, Numbered::Current(_)));
+    let designs = current.filter_map(|(at, _)| {
+        let number = DesignNumber(at as u16);
+        let (_, bytes) = transaction.get(&meta(number, About::Design))?;
+        Some((number, serde_json::from_slice(bytes).ok()?))
+    });
+    Ok(designs.collect())
 }
 
 /// The names of all designs that count.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use design::model::Design;
 use store::Store;
 
+use super::kept::Writing;
 use super::numbers::{self as registry, Found, Registered};
 use super::open_error::OpenError;
 use crate::core::{Clock, Runtime, Settings, SystemClock};
@@ -21,14 +22,14 @@ impl Runtime {
     }
 
     /// The same, and the text of the design is kept beside it.
-    pub fn open_with_text(
+    pub fn open_with_text<'t>(
         design: Design,
-        text: &str,
+        text: impl Into<Writing<'t>>,
         store: Arc<dyn Store>,
         settings: Settings,
         clock: Arc<dyn Clock>,
     ) -> Result<Runtime, OpenError> {
-        Runtime::open_as(design, Some(text), store, settings, clock)
+        Runtime::open_as(design, Some(text.into()), store, settings, clock)
     }
 
     pub fn open_with_clock(
@@ -42,7 +43,7 @@ impl Runtime {
 
     fn open_as(
         design: Design,
-        text: Option<&str>,
+        text: Option<Writing<'_>>,
         store: Arc<dyn Store>,
         settings: Settings,
         clock: Arc<dyn Clock>,

@@ -1,28 +1,35 @@
 //! One stored key of the old design as the new one keeps it.
 
-use design::model::{AttrId, OperationId, OperationKind, StateId, StateKind, SubjectId};
+use design::model::{AttrId, ConversionOf, OperationId, SubjectId};
 use engine::Word;
-use engine::outbox::EntryState;
+use layout::following::{Site, Source, attribute_path};
 use layout::{
-    AsideKey, Head, LogKey, OutboxEntry, OutboxKey, Pool, Reader, RecordKey, SetAside, StoredKey,
-    Wrong, append_time, put_head, put_signed, take_append_time, take_head, value,
+    ActedKey, Following, Head, LogKey, OutboxEntry, OutboxKey, Pool, Reader, RecordKey, StoredKey,
+    Wrong, put_head, put_signed, take_head, value,
 };
 
+use super::carry::{Target, carried, carry};
+use super::made::Made;
 use super::obstacle::Obstacles;
-use super::types::{Rule, carry, rule, same_key};
 use crate::core::{ReadError, Schema};
-use crate::outbox::key_text;
 use crate::values;
 
 /// From one schema to the other.
 pub struct Conversion<'s> {
     pub old: &'s Schema,
     pub new: &'s Schema,
-    /// what may be lost: `Seat`, `Seat.SeatState.note`
+    pub following: Following<'s>,
+    pub made: Made,
+    /// what may be lost: `Seat`, `Seat.SeatState`, `Seat.SeatState.note`
     pub drop: &'s [String],
+    /// for each old subject: are its children counted alike?
+    counted: Vec<bool>,
     pub pools: (Pool, Pool),
     pub found: Obstacles,
 }
+
+/// What is stored of a record or an entry, each attribute by its number.
+pub type Kept<'v> = [(AttrId, &'v [u8])];
 
 /// What a key of the old design is in the new one.
 pub enum Carried {
@@ -35,8 +42,18 @@ pub enum Carried {
 
 impl<'s> Conversion<'s> {
     pub fn new(old: &'s Schema, new: &'s Schema, drop: &'s [String]) -> Conversion<'s> {
-        let pools = (Pool::new(old.program.texts()), Pool::new(new.program.texts()));
-        Conversion { old, new, drop, pools, found: Obstacles::default() }
+        let following = Following::of(&old.design, &new.design);
+        let made = Made::new(&new.design, &following);
+        let pools = (Pool::new(old.program.texts()), Pool::new(made.program.texts()));
+        let counted = (0..old.design.subjects.len())
+            .map(SubjectId::of)
+            .map(|id| following.subject(id).is_none_or(|new| following.counted_alike(id, new)));
+        let counted = counted.collect();
+        let mut found = Obstacles::default();
+        for misfit in &following.misfits {
+            found.say(&misfit.line, &misfit.why);
+        }
+        Conversion { old, new, following, made, drop, counted, pools, found }
     }
 
     pub fn carry(&mut self, key: &[u8], value: &[u8]) -> Result<Carried, ReadError> {
@@ -51,6 +68,12 @@ impl<'s> Conversion<'s> {
             }
             StoredKey::Outbox(entry) => self.outbox(entry, value).map_err(wrong),
             StoredKey::Aside(aside) => Ok(self.aside(aside, value)),
+            StoredKey::Acted(acted) => {
+                // an actor that is gone keeps its mark: it may come back
+                let actor = self.following.actor_named(acted.actor).unwrap_or(acted.actor);
+                let moved = ActedKey { design: self.new.number, actor, ..acted };
+                Ok(Carried::Put(moved.to_bytes(), value.to_vec()))
+            }
             // derived anew
             StoredKey::RepairDue(_) | StoredKey::OutboxDue(_) | StoredKey::Meta(_) => {
                 Ok(Carried::Nothing)
@@ -67,42 +90,37 @@ impl<'s> Conversion<'s> {
         let design = self.new.number;
         Ok(match StoredKey::parse(key)? {
             StoredKey::Outbox(key) => self
+                .following
                 .operation(key.operation)
                 .map(|operation| OutboxKey { design, operation, name: key.name }.to_bytes()),
             StoredKey::Record(key) => self
+                .following
                 .subject(key.subject)
                 .map(|subject| RecordKey { design, subject, parts: key.parts }.to_bytes()),
-            StoredKey::Log(key) => self.subject(key.subject).and_then(|subject| {
-                let log = self.state(key.subject, subject, key.log)?;
+            StoredKey::Log(key) => self.following.subject(key.subject).and_then(|subject| {
+                let log = self.following.state(key.subject, key.log)?;
                 Some(LogKey { design, subject, log, ..key }.to_bytes())
             }),
+            StoredKey::Acted(acted) => {
+                let actor = self.following.actor_named(acted.actor).unwrap_or(acted.actor);
+                Some(ActedKey { design, actor, ..acted }.to_bytes())
+            }
             StoredKey::RepairDue(_) | StoredKey::OutboxDue(_) | StoredKey::Meta(_) => None,
             other => Some(other.of_design(design).to_bytes()),
         })
     }
 
-    fn subject(&self, old: SubjectId) -> Option<SubjectId> {
-        self.new.subject(&self.old.design.subjects.get(old.index())?.name)
-    }
-
-    fn operation(&self, old: OperationId) -> Option<OperationId> {
-        let operation = self.old.design.operations.get(old.index())?;
-        let actor = &self.old.design.actors[operation.actor.index()].name;
-        self.new.operation(actor, &operation.name)
-    }
-
-    fn state(&self, old: SubjectId, new: SubjectId, state: StateId) -> Option<StateId> {
-        let name = &self.old.design.subjects[old.index()].states.get(state.index())?.name;
-        let states = &self.new.design.subjects[new.index()].states;
-        states.iter().position(|known| known.name == *name).map(StateId::of)
-    }
-
-    fn may_drop(&self, on: &str) -> bool {
-        self.drop.iter().any(|dropped| dropped == on)
+    /// Named itself, or what it is a part of.
+    pub(super) fn may_drop(&self, on: &str) -> bool {
+        let part = |dropped: &String| {
+            on.strip_prefix(dropped.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.drop.iter().any(part)
     }
 
     /// `Seat A1`
-    fn named(&mut self, subject: SubjectId, parts: &[u8]) -> String {
+    pub(super) fn named(&mut self, subject: SubjectId, parts: &[u8]) -> String {
         let (codec, design) = (self.old.codec(), &self.old.design);
         let handle = codec.handle(codec.key_of(subject, parts), &mut self.pools.0);
         let mut key = Vec::new();
@@ -121,14 +139,15 @@ impl<'s> Conversion<'s> {
         let RecordKey { subject: id, parts, .. } = key;
         let subject = old.design.subjects.get(id.index()).ok_or(Wrong::UnknownSubject)?;
         let named = self.named(id, parts);
-        let Some(new_id) = self.subject(id) else {
+        let Some(new_id) = self.following.subject(id) else {
             if !self.may_drop(&subject.name) {
-                self.found.add(&subject.name, "is gone, and there are records of it", named);
+                let why = "is gone, and there are records of it";
+                let mend = self.following.mend_subject(id);
+                self.found.add_mended(&subject.name, why, named, mend);
             }
             return Ok(Carried::Nothing);
         };
-        let after = &new.design.subjects[new_id.index()];
-        if !same_key(&old.design, &new.design, subject, after) {
+        if !self.following.same_key(id, new_id) {
             let why = "has another key: records cannot be found under the new one";
             self.found.add(&subject.name, why, named);
             return Ok(Carried::Nothing);
@@ -139,8 +158,7 @@ impl<'s> Conversion<'s> {
         let mut reader = Reader::new(value);
         let head = take_head(&mut reader)?;
         let kept = self.attributes(id, &mut reader)?;
-        let counted = super::counted(old, id) == super::counted(new, new_id);
-        if !counted {
+        if !self.counted[id.index()] {
             let why =
                 "has children that a guard counts in another way, and they are not counted again";
             self.found.add(&subject.name, why, named.clone());
@@ -161,8 +179,8 @@ impl<'s> Conversion<'s> {
             put_signed(&mut out, *word);
         }
         for (state, _) in &new.records[new_id.index()].logs {
-            let name = &after.states[state.index()].name;
-            let known = logs.iter().find(|(old, _, _)| subject.states[old.index()].name == *name);
+            let following = &self.following;
+            let known = logs.iter().find(|(old, _, _)| following.state(id, *old) == Some(*state));
             let (start, end) = known.map_or((0, 0), |(_, start, end)| (*start, *end));
             put_signed(&mut out, start);
             put_signed(&mut out, end);
@@ -170,7 +188,7 @@ impl<'s> Conversion<'s> {
         for (state, start, end) in logs {
             let name = &subject.states[state.index()].name;
             let on = format!("{}.{name}", subject.name);
-            if self.state(id, new_id, state).is_none() && start < end && !self.may_drop(&on) {
+            if self.following.state(id, state).is_none() && start < end && !self.may_drop(&on) {
                 self.found.add(on, "is gone, and has entries", named.clone());
             }
         }
@@ -223,77 +241,117 @@ impl<'s> Conversion<'s> {
         &mut self,
         id: SubjectId,
         new_id: SubjectId,
-        kept: &[(AttrId, &[u8])],
+        kept: &Kept<'_>,
         named: &str,
         out: &mut Vec<u8>,
     ) -> Result<(), Wrong> {
         let (old, new) = (self.old, self.new);
         let (before, after) =
             (&old.design.subjects[id.index()], &new.design.subjects[new_id.index()]);
-        let path = |subject: &design::model::Subject, attr: AttrId| {
-            let attribute = &subject.attributes[attr.index()];
-            format!("{}.{}", subject.states[attribute.state.index()].name, attribute.name)
-        };
         let layout = new.program.layout(new_id);
-        let mut carried = Vec::new();
-        for (at, attribute) in after.attributes.iter().enumerate() {
-            let attr = AttrId::of(at);
-            let Some(field) = layout.attribute(attr) else { continue };
-            let name = path(after, attr);
-            let on = format!("{}.{name}", after.name);
-            match kept.iter().find(|(old_attr, _)| path(before, *old_attr) == name) {
-                Some((old_attr, bytes)) => {
-                    carried.push(*old_attr);
-                    let was = &before.attributes[old_attr.index()].ty;
-                    let is = &attribute.ty;
-                    let done = carry(
-                        &mut Reader::new(bytes),
-                        (&old.design, was),
-                        (&new.design, is, attribute.range),
-                        &mut self.pools,
-                        out,
-                    )?;
-                    if let Err(why) = done {
-                        self.found.add(
-                            on,
-                            format!("does not take what is stored: {why}"),
-                            named.into(),
-                        );
-                    }
-                }
-                None if attribute.default.is_some() || attribute.ty.is_optional() => {
-                    let defaults = new.program.defaults(new_id);
-                    let words = &defaults[field.range()];
-                    value::put(out, &new.design, &attribute.ty, words, &self.pools.1);
-                }
-                None => {
-                    let why = "is new and has no default: give it one, or make it optional";
-                    self.found.add(on, why, named.into());
-                }
+        for attr in (0..after.attributes.len()).map(AttrId::of) {
+            if layout.attribute(attr).is_some() {
+                let on = format!("{}.{}", after.name, attribute_path(after, attr));
+                self.write_value((id, new_id, attr), kept, &on, named, out)?;
             }
         }
-        for (attr, bytes) in kept.iter().filter(|(attr, _)| !carried.contains(attr)) {
-            let on = format!("{}.{}", before.name, path(before, *attr));
-            if self.may_drop(&on) || self.is_default(id, *attr, bytes)? {
+        for (attr, bytes) in kept {
+            let on = format!("{}.{}", before.name, attribute_path(before, *attr));
+            if self.following.is_carried(id, *attr)
+                || self.may_drop(&on)
+                || self.is_default(id, *attr, bytes)?
+            {
                 continue;
             }
-            let ty = &before.attributes[attr.index()].ty;
-            let renamed = after.attributes.iter().enumerate().find(|(at, other)| {
-                let new_path = path(after, AttrId::of(*at));
-                rule(&old.design, &new.design, ty, &other.ty) != Rule::Never
-                    && !kept.iter().any(|(known, _)| path(before, *known) == new_path)
-            });
-            let why = match renamed {
-                Some((_, other)) => format!(
-                    "is gone, and holds something (`{}` is new: a new name is one that is gone and \
-                     one that is new)",
-                    other.name
-                ),
-                None => "is gone, and holds something".to_string(),
-            };
-            self.found.add(on, why, named.into());
+            let mend = self.following.mend_attribute(id, *attr);
+            self.found.add_mended(on, "is gone, and holds something", named.into(), mend);
         }
         Ok(())
+    }
+
+    /// The value of one attribute of the new design, from whatever it comes.
+    pub(super) fn write_value(
+        &mut self,
+        (id, new_id, attr): (SubjectId, SubjectId, AttrId),
+        kept: &Kept<'_>,
+        on: &str,
+        named: &str,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Wrong> {
+        let (old, new) = (self.old, self.new);
+        let before = &old.design.subjects[id.index()];
+        let attribute = &new.design.subjects[new_id.index()].attributes[attr.index()];
+        let stored = |attr: AttrId| kept.iter().find(|(known, _)| *known == attr);
+        let (done, mend) = match self.following.source(id, new_id, attr) {
+            Source::Carried { old: from, .. } => {
+                let (_, bytes) = stored(from).ok_or(Wrong::EndsEarly)?;
+                let site = Site::Attr(id, from);
+                let target = Target { ty: &attribute.ty, range: attribute.range, site };
+                let was = &before.attributes[from.index()].ty;
+                let mut reader = Reader::new(bytes);
+                let done = carry(&mut reader, &self.following, was, target, &mut self.pools, out)?;
+                let mend = || self.following.mend_type(id, from, new_id, attr);
+                let mend = done.is_err().then(mend);
+                (done.map_err(|why| format!("does not take what is stored: {why}")), mend)
+            }
+            Source::Converted { by, of } => {
+                let mut bytes = Vec::new();
+                for from in of {
+                    bytes.push((from, stored(from).ok_or(Wrong::EndsEarly)?.1));
+                }
+                (self.converted((id, new_id, attr), by, &bytes, out)?, None)
+            }
+            Source::Given(_) | Source::Default(_) => {
+                let made = self.made.value(new_id, attr, &[]);
+                (made.map(|words| self.put(new_id, attr, words, out)), None)
+            }
+            Source::Missing => {
+                let why = "is new and has no default: give it one, or make it optional";
+                (Err(why.to_string()), Some(self.following.mend_missing(new_id, attr)))
+            }
+        };
+        if let Err(why) = done {
+            self.found.add_mended(on, why, named.into(), mend);
+        }
+        Ok(())
+    }
+
+    /// By a line of the block, from what is stored. The inner error says why there is no value.
+    fn converted(
+        &mut self,
+        (id, new_id, attr): (SubjectId, SubjectId, AttrId),
+        by: &ConversionOf,
+        of: &Kept<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Result<(), String>, Wrong> {
+        let before = &self.old.design.subjects[id.index()];
+        let mut params: Vec<Word> = Vec::new();
+        for (param, (from, bytes)) in by.params.iter().zip(of) {
+            let was = &before.attributes[from.index()].ty;
+            let mut words = Vec::new();
+            let mut reader = Reader::new(bytes);
+            value::take(&mut reader, &self.old.design, was, &mut self.pools.0, &mut words)?;
+            let target = Target { ty: &param.ty, range: param.range, site: Site::Attr(id, *from) };
+            match carried(&self.following, (was, &words[..]), target, &mut self.pools) {
+                Ok(words) => params.extend(words),
+                Err(why) => return Ok(Err(format!("is made of `{}`: {why}", param.name))),
+            }
+        }
+        let made = self.made.value(new_id, attr, &params);
+        let attribute = &self.new.design.subjects[new_id.index()].attributes[attr.index()];
+        let made = made.and_then(|words| {
+            let within = values::within(&attribute.ty, attribute.range, words[0]);
+            within
+                .map(|()| words)
+                .map_err(|bad| format!("does not take what is made: {}", bad.message))
+        });
+        Ok(made.map(|words| self.put(new_id, attr, words, out)))
+    }
+
+    fn put(&self, new_id: SubjectId, attr: AttrId, mut words: Vec<Word>, out: &mut Vec<u8>) {
+        let ty = &self.new.design.subjects[new_id.index()].attributes[attr.index()].ty;
+        words.resize(engine::width_of(ty) as usize, 0);
+        value::put(out, &self.new.design, ty, &words, &self.pools.1);
     }
 
     fn is_default(&mut self, id: SubjectId, attr: AttrId, bytes: &[u8]) -> Result<bool, Wrong> {
@@ -303,172 +361,5 @@ impl<'s> Conversion<'s> {
         let mut unused = Vec::new();
         value::put(&mut unused, &self.old.design, ty, words, &self.pools.0);
         Ok(unused == bytes)
-    }
-
-    fn log_entry(&mut self, key: LogKey<'_>, stored: &[u8]) -> Result<Carried, Wrong> {
-        let (old, new) = (self.old, self.new);
-        let LogKey { subject: id, parts, log, .. } = key;
-        let Some(new_id) = self.subject(id) else { return Ok(Carried::Nothing) };
-        // that a log is gone is said of its record
-        let Some(new_log) = self.state(id, new_id, log) else { return Ok(Carried::Nothing) };
-        let (before, after) =
-            (&old.design.subjects[id.index()], &new.design.subjects[new_id.index()]);
-        let named = self.named(id, parts);
-        let on = format!("{}.{}", before.name, before.states[log.index()].name);
-        if !matches!(after.states[new_log.index()].kind, StateKind::Log { .. }) {
-            self.found.add(on, "is of another kind now", named);
-            return Ok(Carried::Nothing);
-        }
-        let mut entry = Reader::new(stored);
-        let appended_at = take_append_time(&mut entry)?;
-        let mut fields = Vec::new();
-        for (attr, _) in &old.program.state(id, log).fields {
-            let ty = &before.attributes[attr.index()].ty;
-            let (bytes, ()) = entry.span(|entry| {
-                value::take(entry, &old.design, ty, &mut self.pools.0, &mut Vec::new())
-            })?;
-            fields.push((*attr, bytes));
-        }
-        let mut out = Vec::new();
-        append_time(&mut out, appended_at);
-        for (attr, _) in &new.program.state(new_id, new_log).fields {
-            let attribute = &after.attributes[attr.index()];
-            let found = fields
-                .iter()
-                .find(|(known, _)| before.attributes[known.index()].name == attribute.name);
-            let done = match found {
-                Some((known, bytes)) => carry(
-                    &mut Reader::new(bytes),
-                    (&old.design, &before.attributes[known.index()].ty),
-                    (&new.design, &attribute.ty, attribute.range),
-                    &mut self.pools,
-                    &mut out,
-                )?,
-                None if attribute.ty.is_optional() => {
-                    out.push(0);
-                    Ok(())
-                }
-                None => Err("it is new, and entries that are written have none".into()),
-            };
-            if let Err(why) = done {
-                self.found.add(format!("{on}.{}", attribute.name), why, named.clone());
-            }
-        }
-        let gone = fields.iter().map(|(attr, _)| &before.attributes[attr.index()].name);
-        for name in gone {
-            let on = format!("{on}.{name}");
-            let there = after.attributes.iter().any(|a| a.name == *name && a.state == new_log);
-            if !there && !self.may_drop(&on) {
-                self.found.add(on, "is gone, and entries have it", named.clone());
-            }
-        }
-        let record = new.codec().key_of(new_id, parts);
-        Ok(Carried::Put(record.log_entry(new_log, key.offset).to_bytes(), out))
-    }
-
-    /// An entry that was set aside stays aside, under the same id. An outbox entry that reads becomes what
-    /// it would be in the outbox of the new design, and can go back there. Everything else is kept as it is
-    /// for people to look at: its numbers mean something else in the new design, so it cannot go back. A
-    /// repair that was set aside is due anew, since due times are derived anew.
-    fn aside(&mut self, key: AsideKey, stored: &[u8]) -> Carried {
-        let (old, new) = (self.old.number, self.new.number);
-        let place = AsideKey { design: new, ..key }.to_bytes();
-        let as_it_is = Carried::Put(place.clone(), stored.to_vec());
-        let Ok(mut aside) = SetAside::take(stored) else { return as_it_is };
-        let (first, value) = &aside.taken[0];
-        let first = [&old.prefix(), &first[..]].concat();
-        let Some(entry) = OutboxKey::parse(&first).ok().filter(|_| aside.design == old) else {
-            return as_it_is;
-        };
-        match self.outbox(entry, value) {
-            Ok(Carried::Outbox(name, entry, operation)) => {
-                let key = OutboxKey { design: new, operation, name: &name };
-                let open = entry.entry.state == EntryState::Open;
-                let due = open.then(|| (key.due(entry.entry.next_at).to_bytes(), Vec::new()));
-                let taken = [(key.to_bytes(), entry.to_bytes())].into_iter().chain(due);
-                let rest = |key: Vec<u8>| key[new.prefix().len()..].to_vec();
-                aside.taken = taken.map(|(key, value)| (rest(key), value)).collect();
-                aside.design = new;
-                Carried::Put(place, aside.to_bytes())
-            }
-            // it was closed, or it stands in the way, which is noted
-            Ok(_) => Carried::Nothing,
-            Err(_) => as_it_is,
-        }
-    }
-
-    fn outbox(&mut self, key: OutboxKey<'_>, stored: &[u8]) -> Result<Carried, Wrong> {
-        let (old, new) = (self.old, self.new);
-        let id = key.operation;
-        let operation = old.codec().operation(id)?;
-        let actor = &old.design.actors[operation.actor.index()].name;
-        let on = format!("{actor}.{}", operation.name);
-        let named = key_text(old, id, key.name);
-        let mut entry = OutboxEntry::take(stored)?;
-        if entry.entry.state == EntryState::Closed {
-            return Ok(Carried::Nothing);
-        }
-        let Some(new_id) = self.operation(id) else {
-            self.found.add(on, "is gone, and calls of it are on their way", named);
-            return Ok(Carried::Nothing);
-        };
-        let after = &new.design.operations[new_id.index()];
-        let keys_fit =
-            match (&operation.kind, &after.kind) {
-                (OperationKind::Effect(was), OperationKind::Effect(is)) => {
-                    was.key.len() == is.key.len()
-                        && was.key.iter().zip(&is.key).all(|(a, b)| {
-                            rule(&old.design, &new.design, &a.ty, &b.ty) == Rule::Same
-                        })
-                }
-                (OperationKind::Step { .. }, OperationKind::Step { .. }) => true,
-                _ => false,
-            };
-        if !keys_fit {
-            let why = "has another key or kind, and calls of it are on their way";
-            self.found.add(on, why, named);
-            return Ok(Carried::Nothing);
-        }
-        let mut args = Reader::new(&entry.args);
-        let mut given = Vec::new();
-        for param in &operation.params {
-            let (bytes, ()) = args.span(|args| {
-                value::take(args, &old.design, &param.ty, &mut self.pools.0, &mut Vec::new())
-            })?;
-            given.push((&param.name, &param.ty, bytes));
-        }
-        let mut out = Vec::new();
-        for (at, param) in after.params.iter().enumerate() {
-            let done = match given.iter().find(|(name, _, _)| **name == param.name) {
-                Some((_, was, bytes)) => carry(
-                    &mut Reader::new(bytes),
-                    (&old.design, was),
-                    (&new.design, &param.ty, param.range),
-                    &mut self.pools,
-                    &mut out,
-                )?,
-                None => match new.program.param_default(new_id, at) {
-                    Some(words) => {
-                        value::put(&mut out, &new.design, &param.ty, words, &self.pools.1);
-                        Ok(())
-                    }
-                    None if param.ty.is_optional() => {
-                        out.push(0);
-                        Ok(())
-                    }
-                    None => Err("it is new and has no default".to_string()),
-                },
-            };
-            if let Err(why) = done {
-                let on = format!("{on}({})", param.name);
-                self.found.add(
-                    on,
-                    format!("does not take what waits in the outbox: {why}"),
-                    named.clone(),
-                );
-            }
-        }
-        entry.args = out;
-        Ok(Carried::Outbox(key.name.to_vec(), entry, new_id))
     }
 }

@@ -5,17 +5,19 @@
 //! and says which number counts. Before it nothing has changed, after it everything has: a crash
 //! leaves the one or the other, and a copy that does not count is removed.
 
+mod carry;
 mod convert;
 mod dues;
+mod entries;
+mod made;
 mod obstacle;
-mod types;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use design::model::{Design, OperationKind, StateKind, SubjectId};
+use design::model::{Design, OperationKind, StateKind};
 use engine::outbox::EntryState;
-use layout::{DesignNumber, OutboxEntry, OutboxKey, RecordKey, StoredKey, describe};
+use layout::{DesignNumber, Following, OutboxEntry, OutboxKey, RecordKey, StoredKey, describe};
 use serde_json::Value;
 use store::{Decision, Key, KeyRange, Transaction};
 
@@ -23,7 +25,7 @@ pub use obstacle::Obstacle;
 
 use crate::calls::CallError;
 use crate::core::{ReadError, Runtime, Schema};
-use crate::registry;
+use crate::registry::{self, Writing};
 use convert::{Carried, Conversion};
 use dues::Dues;
 use obstacle::Obstacles;
@@ -86,14 +88,14 @@ impl Runtime {
     /// this runtime answers `Replaced`, and the one that is returned has the say. `drop` names what
     /// may be lost: `Seat`, `Seat.SeatState.note`.
     pub fn replace(&self, design: Design, drop: &[String]) -> Result<Runtime, ReplaceError> {
-        self.replace_with(design, None, drop)
+        self.replace_with(design, None::<&str>, drop)
     }
 
     /// The same, and the text of the new version is kept beside it.
-    pub fn replace_with(
+    pub fn replace_with<'t>(
         &self,
         design: Design,
-        text: Option<&str>,
+        text: Option<impl Into<Writing<'t>>>,
         drop: &[String],
     ) -> Result<Runtime, ReplaceError> {
         if design.name != self.schema.design.name {
@@ -114,7 +116,7 @@ impl Runtime {
         }
         let name = design.name.clone();
         tracing::info!(design = %name, "a new version is put in place of the one that runs");
-        let replaced = self.replace_now(design, text, drop);
+        let replaced = self.replace_now(design, text.map(Into::into), drop);
         self.gate.end_copying();
         match &replaced {
             Ok(_) => tracing::info!(design = %name, "the new version has the say"),
@@ -129,10 +131,11 @@ impl Runtime {
     fn replace_now(
         &self,
         design: Design,
-        text: Option<&str>,
+        text: Option<Writing<'_>>,
         drop: &[String],
     ) -> Result<(Schema, Vec<Arc<Schema>>), ReplaceError> {
-        if stored_alike(&self.schema.design, &design) {
+        let misfits = Following::of(&self.schema.design, &design).misfits;
+        if misfits.is_empty() && stored_alike(&self.schema.design, &design) {
             let schema = schema_of(design, self.schema.number)?;
             self.swap(|transaction| {
                 registry::keep_design(transaction, schema.number, &schema.design, text);
@@ -152,8 +155,15 @@ impl Runtime {
         Ok((schema, older))
     }
 
-    fn copy(&self, new: &Schema, text: Option<&str>, drop: &[String]) -> Result<(), ReplaceError> {
+    fn copy(
+        &self,
+        new: &Schema,
+        text: Option<Writing<'_>>,
+        drop: &[String],
+    ) -> Result<(), ReplaceError> {
         let mut conversion = Conversion::new(&self.schema, new, drop);
+        // a line of the block that does not fit stands in the way, whatever is stored
+        refuse(&mut conversion)?;
         let mut dues = Dues::new(new, self.clock.now_ms());
         let bytes_max = self.store.limits().commit_bytes_max / 4;
         // all of it, as it is when it is looked at
@@ -266,19 +276,6 @@ fn essence(design: &Design) -> Value {
         _ => Value::Null,
     });
     let mut all = Value::Array(repairs.chain(counters).chain(kinds).collect());
-    without_places(&mut all);
-    all
-}
-
-/// What guards count of a subject's children.
-fn counted(schema: &Schema, subject: SubjectId) -> Value {
-    let counters = &schema.design.subjects[subject.index()].counters;
-    let each = counters.iter().map(|counter| {
-        let mut value = serde_json::to_value(counter).unwrap_or_default();
-        value["child"] = schema.design.subjects[counter.child.index()].name.clone().into();
-        value
-    });
-    let mut all = Value::Array(each.collect());
     without_places(&mut all);
     all
 }

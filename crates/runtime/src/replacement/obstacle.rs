@@ -11,9 +11,11 @@ pub struct Obstacle {
     /// `Seat.SeatState.note`, `network.authorize`
     pub on: String,
     pub why: String,
-    /// keys, in order
+    /// keys, in order; none: it does not depend on what is stored
     pub records: Vec<String>,
     pub count: u64,
+    /// what the new text could say, so that it is no longer in the way
+    pub mend: Option<String>,
 }
 
 /// Keys that are named.
@@ -30,27 +32,59 @@ impl fmt::Display for Obstacle {
             }
             write!(f, ")")?;
         }
-        Ok(())
+        match &self.mend {
+            Some(mend) => write!(f, ": `{mend}` in the new text would mend it"),
+            None => Ok(()),
+        }
     }
 }
 
 impl Obstacle {
     pub fn to_json(&self) -> Value {
-        json!({ "on": self.on, "why": self.why, "records": self.records, "count": self.count })
+        let Obstacle { on, why, records, count, mend } = self;
+        let mut told = json!({ "on": on, "why": why, "records": records, "count": count });
+        if let Some(mend) = mend {
+            told["mend"] = json!(mend);
+        }
+        told
     }
 }
 
 /// Everything that was found, by what it is about.
 #[derive(Default)]
-pub struct Obstacles(BTreeMap<(String, String), (Vec<String>, u64)>);
+pub struct Obstacles(BTreeMap<(String, String), Found>);
+
+#[derive(Default)]
+struct Found {
+    records: Vec<String>,
+    count: u64,
+    mend: Option<String>,
+}
 
 impl Obstacles {
     pub fn add(&mut self, on: impl Into<String>, why: impl Into<String>, record: String) {
-        let (records, count) = self.0.entry((on.into(), why.into())).or_default();
-        *count += 1;
-        if records.len() < NAMED {
-            records.push(record);
+        self.add_mended(on, why, record, None);
+    }
+
+    /// With what the new text could say.
+    pub fn add_mended(
+        &mut self,
+        on: impl Into<String>,
+        why: impl Into<String>,
+        record: String,
+        mend: Option<String>,
+    ) {
+        let found = self.0.entry((on.into(), why.into())).or_default();
+        found.count += 1;
+        found.mend = mend;
+        if found.records.len() < NAMED {
+            found.records.push(record);
         }
+    }
+
+    /// Whatever is stored.
+    pub fn say(&mut self, on: impl Into<String>, why: impl Into<String>) {
+        self.0.entry((on.into(), why.into())).or_default();
     }
 
     pub fn is_empty(&self) -> bool {
@@ -58,7 +92,10 @@ impl Obstacles {
     }
 
     pub fn list(self) -> Vec<Obstacle> {
-        let each = self.0.into_iter();
-        each.map(|((on, why), (records, count))| Obstacle { on, why, records, count }).collect()
+        let each = self.0.into_iter().map(|((on, why), found)| {
+            let Found { records, count, mend } = found;
+            Obstacle { on, why, records, count, mend }
+        });
+        each.collect()
     }
 }

@@ -138,6 +138,7 @@ fn operation(
     let yes = Expr { kind: ExprKind::Literal(Const::Bool(true)), ty: Type::Bool, span };
     Operation {
         rate: None,
+        hears: None,
         kind: OperationKind::Read { result: yes },
         // who looks is `me`; which actor that is was asked before
         actor: design.operations.first().map_or(ActorId(0), |first| first.actor),

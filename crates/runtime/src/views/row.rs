@@ -67,6 +67,7 @@ fn operation(design: &Design, view: &View) -> Operation {
     };
     Operation {
         rate: None,
+        hears: None,
         kind: OperationKind::Read { result },
         // nobody acts; any actor does
         actor: design.operations.first().map_or(design::model::ActorId(0), |first| first.actor),
