@@ -4,6 +4,7 @@ use crate::html::{Html, html};
 use crate::prose::prose;
 use crate::seen::Seen;
 use crate::shell::{self, Tab};
+use crate::used;
 use crate::value::Place;
 use crate::verdict;
 use crate::visit::Visit;
@@ -29,6 +30,7 @@ pub fn page(visit: &Visit, service: &Service) -> Html {
             Html::trusted(drawing.bare())
         );
     }
+    used::section(&mut page, service, &place);
     promises(&mut page, service, &place);
     html!(page, "<h2 id=\"text\">The text</h2>");
     text(&mut page, &service.text);
@@ -90,7 +92,7 @@ fn promises(page: &mut Html, service: &Service, place: &Place<'_>) {
     }
 }
 
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 25] = [
     "design",
     "archetype",
     "actor",
@@ -101,6 +103,7 @@ const WORDS: [&str; 24] = [
     "step",
     "repair",
     "effect",
+    "on",
     "read",
     "protocol",
     "invariant",

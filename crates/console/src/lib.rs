@@ -30,6 +30,7 @@ mod step;
 mod steps;
 mod trouble;
 mod units;
+mod used;
 mod value;
 mod verdict;
 mod views;

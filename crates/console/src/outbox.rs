@@ -45,13 +45,18 @@ pub fn page(visit: &Visit, service: &Service) -> Result<Html, Problem> {
         );
     }
     webhooks(&mut page, visit, service);
+    events(&mut page, service, &waiting);
     let sends = design.operations.iter().any(|o| matches!(o.kind, OperationKind::Effect(_)));
     if !sends {
         html!(page, "<p class=\"empty\">This design calls nothing outside.</p>");
         return Ok(shell::of_design(visit, service, Tab::Outbox, "Outbox", &page));
     }
+    let is_event = |one: &&Waiting| {
+        design.operations.iter().any(|o| o.hears.is_some() && o.name == one.effect)
+    };
+    let calls = waiting.iter().filter(|one| !is_event(one));
     let (dead, open): (Vec<&Waiting>, Vec<&Waiting>) =
-        waiting.iter().partition(|one| one.state == DEAD_LETTER);
+        calls.partition(|one| one.state == DEAD_LETTER);
     html!(page, "<h2>Dead letters</h2>");
     if dead.is_empty() {
         html!(page, "<p class=\"empty\">None: nothing was given up.</p>");
@@ -68,6 +73,57 @@ pub fn page(visit: &Visit, service: &Service) -> Result<Html, Problem> {
         html!(page, "<p class=\"hint\">The first {} entries are shown.</p>", LIMIT);
     }
     Ok(shell::of_design(visit, service, Tab::Outbox, "Outbox", &page))
+}
+
+/// Events that call something here, and events of this design that call something elsewhere.
+fn events(page: &mut Html, service: &Service, waiting: &[Waiting]) {
+    let counted = service.runtime.counters().all();
+    let handlers: Vec<_> = service
+        .design()
+        .operations
+        .iter()
+        .filter_map(|operation| Some((operation, operation.hears.as_ref()?)))
+        .collect();
+    if !handlers.is_empty() {
+        html!(
+            page,
+            "<h2>Events</h2><p class=\"lead\">An event that is refused is done with; the next one of its key \
+             follows.</p><div class=\"wide\"><table class=\"stack\"><thead><tr><th>event</th><th>calls</th><th \
+             class=\"number\">waiting</th><th class=\"number\">taken</th><th>refused \
+             by</th></tr></thead><tbody>"
+        );
+    }
+    for (operation, hears) in &handlers {
+        let waits = waiting.iter().filter(|one| one.effect == operation.name).count();
+        let known = counted.iter().find(|(name, _, _)| *name == operation.name);
+        let taken = known.map_or(0, |(_, taken, _)| *taken);
+        let refused: Vec<String> = known
+            .iter()
+            .flat_map(|(_, _, refused)| refused)
+            .map(|(clause, times)| format!("{clause}: {times}"))
+            .collect();
+        html!(
+            page,
+            "<tr><td><strong>{}</strong></td><td data-name=\"calls\">{}</td><td class=\"number\" \
+             data-name=\"waiting\">{}</td><td class=\"number\" data-name=\"taken\">{}</td><td \
+             data-name=\"refused by\">{}</td></tr>",
+            hears.told(),
+            operation.name,
+            waits,
+            taken,
+            refused.join(", ")
+        );
+    }
+    if !handlers.is_empty() {
+        html!(page, "</tbody></table></div>");
+    }
+    for heard in service.runtime.heard() {
+        html!(page, "<p>{} is heard by <strong>{}</strong>", heard.event, heard.by);
+        match heard.served {
+            true => html!(page, ".</p>"),
+            false => html!(page, ", which is not served: its events wait.</p>"),
+        }
+    }
 }
 
 /// Who is told of events, and how far each is.

@@ -1,6 +1,6 @@
 //! The form of one step: who acts, its parameters, what it remembers; beside it its guard.
 
-use design::model::{MemoryUse, Operation, OperationKind, SubjectId};
+use design::model::{MemoryUse, Operation, OperationKind, Param, SubjectId};
 use serde_json::{Map, Value};
 
 use crate::answer::{self, Thought};
@@ -132,12 +132,19 @@ async fn form(
     let reads = matches!(operation.kind, OperationKind::Read { .. });
     html!(
         page,
-        "<div class=\"actions\"><button class=\"button\" type=\"submit\">{}</button><button \
-         class=\"button second\" formaction=\"{}\" formnovalidate>Look at the guard</button></div>\
-         </form>",
+        "<div class=\"actions\"><button class=\"button\" type=\"submit\">{}</button>",
         if reads { "Read" } else { "Do it" },
-        would
     );
+    // what a guard says of a secret is not told
+    let asks = |param: &Param| param.ty.is_secret() && param.generated.is_none();
+    if !operation.params.iter().any(asks) {
+        html!(
+            page,
+            "<button class=\"button second\" formaction=\"{}\" formnovalidate>Look at the guard</button>",
+            would
+        );
+    }
+    html!(page, "</div></form>");
 }
 
 /// Keys of records that are there.

@@ -53,6 +53,8 @@ pub trait Admin: Send + Sync {
 /// A version that may take the place of another. Nothing has changed yet.
 pub struct Prepared {
     pub design: Design,
+    /// its text with everything that it uses written out, if it uses something
+    pub flat: Option<String>,
     /// the verdict on its text, if there is one
     pub word: Option<Word>,
 }

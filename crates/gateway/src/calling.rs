@@ -330,8 +330,11 @@ pub fn unknown(service: &Service, actor: &str, operation: &str) -> Problem {
 }
 
 /// Who runs an operation that callers do not.
-fn run_by(operation: &Operation) -> &'static str {
-    match operation.kind {
+fn run_by(operation: &Operation) -> String {
+    if let Some(hears) = &operation.hears {
+        return format!("the server calls it for each event `{}` that was emitted", hears.told());
+    }
+    let who = match operation.kind {
         OperationKind::Repair { .. } => {
             "it is a repair, which the server runs by itself once its guard holds"
         }
@@ -341,7 +344,8 @@ fn run_by(operation: &Operation) -> &'static str {
         OperationKind::Step { .. } | OperationKind::Read { .. } => {
             "another operation sends it as a message, or it belongs to the world outside"
         }
-    }
+    };
+    who.into()
 }
 
 /// Room for the answer of most steps.

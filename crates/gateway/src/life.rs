@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use design::model::Design;
 use identity::Act;
-use runtime::{ReplaceError, Runtime};
+use runtime::{ReplaceError, Runtime, Writing};
 use serde_json::{Value, json};
 
 use crate::admin::{Admin, AdminError, Prepared, Replacement};
@@ -22,6 +22,8 @@ use crate::service::Service;
 pub struct Replaced {
     /// on the new text
     pub verdict: Value,
+    /// what a `from` block of a later text calls the new one
+    pub version: String,
     /// keys of earlier versions that were removed
     pub removed: u64,
 }
@@ -35,8 +37,8 @@ impl Gateway {
         with: &Replacement<'_>,
         by: &str,
     ) -> Result<Replaced, AdminError> {
-        let Prepared { design, word } = admin.prepare(old, with)?;
-        let runtime = convert(old, design, with)?;
+        let Prepared { design, flat, word } = admin.prepare(old, with)?;
+        let runtime = convert(old, design, flat.as_deref(), with)?;
         // the old version takes no calls any more
         let new = Service::new(&old.name, with.text, Arc::new(runtime)).judged(word);
         let mut switch = Switch { gateway: self, new: Some(new) };
@@ -45,6 +47,7 @@ impl Gateway {
         let new = self.service(&old.name).map_err(|problem| AdminError::Cannot(problem.detail))?;
         admin.switched(&new);
         let verdict = new.standing().to_json();
+        let version = runtime::version(new.design());
         // it is replaced, whether or not the log takes the line
         let of = json!({ "design": old.name, "verdict": verdict });
         let _ = self.auditor.done(Act::DesignReplaced, by, of);
@@ -60,13 +63,19 @@ impl Gateway {
             );
         }
         started.map_err(|error| AdminError::NotStarted(Box::new(error)))?;
-        Ok(Replaced { verdict, removed })
+        Ok(Replaced { verdict, version, removed })
     }
 }
 
 /// Whatever is stored, as the new version keeps it. An error: nothing has changed.
-fn convert(old: &Service, design: Design, with: &Replacement<'_>) -> Result<Runtime, AdminError> {
-    old.runtime.replace_with(design, Some(with.text), with.drop).map_err(|error| match error {
+fn convert(
+    old: &Service,
+    design: Design,
+    flat: Option<&str>,
+    with: &Replacement<'_>,
+) -> Result<Runtime, AdminError> {
+    let writing = Writing { text: with.text, flat };
+    old.runtime.replace_with(design, Some(writing), with.drop).map_err(|error| match error {
         ReplaceError::Unsafe(obstacles) => AdminError::Unsafe {
             detail: obstacles.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
             obstacles: json!(obstacles.iter().map(|o| o.to_json()).collect::<Vec<_>>()),

@@ -39,7 +39,7 @@ impl Admin for Any {
 
     fn prepare(&self, old: &Service, with: &Replacement<'_>) -> Result<Prepared, AdminError> {
         let compiled = design::compile(&old.name, with.text, &design::NoCatalog);
-        Ok(Prepared { design: compiled.design.expect("sound"), word: None })
+        Ok(Prepared { design: compiled.design.expect("sound"), flat: None, word: None })
     }
 }
 

@@ -78,7 +78,7 @@ impl Admin for Failing {
             _ => {}
         }
         let compiled = design::compile(&old.name, with.text, &design::NoCatalog);
-        Ok(Prepared { design: compiled.design.expect("sound"), word: None })
+        Ok(Prepared { design: compiled.design.expect("sound"), flat: None, word: None })
     }
 
     fn start(&self, _new: &Service) -> Result<(), AdminError> {

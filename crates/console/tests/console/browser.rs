@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::support::{Client, LEASE, TICKETS, serve, service};
+use crate::support::{Client, LEASE, SHELF, TICKETS, serve, service};
 use crate::webdriver::Browser;
 use gateway::Service;
 use runtime::{Delivered, Delivery, Outside, Runtime, Settings};
@@ -26,7 +26,7 @@ impl Outside for Away {
 
 /// A design whose first failed delivery is given up.
 fn impatient(name: &str, text: &str) -> (Service, Arc<Runtime>) {
-    let design = design::compile(name, text, &design::NoCatalog).design.expect("it compiles");
+    let design = design::compile(name, text, &SHELF).design.expect("it compiles");
     let mut settings = Settings::default();
     settings.outbox.attempts_max = 1;
     let store = Arc::new(store::Memory::new());
@@ -128,7 +128,7 @@ fn a_person_finds_their_way_through_the_console() {
     browser.fill("[name='p.booking']", "b-ann");
     browser.click("form[data-step] button[type=submit]");
     browser.sees("#result", "Refused: hold A2");
-    browser.sees("#result", "It prevents: oversell");
+    browser.sees("#result", "It prevents: seat: oversell");
     browser.sees("#result", "HELD");
     assert!(is_picture(&browser.picture("refused-light")));
     audit(&browser, "refused");

@@ -194,8 +194,14 @@ fn a_form_submits_without_scripts_and_a_refusal_is_explained() {
     assert_eq!(refused.status, 409);
     let text = refused.text();
     assert!(text.contains("data-refused=\"free\""), "{text}");
-    assert!(text.contains("It prevents: <strong>oversell</strong>"));
+    assert!(text.contains("It prevents: <strong>seat: oversell"));
     assert!(text.contains("The truth it saw"));
+    let design = page(running.address(), "/console/tickets");
+    let (_, used) = design.split_once("data-used=\"seat\"").expect("what it uses opens");
+    let (used, _) = used.split_once("</details>").unwrap();
+    for told in ["A08 as Seat", "/step/buyer/hold", "seat.one_winner", "seat: oversell", "hidden"] {
+        assert!(used.contains(told), "{told}: {used}");
+    }
     assert!(text.contains("SeatInventoryState.status = AVAILABLE or"));
     // what was typed is still there
     assert!(text.contains("name=\"p.booking\" value=\"b2\""));

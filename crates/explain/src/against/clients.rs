@@ -1,13 +1,16 @@
 //! What callers notice: operations, parameters, refusals, events, views.
 
 use design::model::*;
+use layout::Following;
+use layout::following::Site;
 
 use super::truth::{range_change, type_change};
 use super::{Change, Follows, Found, pairs};
 use crate::spell::Scope;
 use crate::types::Types;
 
-pub fn changes(old: &Design, new: &Design) -> Vec<Change> {
+pub fn changes(following: &Following<'_>) -> Vec<Change> {
+    let (old, new) = (following.old, following.new);
     let mut found = Found::default();
     let called = |op: &&Operation| {
         matches!(op.kind, OperationKind::Step { .. } | OperationKind::Read { .. })
@@ -20,7 +23,7 @@ pub fn changes(old: &Design, new: &Design) -> Vec<Change> {
     for was in &before {
         let on = name(old, was);
         match after.iter().find(|is| name(new, is) == on) {
-            Some(is) => operation(old, new, &on, was, is, &mut found),
+            Some(is) => operation(following, &on, was, is, &mut found),
             None => found.add(on, Follows::AsItIs, "is gone: callers get 404"),
         }
     }
@@ -36,13 +39,13 @@ pub fn changes(old: &Design, new: &Design) -> Vec<Change> {
 }
 
 fn operation(
-    old: &Design,
-    new: &Design,
+    following: &Following<'_>,
     on: &str,
     was: &Operation,
     is: &Operation,
     found: &mut Found,
 ) {
+    let (old, new) = (following.old, following.new);
     let (both, gone, added) = pairs(&was.params, &is.params, |param| param.name.clone());
     for param in gone {
         found.add(on, Follows::AsItIs, format!("no longer takes `{}`", param.name));
@@ -58,7 +61,7 @@ fn operation(
         found.add(on, Follows::AsItIs, text);
     }
     for (a, b) in both {
-        if let Some((_, text)) = type_change(old, new, &a.ty, &b.ty) {
+        if let Some((_, text)) = type_change(following, &a.ty, &b.ty, Site::Elsewhere) {
             found.add(on, Follows::AsItIs, format!("`{}` {text}", a.name));
         }
         if let Some((follows, _)) = range_change((&a.ty, a.range), (&b.ty, b.range)) {

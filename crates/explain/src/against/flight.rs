@@ -2,24 +2,37 @@
 
 use design::model::*;
 
+use layout::Following;
+use layout::following::{Entry, ParamSource, Rule, Site, operation_path};
+
 use super::truth::type_change;
-use super::{Change, Follows, Found, pairs};
+use super::{Change, Follows, Found};
 use crate::spell::{Scope, duration};
 
-pub fn changes(old: &Design, new: &Design) -> Vec<Change> {
+pub fn changes(following: &Following<'_>) -> Vec<Change> {
     let mut found = Found::default();
-    memory(old, new, &mut found);
-    operations(old, new, &mut found);
+    memory(following, &mut found);
+    operations(following, &mut found);
     found.0
 }
 
-fn memory(old: &Design, new: &Design, found: &mut Found) {
-    let (both, gone, _) = pairs(&old.actors, &new.actors, |actor| actor.name.clone());
-    for actor in gone.iter().filter(|actor| !actor.memory.is_empty()) {
-        found.add(&actor.name, Follows::AsItIs, "is gone: what it remembers is worth nothing");
-    }
-    for (before, after) in both {
-        let (kept, gone, added) = pairs(&before.memory, &after.memory, |field| field.name.clone());
+fn memory(following: &Following<'_>, found: &mut Found) {
+    let (old, new) = (following.old, following.new);
+    for (at, before) in old.actors.iter().enumerate() {
+        let Some(id) = following.actors[at] else {
+            if !before.memory.is_empty() {
+                let text = "is gone: what it remembers is worth nothing";
+                found.add(&before.name, Follows::AsItIs, text);
+            }
+            continue;
+        };
+        let after = &new.actors[id.index()];
+        let fields = || before.memory.iter().zip(&following.memory[at]);
+        let gone = fields().filter(|(_, new)| new.is_none()).map(|(field, _)| field);
+        let known = |place: usize| following.memory[at].contains(&Some(MemoryId::of(place)));
+        let added = after.memory.iter().enumerate().filter(|(place, _)| !known(*place));
+        let added = added.map(|(_, field)| field);
+        let kept = fields().filter_map(|(was, new)| Some((was, &after.memory[(*new)?.index()])));
         for field in gone {
             found.add(
                 format!("{}.{}", before.name, field.name),
@@ -35,11 +48,9 @@ fn memory(old: &Design, new: &Design, found: &mut Found) {
             );
         }
         for (was, is) in kept {
-            let of = |design: &Design, field: &Memory| {
-                field.of.map(|s| design.subjects[s.index()].name.clone())
-            };
-            let other =
-                type_change(old, new, &was.ty, &is.ty).is_some() || of(old, was) != of(new, is);
+            let of = was.of.map(|subject| following.subject(subject));
+            let other = type_change(following, &was.ty, &is.ty, Site::Elsewhere).is_some()
+                || of != is.of.map(Some);
             if other {
                 found.add(
                     format!("{}.{}", before.name, was.name),
@@ -51,29 +62,25 @@ fn memory(old: &Design, new: &Design, found: &mut Found) {
     }
 }
 
-fn operations(old: &Design, new: &Design, found: &mut Found) {
-    let name = |design: &Design, op: &Operation| {
-        format!("{}[{}]", design.actors[op.actor.index()].name, op.name)
-    };
+fn operations(following: &Following<'_>, found: &mut Found) {
+    let (old, new) = (following.old, following.new);
+    let waiting = following.waits();
     for (index, before) in old.operations.iter().enumerate() {
-        let on = name(old, before);
-        let after = new.operations.iter().enumerate().find(|(_, op)| name(new, op) == on);
-        let waits = matches!(before.kind, OperationKind::Effect(_) | OperationKind::Repair { .. });
-        let Some((place, after)) = after else {
-            match before.kind {
-                OperationKind::Effect(_) => {
-                    found.add(on, Follows::IfUnused, "is gone: no entry of the outbox may be open")
-                }
-                OperationKind::Repair { .. } => found.add(
-                    on,
-                    Follows::ByRewriting,
-                    "is gone: its due times are taken out of the index",
-                ),
-                _ => {}
+        let id = OperationId::of(index);
+        let on = operation_path(old, id);
+        let waits = waiting[index] || matches!(before.kind, OperationKind::Repair { .. });
+        if waiting[index] {
+            entries(following, id, &on, found);
+        }
+        let Some(place) = following.operation(id) else {
+            if let OperationKind::Repair { .. } = before.kind {
+                let text = "is gone: its due times are taken out of the index";
+                found.add(on, Follows::ByRewriting, text);
             }
             continue;
         };
-        if waits && place != index {
+        let after = &new.operations[place.index()];
+        if waits && place != id {
             found.add(&on, Follows::ByRewriting, "has another place among the operations, which is part of its entries in outbox and index");
         }
         match (&before.kind, &after.kind) {
@@ -109,15 +116,64 @@ fn operations(old: &Design, new: &Design, found: &mut Found) {
             _ => {}
         }
     }
-    for after in &new.operations {
-        let on = name(new, after);
-        let known = old.operations.iter().any(|op| name(old, op) == on);
+    for (at, after) in new.operations.iter().enumerate() {
+        let on = operation_path(new, OperationId::of(at));
+        let known = following.operation_before(OperationId::of(at)).is_some();
         if !known && matches!(after.kind, OperationKind::Repair { .. }) {
             found.add(
                 on,
                 Follows::ByRewriting,
                 "is new: the records that are stored get their due times once",
             );
+        }
+    }
+}
+
+/// What is on its way there when the design changes.
+fn entries(following: &Following<'_>, id: OperationId, on: &str, found: &mut Found) {
+    let sources = match following.entry(id) {
+        Entry::Follows(sources) => sources,
+        Entry::Gone => {
+            let mend = following.mend_operation(id);
+            let text = "is gone: no entry of the outbox may be open";
+            let text =
+                mend.map_or_else(|| text.into(), |mend| format!("{text}; `{mend}` would mend it"));
+            found.add(on, Follows::IfUnused, text);
+            return;
+        }
+        Entry::Unlike => {
+            let text =
+                "its key is another, or its kind: an open call would be made twice, under two keys";
+            found.add(on, Follows::IfUnused, text);
+            return;
+        }
+    };
+    let Some(new) = following.operation(id) else { return };
+    let params = &following.new.operations[new.index()].params;
+    for (param, source) in params.iter().zip(sources) {
+        let name = &param.name;
+        match source {
+            ParamSource::Carried { rule: Rule::Same, .. } => {}
+            ParamSource::Carried { rule: Rule::Each, .. } => {
+                let text = format!("`{name}` of open entries is written anew");
+                found.add(on, Follows::ByRewriting, text);
+            }
+            ParamSource::Carried { .. } => {
+                let text = format!(
+                    "`{name}` is another: no entry of the outbox may be open that does not fit"
+                );
+                found.add(on, Follows::IfUnused, text);
+            }
+            ParamSource::Default | ParamSource::Null => {
+                let text = format!("open entries get the default of `{name}`");
+                found.add(on, Follows::ByRewriting, text);
+            }
+            ParamSource::Missing => {
+                let text = format!(
+                    "`{name}` is new and has no default: no entry of the outbox may be open"
+                );
+                found.add(on, Follows::IfUnused, text);
+            }
         }
     }
 }
@@ -130,30 +186,6 @@ fn effect(
     (after, is): (&Operation, &Effect),
     found: &mut Found,
 ) {
-    let list = |design: &Design, op: &Operation, exprs: &[Expr]| -> Vec<String> {
-        exprs.iter().map(|e| Scope::of(design, op).text(e)).collect()
-    };
-    if list(old, before, &was.key) != list(new, after, &is.key) {
-        found.add(
-            on,
-            Follows::IfUnused,
-            "its key is another: an open call would be made twice, under two keys",
-        );
-    }
-    let params = |op: &Operation| op.params.len();
-    let types = params(before) == params(after)
-        && before
-            .params
-            .iter()
-            .zip(&after.params)
-            .all(|(a, b)| type_change(old, new, &a.ty, &b.ty).is_none());
-    if !types {
-        found.add(
-            on,
-            Follows::IfUnused,
-            "its parameters are others: no entry of the outbox may be open",
-        );
-    }
     if (&was.method, &was.url) != (&is.method, &is.url) {
         found.add(
             on,

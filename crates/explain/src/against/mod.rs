@@ -6,6 +6,7 @@ mod flight;
 mod truth;
 
 use design::model::Design;
+use layout::Following;
 use serde::Serialize;
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -13,6 +14,9 @@ pub struct Difference {
     pub format: &'static str,
     pub old: String,
     pub new: String,
+    /// what a `from` block of the new text calls the old one
+    pub old_version: String,
+    pub new_version: String,
     pub truth: Vec<Change>,
     /// memory that is carried, calls that wait, times that are due
     pub in_flight: Vec<Change>,
@@ -57,9 +61,10 @@ impl Follows {
 pub const FORMAT: &str = "steadfast-difference/1";
 
 pub fn against(old: &Design, new: &Design) -> Difference {
-    let truth = truth::changes(old, new);
-    let in_flight = flight::changes(old, new);
-    let clients = clients::changes(old, new);
+    let following = Following::of(old, new);
+    let truth = truth::changes(&following);
+    let in_flight = flight::changes(&following);
+    let clients = clients::changes(&following);
     let follows = truth
         .iter()
         .chain(&in_flight)
@@ -70,6 +75,8 @@ pub fn against(old: &Design, new: &Design) -> Difference {
         format: FORMAT,
         old: old.name.clone(),
         new: new.name.clone(),
+        old_version: following.version.clone(),
+        new_version: layout::version(new),
         truth,
         in_flight,
         clients,

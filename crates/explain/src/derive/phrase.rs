@@ -25,9 +25,15 @@ pub fn of(
     if events && mechanism != Some(Mechanism::Workflow) {
         phrase.push_str(" + durable event");
     }
-    let messages = touches.iter().any(|touch| touch.kind == TouchKind::Message);
-    if messages {
+    let sent = |word: &str| {
+        let mut sent = touches.iter().filter(|touch| touch.kind == TouchKind::Message);
+        sent.any(|touch| touch.state.starts_with(word))
+    };
+    if sent("message ") {
         phrase.push_str(" + message to another place");
+    }
+    if sent("inbox ") {
+        phrase.push_str(" + entry in an inbox, in the order of its key");
     }
     if facts.sends.is_empty() || mechanism == Some(Mechanism::Workflow) {
         return phrase;

@@ -8,7 +8,7 @@ use crate::facts::{Facts, ReadOf, TestKind, Unit, Write};
 
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Touch {
-    /// the state's name, `idempotency`, `outbox EFFECT`, `event NAME`, a view or a blob
+    /// the state's name, `idempotency`, `outbox EFFECT`, `inbox HANDLER`, `event NAME`, a view or a blob
     pub state: String,
     pub kind: TouchKind,
     /// is it authoritative?
@@ -263,8 +263,11 @@ fn engine(unit: &Unit<'_>, facts: &Facts<'_>, touches: &mut Vec<Touch>) {
         let effect = matches!(sent.kind, OperationKind::Effect(_));
         let shape =
             if send.fresh || !effect { Shape::CreateTarget } else { Shape::StateTransition };
-        let (word, kind) =
-            if effect { ("outbox", TouchKind::Outbox) } else { ("message", TouchKind::Message) };
+        let (word, kind) = match sent.hears {
+            _ if effect => ("outbox", TouchKind::Outbox),
+            Some(_) => ("inbox", TouchKind::Message),
+            None => ("message", TouchKind::Message),
+        };
         let args: Vec<String> = send.args.iter().map(|arg| unit.scope().text(arg)).collect();
         touches.push(written(format!("{word} {}", sent.name), kind, args.join(", "), shape));
     }
@@ -280,7 +283,9 @@ fn engine(unit: &Unit<'_>, facts: &Facts<'_>, touches: &mut Vec<Touch>) {
         let name = format!("event {}", design.events[event.index()].name);
         touches.push(written(name, TouchKind::Event, "feed".into(), Shape::CreateTarget));
     }
-    if let OperationKind::Step { .. } = unit.operation.kind {
+    if let OperationKind::Step { .. } = unit.operation.kind
+        && unit.operation.hears.is_none()
+    {
         let path = "principal, operation, key".to_owned();
         let mut touch =
             written("idempotency".into(), TouchKind::Idempotency, path, Shape::CreateTarget);

@@ -152,6 +152,8 @@ fn states(design: &Design, canvas: &mut Canvas, top: f64) -> Vec<(String, f64)> 
         .filter(|op| matches!(op.kind, design::model::OperationKind::Effect(_)));
     let outbox = effects.map(|op| format!("outbox {}", op.name)).collect();
     group(canvas, "outbox", outbox, "truth");
+    let handlers = design.operations.iter().filter(|op| op.hears.is_some());
+    group(canvas, "inbox", handlers.map(|op| format!("inbox {}", op.name)).collect(), "truth");
     group(canvas, "views", design.views.iter().map(|view| view.name.clone()).collect(), "box");
     found
 }
@@ -169,6 +171,8 @@ fn touched(design: &Design, one: &Derivation) -> Vec<(String, i8, bool)> {
             None => list.push((touch.state.clone(), touch.written)),
         }
     }
+    let handler = design.operations.iter().find(|op| op.hears.is_some() && op.name == short(one));
+    list.extend(handler.map(|op| (format!("inbox {}", op.name), false)));
     let half = list.len() as i8 / 2;
     list.into_iter()
         .enumerate()

@@ -7,6 +7,9 @@ pub fn difference(difference: &Difference) -> String {
     let mut page = Page::default();
     page.line(&format!("# From {} to {}", difference.old, difference.new));
     page.line("");
+    let Difference { old_version, new_version, .. } = difference;
+    page.line(&format!("From version `{old_version}` to version `{new_version}`."));
+    page.line("");
     if difference.is_empty() {
         page.line("Nothing changes for stored truth, for what is in flight, or for clients.");
         return page.text;

@@ -187,6 +187,7 @@ fn trust(sheet: &Sheet, page: &mut Page) {
         ("Output", &connections.output),
         ("Decorates", &connections.decorates),
         ("Made from", &connections.uses),
+        ("Hears", &connections.hears),
     ];
     if lists.iter().any(|(_, list)| !list.is_empty()) {
         page.heading("Connections");

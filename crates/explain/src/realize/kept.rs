@@ -14,7 +14,11 @@ pub fn outbox(unit: &Unit<'_>, facts: &Facts<'_>, form: &mut CommitForm) {
         let sent = &unit.design.operations[send.operation.index()];
         let args: Vec<String> = send.args.iter().map(|arg| scope.text(arg)).collect();
         let effect = matches!(sent.kind, OperationKind::Effect(_));
-        let tail = if effect { args.join(", ") } else { format!("commit, {at}") };
+        let tail = match (effect, &sent.hears, args.first()) {
+            (true, ..) => args.join(", "),
+            (false, Some(_), Some(key)) => format!("{key}, commit, {at}"),
+            (false, ..) => format!("commit, {at}"),
+        };
         if send.operation == unit.id && own.as_deref() == Some(tail.as_str()) {
             again = true;
             continue;
@@ -142,6 +146,9 @@ fn entry(
 
 pub fn idempotency(unit: &Unit<'_>, form: &mut CommitForm) {
     let OperationKind::Step { keyed } = unit.operation.kind else { return };
+    if unit.operation.hears.is_some() {
+        return; // nobody calls it with a key
+    }
     let when = (!keyed).then(|| "the call carries an idempotency key".to_owned());
     let key = KeyForm::idempotency();
     form.reads.insert(

@@ -73,6 +73,9 @@ pub struct Connections {
     pub decorates: Vec<String>,
     /// the archetypes it is made from, with the nouns they were given
     pub uses: Vec<String>,
+    /// events that call something: `Tickets.BookingConfirmed`
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hears: Vec<String>,
 }
 
 pub const FORMAT: &str = "steadfast-explain/1";
@@ -108,6 +111,12 @@ pub fn sheet(design: &Design) -> Sheet {
             output: design.header.output.clone(),
             decorates: design.header.decorates.clone(),
             uses: design.uses.iter().map(|u| format!("{} as {}", u.archetype, u.noun)).collect(),
+            hears: design
+                .operations
+                .iter()
+                .filter_map(|operation| operation.hears.as_ref())
+                .map(|hears| hears.told())
+                .collect(),
         },
         boxes: boxes::of(design),
         operations,

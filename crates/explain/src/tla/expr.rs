@@ -273,7 +273,10 @@ impl<'w> Scope<'w> {
             ExprKind::Hash(_) => Term::whole(self.world.refuse("digests")),
             ExprKind::Verified { .. } => Term::whole(self.world.refuse("signatures")),
             ExprKind::Included { .. } => Term::whole(self.world.refuse("proofs")),
-            ExprKind::LogSlice { .. } | ExprKind::View { .. } | ExprKind::Record(_) => {
+            ExprKind::LogSlice { .. }
+            | ExprKind::View { .. }
+            | ExprKind::Record(_)
+            | ExprKind::Keyed { .. } => {
                 Term::whole(self.world.refuse("views and records as values"))
             }
             ExprKind::Error => Term::whole(self.world.refuse("what does not compile")),

@@ -1,7 +1,8 @@
 //! The paths of one design.
 
 use design::model::{
-    Attribute, Clause, Design, ExprKind, Operation, OperationKind, SubjectId, View, ViewForm,
+    Attribute, Clause, Design, ExprKind, Operation, OperationId, OperationKind, SubjectId, View,
+    ViewForm,
 };
 use serde_json::{Map, Value, json};
 
@@ -112,7 +113,7 @@ fn step(service: &Service, actor: &str, call: &Call) -> Value {
         parameters.push(key);
         parameters.push(reference("parameters", "IfMatch"));
     }
-    json!({
+    let mut said = json!({
         "tags": [service.name],
         "operationId": format!("{}_{actor}_{}", service.name, operation.name),
         "summary": format!("`{actor}[{}]`", operation.name),
@@ -125,7 +126,12 @@ fn step(service: &Service, actor: &str, call: &Call) -> Value {
             } },
         },
         "responses": responses,
-    })
+    });
+    let id = design.operations.iter().position(|held| held.name == operation.name);
+    if let Some(used) = id.and_then(|at| design.used_for(OperationId::of(at))) {
+        said["description"] = json!(format!("from {}", used.told()));
+    }
+    said
 }
 
 /// One flat object of parameters and memory.

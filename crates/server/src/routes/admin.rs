@@ -123,6 +123,7 @@ pub async fn replace(
             "outcome": "replaced",
             "design": old.name,
             "verdict": replaced.verdict,
+            "version": replaced.version,
             "removed": replaced.removed,
         }))
     })

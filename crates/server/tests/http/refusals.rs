@@ -27,7 +27,7 @@ fn a_refusal_says_which_guard_what_it_saw_what_is_legal_and_what_it_prevents() {
     let problem = taken.json();
     assert_eq!(problem["type"], "/problems/tickets/hold/free");
     assert_eq!(problem["guard"], "free");
-    assert_eq!(problem["prevents"], json!(["oversell"]));
+    assert_eq!(problem["prevents"], json!(["seat: oversell", "seat: duplicate hold"]));
     assert_eq!(problem["truth"][0]["truth"]["SeatInventoryState"]["status"], "HELD");
     assert_eq!(problem["legal"], json!([]));
     let again = client.post_as("ann", HOLD, &hold).json();

@@ -36,7 +36,7 @@ impl Admin for Slow {
 
     fn prepare(&self, old: &Service, with: &Replacement<'_>) -> Result<Prepared, AdminError> {
         let compiled = design::compile(&old.name, with.text, &design::NoCatalog);
-        Ok(Prepared { design: compiled.design.expect("sound"), word: None })
+        Ok(Prepared { design: compiled.design.expect("sound"), flat: None, word: None })
     }
 
     fn start(&self, _new: &Service) -> Result<(), AdminError> {
@@ -102,4 +102,56 @@ fn whoever_calls_or_reads_meanwhile_waits_and_is_answered_by_the_new_version() {
     assert_eq!(replaced.status, 200, "{replaced:?}");
     let door = client.get("/v1/door/Door/d").json();
     assert_eq!(door["truth"]["DoorState"]["opened"], 7, "each once: {door}");
+}
+
+const LOCK: &str = r#"design Lock
+
+actor holder { my_turn: int? of Lock }
+
+subject Lock(lock: text) {
+    truth LockState { turn: int = 0, used: int = 0 }
+}
+
+step holder[take(lock: Lock)] {
+    LockState.turn += 1
+    my_turn := LockState.turn
+}
+
+step holder[use_it(lock: Lock) { fenced: LockState.turn = my_turn }] { LockState.used += 1 }
+"#;
+
+/// Memory that was handed out under the old names counts under the new ones, and nowhere else.
+#[test]
+fn memory_follows_a_rename_of_actor_subject_and_field() {
+    let (retired, is_retired) = mpsc::channel();
+    let admin = AdminHandle(Arc::new(Slow { retired: Mutex::new(retired) }));
+    let config = Config { admin: Some(admin), ..config() };
+    let server = server::start(config, vec![service("lock", LOCK)]).unwrap();
+    let mut client = Client::new(server.address());
+    let taken = client.post("/v1/lock/holder/take", &json!({ "lock": "l" }));
+    assert_eq!(taken.status, 200, "{taken:?}");
+    let token = taken.json()["memory"]["my_turn"].clone();
+    let compiled = design::compile("lock", LOCK, &design::NoCatalog);
+    let version = runtime::version(&compiled.design.expect("sound"));
+    let renamed = LOCK
+        .replace("holder", "owner")
+        .replace("my_turn", "my_epoch")
+        .replace("subject Lock(", "subject Bolt(")
+        .replace("of Lock", "of Bolt")
+        .replace("lock: Lock", "lock: Bolt")
+        .replace("LockState", "BoltState");
+    let lines = "rename holder as owner  rename holder.my_turn as my_epoch  rename Lock as Bolt  \
+                 rename LockState as BoltState";
+    let text = format!("{renamed}\nfrom \"{version}\" {{ {lines} }}\n");
+    let replaced = client.request("PUT", "/v1/lock", &[], &text);
+    assert_eq!(replaced.status, 200, "{replaced:?}");
+    is_retired.recv_timeout(Duration::from_secs(20)).expect("the old version is out");
+    assert_ne!(replaced.json()["version"], json!(version));
+    let with = |lock: &str| json!({ "lock": lock, "my_epoch": token });
+    let used = client.post("/v1/lock/owner/use_it", &with("l"));
+    assert_eq!(used.status, 200, "{used:?}");
+    let other = client.post("/v1/lock/owner/use_it", &with("m"));
+    assert_eq!(other.status, 422, "{other:?}");
+    let bolt = client.get("/v1/lock/Bolt/l").json();
+    assert_eq!(bolt["truth"]["BoltState"], json!({ "turn": 1, "used": 1 }));
 }

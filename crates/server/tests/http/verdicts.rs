@@ -36,7 +36,8 @@ impl Admin for Strict {
             return Err(AdminError::Unproved { detail: "it breaks".into(), standing });
         }
         let compiled = design::compile(&old.name, with.text, &design::NoCatalog);
-        Ok(Prepared { design: compiled.design.expect("sound"), word: Some(Word::Violated) })
+        let design = compiled.design.expect("sound");
+        Ok(Prepared { design, flat: None, word: Some(Word::Violated) })
     }
 
     fn checked(&self, service: &Service, word: &Word) {

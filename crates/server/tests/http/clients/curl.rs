@@ -27,7 +27,7 @@ fn the_curl_lines_of_the_first_steps_work_as_printed() {
     for part in [
         "\"outcome\":\"done\"",
         "/problems/tickets/hold/free",
-        "\"prevents\":[\"oversell\"]",
+        "\"prevents\":[\"seat: oversell\"",
         "\"status\":\"HELD\"",
         "event: transition",
     ] {

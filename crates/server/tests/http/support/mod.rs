@@ -16,6 +16,13 @@ use store::Store;
 pub const TICKETS: &str = include_str!("../../../../../designs/systems/tickets.design");
 pub const LEASE: &str = include_str!("../../../../../designs/infra/I02.design");
 
+/// What these designs use.
+pub const SHELF: [(&str, &str); 3] = [
+    ("A06", include_str!("../../../../../designs/product/A06.design")),
+    ("A07", include_str!("../../../../../designs/product/A07.design")),
+    ("A08", include_str!("../../../../../designs/product/A08.design")),
+];
+
 pub use lag::lag;
 
 pub fn service(name: &str, text: &str) -> Service {
@@ -23,7 +30,7 @@ pub fn service(name: &str, text: &str) -> Service {
 }
 
 pub fn service_on(name: &str, text: &str, store: Arc<dyn Store>) -> Service {
-    let compiled = design::compile(name, text, &design::NoCatalog);
+    let compiled = design::compile(name, text, &SHELF);
     let design = compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics));
     let runtime = Runtime::open(design, store, Settings::default()).expect("it opens");
     Service::new(name, text, Arc::new(runtime))
@@ -36,7 +43,7 @@ pub fn service_at(name: &str, text: &str, now: i64) -> Service {
 
 /// In memory, by a clock of the test's.
 pub fn service_by(name: &str, text: &str, clock: Arc<ManualClock>) -> Service {
-    let compiled = design::compile(name, text, &design::NoCatalog);
+    let compiled = design::compile(name, text, &SHELF);
     let design = compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics));
     let store = Arc::new(store::Memory::new());
     let runtime = Runtime::open_with_clock(design, store, Settings::default(), clock);
