@@ -17,6 +17,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod catalog;
+
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -44,9 +46,9 @@ impl fmt::Display for NotADesign {
 
 impl std::error::Error for NotADesign {}
 
-/// Compiles a design; `name` is how messages call the text.
+/// Compiles a design, which may use the archetypes of the catalog; `name` is how messages call the text.
 pub fn load(name: &str, text: &str) -> Result<Design, NotADesign> {
-    let compiled = design::compile(name, text, &design::NoCatalog);
+    let compiled = design::compile(name, text, &catalog::Embedded);
     compiled.design.ok_or_else(|| {
         let problems = compiled.diagnostics.iter().filter(|problem| problem.is_error());
         NotADesign(

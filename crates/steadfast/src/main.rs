@@ -1,7 +1,6 @@
 //! The command line: reads files, wires the rooms together, prints, and chooses the exit code.
 //! Knows nothing of how anything is parsed, typed or explored.
 
-mod catalog;
 mod client;
 mod commands;
 mod diagnostics;
@@ -19,6 +18,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use steadfast::catalog;
 
 use output::{HELP, Output};
 

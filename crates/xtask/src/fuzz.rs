@@ -1,5 +1,5 @@
-//! `cargo xtask fuzz checker` and `cargo xtask fuzz slices`: random designs, as many as one likes, held against
-//! the naive interpreter. `cargo xtask fuzz doors`: inputs to every door of a server.
+//! `cargo xtask fuzz checker`, `slices` and `uses`: random designs, as many as one likes, held against the naive
+//! interpreter. `cargo xtask fuzz doors`: inputs to every door of a server.
 //!
 //! The tests are the ones that run with a small number among all others. Here one of them runs with a night's
 //! worth, from any seed, and prints what it found.
@@ -19,7 +19,7 @@ struct Hunt {
     seeds: u64,
 }
 
-const HUNTS: [Hunt; 3] = [
+const HUNTS: [Hunt; 4] = [
     Hunt {
         name: "checker",
         package: "model-checker",
@@ -35,6 +35,14 @@ const HUNTS: [Hunt; 3] = [
         test: "random_designs::slices_agree_with_a_naive_interpreter_of_the_whole_design",
         variable: "STEADFAST_PARTS",
         seeds: 5_000,
+    },
+    Hunt {
+        name: "uses",
+        package: "model-checker",
+        of: "random designs",
+        test: "random_uses::used_and_changed_designs_have_the_verdicts_of_the_same_designs_by_hand",
+        variable: "STEADFAST_USES",
+        seeds: 2_000,
     },
     Hunt {
         name: "doors",
@@ -59,7 +67,7 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
 
 /// Which hunt, how many seeds, and from which one.
 fn extent(arguments: &[&str]) -> Result<(Hunt, u64, u64), String> {
-    let usage = "`fuzz` takes `checker`, `slices` or `doors`, and then `--seeds N` and `--from S` or nothing";
+    let usage = "`fuzz` takes `checker`, `slices`, `uses` or `doors`, and then `--seeds N` and `--from S` or nothing";
     let [name, rest @ ..] = arguments else { return Err(usage.into()) };
     let hunt = HUNTS.iter().find(|hunt| hunt.name == *name).copied().ok_or(usage)?;
     let (mut seeds, mut from) = (hunt.seeds, 1);
@@ -87,7 +95,8 @@ mod tests {
     fn seeds_are_given_or_a_night_s_worth_from_the_first() {
         assert_eq!(extent(&["checker"]), Ok((HUNTS[0], 10_000, 1)));
         assert_eq!(extent(&["slices"]), Ok((HUNTS[1], 5_000, 1)));
-        assert_eq!(extent(&["doors", "--inputs", "9"]), Ok((HUNTS[2], 9, 1)));
+        assert_eq!(extent(&["uses"]), Ok((HUNTS[2], 2_000, 1)));
+        assert_eq!(extent(&["doors", "--inputs", "9"]), Ok((HUNTS[3], 9, 1)));
         let given = extent(&["slices", "--from", "7", "--seeds", "20"]);
         assert_eq!(given, Ok((HUNTS[1], 20, 7)));
     }

@@ -33,6 +33,7 @@ commands:
   fuzz checker     10,000 random designs against the naive interpreter, or `--seeds N`, from seed 1
                    or `--from S`
   fuzz slices      the same for the slices of 5,000 random designs of two parts
+  fuzz uses        the same for 2,000 random designs that use random archetypes and change them
   fuzz doors       10,000,000 inputs to every door of a server, or `--inputs N`, from seed 1";
 
 /// What a command answers: `Ok(true)` yes, `Ok(false)` no and already explained, `Err` could not run.

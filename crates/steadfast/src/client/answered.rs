@@ -76,9 +76,12 @@ pub fn refusal(said: &Value) -> String {
         None => format!(": {}", told(said["title"].as_str().unwrap_or("without a reason"))),
     };
     let _ = writeln!(text, "{ODD}refused{ODD:#}{by}");
-    // of a guard the lines that follow say more
-    if let (Some(detail), None) = (said["detail"].as_str(), said["guard"].as_str()) {
-        let _ = writeln!(text, "  {detail}");
+    // what a guard prevents stands in lines of its own, and that it does not hold goes without saying
+    let plain =
+        said["guard"].as_str().map(|guard| format!("the guard `{guard}` does not hold now"));
+    let detail = said["detail"].as_str().and_then(|detail| detail.split("; it prevents: ").next());
+    if let Some(detail) = detail.filter(|detail| Some(*detail) != plain.as_deref()) {
+        let _ = writeln!(text, "  {}", told(detail));
     }
     let list = |name: &str| said[name].as_array().cloned().unwrap_or_default();
     for failure in list("prevents") {
@@ -119,6 +122,22 @@ mod tests {
         {
             assert!(text.contains(part), "no {part} in {text}");
         }
+    }
+
+    #[test]
+    fn of_a_refusal_only_what_is_new_is_told_beside_the_guard() {
+        let said = |detail: &str| {
+            refusal(&json!({ "guard": "paid", "detail": detail, "prevents": ["unpaid visit"] }))
+        };
+        let plain = "refused by `paid`\n  this prevents unpaid visit\n";
+        let shown = |text: String| anstream::adapter::strip_str(&text).to_string();
+        assert_eq!(
+            shown(said("the guard `paid` does not hold now; it prevents: unpaid visit")),
+            plain
+        );
+        let added = "the guard `paid` does not hold now; the design `Clinic` adds it to `A08`";
+        let told = shown(said(&format!("{added}; it prevents: unpaid visit")));
+        assert_eq!(told, format!("refused by `paid`\n  {added}\n  this prevents unpaid visit\n"));
     }
 
     #[test]

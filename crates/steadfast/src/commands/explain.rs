@@ -28,7 +28,8 @@ Examples:
   steadfast explain tickets --format svg > tickets.svg
   steadfast explain tickets --engine postgres
   steadfast explain booking.design --format tla --write out
-  steadfast explain shop.design --against shop2.design")]
+  steadfast explain shop.design --against shop2.design
+  steadfast explain tickets.design --together billing.design --format svg > both.svg")]
 pub struct Explain {
     /// A path, or the name of a design in the catalog
     #[arg(value_name = "DESIGN")]
@@ -44,6 +45,9 @@ pub struct Explain {
     /// What changes from DESIGN to this one
     #[arg(long, value_name = "NEW")]
     against: Option<String>,
+    /// Other designs of the same server: all of them as one, with the events that they hear of each other
+    #[arg(long, value_name = "OTHER", conflicts_with_all = ["against", "engine"])]
+    together: Vec<String>,
     /// With `--format tla`: take this away first, as a failure would write it (`take.free`)
     #[arg(long, value_name = "PROTECTION", conflicts_with_all = ["against", "engine"])]
     without: Vec<String>,
@@ -75,7 +79,11 @@ enum Format {
 impl Explain {
     pub fn run(self, output: &mut Output) -> Answer {
         let format = if self.json { Format::Json } else { self.format };
-        let Some(design) = compile(&self.design, output)? else { return Ok(Exit::Wrong) };
+        let design = match self.together.is_empty() {
+            true => compile(&self.design, output)?,
+            false => compile_together(&self.design, &self.together, output)?,
+        };
+        let Some(design) = design else { return Ok(Exit::Wrong) };
         if format == Format::Tla && self.against.is_none() && self.engine.is_none() {
             let (world, write) = (self.world.as_deref(), self.write.as_deref());
             return super::tla::run(&design, &self.without, world, write, output);
@@ -113,6 +121,25 @@ fn compile(word: &str, output: &mut Output) -> Result<Option<Design>, Problem> {
     let compiled = design::compile(&loaded.name, &loaded.text, &Embedded);
     if compiled.has_errors() {
         diagnostics::tell(output, &loaded.name, &compiled.diagnostics, &compiled.sources);
+        return Ok(None);
+    }
+    Ok(compiled.design)
+}
+
+/// The same of several designs as one.
+fn compile_together(
+    first: &str,
+    others: &[String],
+    output: &mut Output,
+) -> Result<Option<Design>, Problem> {
+    let mut texts = vec![load(first)?.text];
+    for other in others {
+        texts.push(load(other)?.text);
+    }
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let (_, compiled) = design::compile_together(&texts, &Embedded);
+    if compiled.has_errors() {
+        diagnostics::tell(output, "together", &compiled.diagnostics, &compiled.sources);
         return Ok(None);
     }
     Ok(compiled.design)
@@ -173,6 +200,8 @@ mod tests {
 
     fn design(name: &str, from: &str, to: &str) -> Design {
         let text = catalog::find(name).unwrap().text;
+        // with everything that it uses
+        let text = design::compile(name, text, &Embedded).flat.unwrap_or_else(|| text.into());
         assert!(text.contains(from), "{from}");
         design::compile(name, &text.replace(from, to), &Embedded).design.unwrap()
     }
@@ -199,8 +228,12 @@ mod tests {
         assert_eq!(exit(&old), Exit::Yes);
         let key = "subject Booking(booking: text)";
         assert_eq!(exit(&design("tickets", key, "subject Booking(booking: int)")), Exit::No);
-        let more = design("payments", "", "");
-        assert_eq!(exit(&more), Exit::Unknown);
+        // another design is not put in its place, whatever is stored
+        assert_eq!(exit(&design("payments", "", "")), Exit::No);
+        // what is there under another name, without a `rename`, is not carried over
+        let less = design("tickets", "expires_at", "ends_at");
+        let less = difference(&less, &old, Format::Json).ok().unwrap().1;
+        assert_eq!(less, Exit::Unknown);
         assert!(difference(&old, &old, Format::Svg).is_err());
     }
 }

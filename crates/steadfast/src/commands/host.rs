@@ -31,6 +31,8 @@ pub struct Host {
     /// none: a store that is not copied this way
     embedded: Option<Arc<Embedded>>,
     running: Mutex<HashMap<String, Beside>>,
+    /// what is served, by the names of the designs: they may hear each other
+    served: Mutex<HashMap<String, Arc<Runtime>>>,
     spans: Spans,
     verdicts: Arc<Verdicts>,
     /// what the verdict on every text that is served must say
@@ -55,14 +57,35 @@ impl Host {
     ) -> Host {
         let effects = Effects::new(leaving.targets.clone(), leaving.timeouts);
         let effects = Arc::new(effects.recorded(spans.clone()));
-        let running = Mutex::default();
-        Host { leaving, effects, embedded, running, spans, verdicts, require, silent: false }
+        let (running, served) = (Mutex::default(), Mutex::default());
+        Host {
+            leaving,
+            effects,
+            embedded,
+            running,
+            served,
+            spans,
+            verdicts,
+            require,
+            silent: false,
+        }
     }
 
     /// Verdicts are kept and not told.
     #[must_use]
     pub fn silent(self, silent: bool) -> Host {
         Host { silent, ..self }
+    }
+
+    /// Designs that are served from now on, or a new version of one: each is told who hears it.
+    pub fn link(&self, runtimes: &[Arc<Runtime>]) -> Result<(), Problem> {
+        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        for runtime in runtimes {
+            served.insert(runtime.design().name.clone(), Arc::clone(runtime));
+        }
+        let all: Vec<Arc<Runtime>> = served.values().cloned().collect();
+        Runtime::link(&all)
+            .map_err(|error| Problem::new(format!("designs cannot be told of each other: {error}")))
     }
 
     /// Starts what runs beside a design; what ran for it before is stopped first.
@@ -83,6 +106,7 @@ impl Host {
     pub fn stop(&self) {
         let all = std::mem::take(&mut *self.lock());
         drop(all);
+        self.served.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// The verdict on a text that is to be served, if it allows it. Where a rule asks for a verdict,
@@ -108,6 +132,25 @@ impl Host {
                 standing: word.map_or(Standing::NotChecked, Standing::Known),
             }),
         }
+    }
+
+    /// What a new version and the other designs take for granted of each other's events, and is not so.
+    fn misheard(&self, design: &Design) -> Vec<String> {
+        let served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = served.values().map(|runtime| runtime.design());
+        let others = others.filter(|other| other.name != design.name);
+        let found = others.flat_map(|other| {
+            let own = design::misheard(design, other);
+            let theirs = design::misheard(other, design);
+            let of = |name: &str, it: design::Misheard| {
+                format!("in `{name}`: {} [{}]; {}", it.message, it.code, it.help)
+            };
+            let own: Vec<String> = own.into_iter().map(|it| of(&design.name, it)).collect();
+            own.into_iter()
+                .chain(theirs.into_iter().map(|it| of(&other.name, it)))
+                .collect::<Vec<_>>()
+        });
+        found.collect()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Beside>> {
@@ -147,6 +190,7 @@ impl Admin for Host {
 
     fn prepare(&self, old: &Service, with: &Replacement<'_>) -> Result<Prepared, AdminError> {
         let compiled = design::compile(&old.name, with.text, &catalog::Embedded);
+        let flat = compiled.flat.clone();
         let Some(design) = compiled.design else {
             let problems = compiled.diagnostics.iter().filter(|problem| problem.is_error());
             let lines = problems.map(|problem| {
@@ -160,12 +204,17 @@ impl Admin for Host {
                 "{unset}; start the server with `--outside` for it first"
             )));
         }
+        let misheard = self.misheard(&design);
+        if !misheard.is_empty() {
+            return Err(AdminError::Design(misheard));
+        }
         let word = self.allowed(&design, with)?;
-        Ok(Prepared { design, word })
+        Ok(Prepared { design, flat, word })
     }
 
     fn start(&self, new: &Service) -> Result<(), AdminError> {
-        let started = self.start_beside(&new.name, &new.runtime);
+        let linked = self.link(std::slice::from_ref(&new.runtime));
+        let started = linked.and_then(|()| self.start_beside(&new.name, &new.runtime));
         started.map_err(|problem| AdminError::Cannot(problem.message))
     }
 

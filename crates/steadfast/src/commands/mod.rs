@@ -22,6 +22,7 @@ mod new;
 mod outgoing_options;
 mod replace;
 mod restore;
+mod scaffold;
 mod secrets;
 mod serve;
 mod show;

@@ -107,6 +107,9 @@ pub fn in_the_way(obstacles: &[Value]) -> String {
         for record in obstacle["records"].as_array().into_iter().flatten() {
             text.push_str(&format!("    {}\n", told(record.as_str().unwrap_or_default())));
         }
+        if let Some(mend) = obstacle["mend"].as_str() {
+            text.push_str(&format!("    mended by: {}\n", told(mend)));
+        }
         let count = obstacle["count"].as_u64().unwrap_or(0);
         let named = obstacle["records"].as_array().map_or(0, Vec::len) as u64;
         if count > named {

@@ -318,7 +318,8 @@ mod tests {
                  http://h/v1/tickets/buyer/hold: done",
                 "bob curl -H 'steadfast-as: bob' --json \
                  '{\"booking\":\"booking2\",\"seat\":\"seat1\"}' \
-                 http://h/v1/tickets/buyer/hold: refused by `free`, which prevents oversell",
+                 http://h/v1/tickets/buyer/hold: refused by `free`, which prevents \
+                 seat: oversell, seat: duplicate hold",
             ]
         );
         assert_eq!(race.of.unwrap().path(), "Seat/seat1");

@@ -100,16 +100,16 @@ fn traces_become_scripts_that_a_shell_can_read() {
     let folder = folder("replay");
     run_in(&folder, &["check", "tickets", "--replay", "scripts"])
         .exits(0)
-        .says("wrote scripts/tickets-oversell.sh");
+        .says("wrote scripts/tickets-seat-oversell.sh");
     for entry in fs::read_dir(folder.join("scripts")).unwrap() {
         let path = entry.unwrap().path();
         let status = std::process::Command::new("sh").arg("-n").arg(&path).status().unwrap();
         assert!(status.success(), "{path:?}");
     }
-    let script = fs::read_to_string(folder.join("scripts/tickets-oversell.sh")).unwrap();
+    let script = fs::read_to_string(folder.join("scripts/tickets-seat-oversell.sh")).unwrap();
     assert!(script.contains("call 'organizer-1' 'organizer/add_seat' \"$params\""), "{script}");
     assert!(script.contains("# hold.free refuses here"), "{script}");
-    let race = "scripts/tickets-confirm-after-expiry-race.sh";
+    let race = "scripts/tickets-seat-confirm-after-expiry-race.sh";
     let script = fs::read_to_string(folder.join(race)).unwrap();
     assert!(script.contains(r#"clock '{"advance":"5m"}'"#), "{script}");
 }

@@ -223,9 +223,9 @@ fn two_buyers_race_by_the_lines_that_are_printed() {
     assert_eq!((&answers[0]["outcome"], &answers[1]["outcome"]), (&"done".into(), &"done".into()));
     assert_eq!(
         (&answers[2]["guard"], &answers[2]["prevents"][0]),
-        (&"free".into(), &"oversell".into())
+        (&"free".into(), &"seat: oversell".into())
     );
-    assert!(told.contains("refused by `free`, which prevents oversell"), "{told}");
+    assert!(told.contains("refused by `free`, which prevents seat: oversell"), "{told}");
     assert_eq!(answers[3]["truth"]["SeatInventoryState"]["booking"], "booking1");
     dev.until("tickets: proved");
     assert_eq!(dev.interrupt(), Some(0));

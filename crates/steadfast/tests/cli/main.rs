@@ -1,6 +1,8 @@
 //! The command line as a user meets it: what is typed, what is printed, what the shell is told.
 
+mod archetypes;
 mod aside;
+mod carried;
 mod check;
 mod clock;
 mod designs;
@@ -8,6 +10,7 @@ mod dev;
 mod diagnostics;
 mod disk_trouble;
 mod errors;
+mod events;
 mod first_word;
 mod fmt;
 mod list_and_show;

@@ -79,7 +79,7 @@ fn the_readme_shows_what_happens() {
         );
     }
     // the guard is as the design has it
-    let tickets = fs::read_to_string(root().join("designs/systems/tickets.design")).unwrap();
+    let tickets = dev.run(&["show", "tickets", "--flat"]).out;
     let guard = page.split("    step buyer[hold(").nth(1).unwrap().split("}] {").next().unwrap();
     assert!(tickets.contains(&guard.replace("\n    ", "\n")), "{guard}");
 }
@@ -97,12 +97,12 @@ fn the_first_steps_can_be_taken() {
     let mut dev = Dev::start(&folder, &line("steadfast dev "));
     dev.until("shop.design: proved");
     // the mistake that it invites to
-    let added = "or TicketInventoryState.status = SOLD";
-    assert!(page.contains(&format!("`{added}`")));
+    let added = "confirm_ticket also into { TicketBookingState.item.status := AVAILABLE }";
+    assert!(page.contains(&format!("    {added}\n")));
     let file = folder.join("shop.design");
     let text = fs::read_to_string(&file).unwrap();
     let broken =
-        text.replacen("expires_at < now\n}]", &format!("expires_at < now\n       {added}\n}}]"), 1);
+        text.replacen("use A08 as Ticket {\n", &format!("use A08 as Ticket {{\n    {added}\n"), 1);
     assert_ne!(broken, text);
     fs::write(&file, broken).unwrap();
     let told = dev.until("/console/shop/check");
@@ -123,7 +123,7 @@ fn the_first_steps_can_be_taken() {
         answers.push(answer);
     }
     assert_eq!(answers.len(), 5);
-    assert_eq!(answers[2]["prevents"][0], "oversell");
+    assert_eq!(answers[2]["prevents"][0], "seat: oversell");
     assert_eq!(answers[3]["truth"]["SeatInventoryState"]["status"], "HELD");
 }
 

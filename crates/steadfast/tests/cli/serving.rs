@@ -124,7 +124,7 @@ fn a_step_is_taken_refused_and_read_back() {
         .run(&other)
         .exits(1)
         .says("refused by `free`")
-        .says("this prevents oversell")
+        .says("this prevents seat: oversell")
         .says("Seat A1");
     server.run(&["get", "tickets", "Seat", "A1"]).exits(0).says("status HELD");
     server.run(&["get", "tickets", "Seat", "A9"]).exits(1).says("there is no Seat A9");
@@ -283,7 +283,7 @@ fn a_replayed_history_is_refused_where_it_says() {
     let out = String::from_utf8(ran.stdout).unwrap();
     let said = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(ran.status.code(), Some(1), "what it promises does not come true: {out}\n{said}");
-    assert!(out.contains("not so: `one_winner` does not hold"), "{out}");
+    assert!(out.contains("not so: `seat.one_winner` does not hold"), "{out}");
     // calls and answers stand in turn
     let answers: Vec<Value> =
         out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();

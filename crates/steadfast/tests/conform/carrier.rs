@@ -95,8 +95,8 @@ impl Carrier {
             Event::Answer { effect, params, kind, value, clock, .. } => {
                 self.off(*clock, |it| it.answer(*effect, params, *kind, value))
             }
-            Event::Deliver { operation, params, refused, clock } => {
-                self.off(*clock, |it| it.deliver(*operation, params, refused.as_ref()))
+            Event::Deliver { operation, params, refused, again, clock } => {
+                self.off(*clock, |it| it.deliver(*operation, params, refused.as_ref(), *again))
             }
             Event::Lose { operation, params } => {
                 let message = self.message(*operation, params)?;

@@ -31,7 +31,7 @@ const STATES: usize = 60_000;
 const OVER_HTTP: usize = 100;
 
 fn conforms(name: &str, text: &str) {
-    let compiled = design::compile(name, text, &design::NoCatalog);
+    let compiled = design::compile(name, text, &steadfast::catalog::Embedded);
     let design = compiled.design.unwrap_or_else(|| panic!("{name}: {:?}", compiled.diagnostics));
     let started = Instant::now();
     let searched = searched(&design);
@@ -101,10 +101,16 @@ fn searched(design: &Design) -> Vec<OperationId> {
 /// No design of the catalog turns these on.
 #[test]
 fn a_clock_that_steps_and_a_call_that_comes_late_come_to_the_same() {
-    let text = include_str!("../../../../designs/systems/tickets.design");
+    let text = include_str!("../data/tickets-by-hand.design");
     let faults = "faults: crash, lost_reply, duplicate";
     assert!(text.contains(faults));
     conforms("clock_step", &text.replace(faults, "faults: clock_step, late"));
+}
+
+/// No design of the catalog has handlers of events yet.
+#[test]
+fn events_come_in_their_order_and_again() {
+    conforms("events", include_str!("../data/events.design"));
 }
 
 macro_rules! catalog {
@@ -139,6 +145,6 @@ catalog! {
     i06 "infra/I06" i07 "infra/I07" i08 "infra/I08" i09 "infra/I09" i10 "infra/I10"
     i11 "infra/I11" i12 "infra/I12" i13 "infra/I13" i14 "infra/I14" i15 "infra/I15"
     i16 "infra/I16" i17 "infra/I17" i18 "infra/I18" i19 "infra/I19" i20 "infra/I20"
-    i21 "infra/I21" a07 "product/A07" a08 "product/A08"
-    payments "systems/payments" tickets "systems/tickets"
+    i21 "infra/I21" a06 "product/A06" a07 "product/A07" a08 "product/A08"
+    clinic "systems/clinic" payments "systems/payments" tickets "systems/tickets"
 }

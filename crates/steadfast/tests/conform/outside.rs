@@ -87,13 +87,17 @@ impl Carrier {
         &self,
         operation: OperationId,
         params: &[Value],
-        answer: Delivered,
+        (answer, again): (Delivered, bool),
     ) -> Result<Option<Delivery>, Stop> {
         let name = &self.design.operations[operation.index()].name;
         let params = self.params(operation, params)?;
         let outside = Says { answer, asked: Mutex::default() };
         let chosen = |known: &str, args: &Map<String, Json>| known == name && *args == params;
-        match self.runtime.deliver_chosen(&outside, &chosen) {
+        let worked = match again {
+            false => self.runtime.deliver_chosen(&outside, &chosen),
+            true => self.runtime.deliver_and_keep(&outside, &chosen),
+        };
+        match worked {
             Ok(Worked::Tried) => Ok(outside.asked.into_inner().expect("nobody panicked")),
             Ok(Worked::SetAside) => differs(format!("`{name}` {params:?} was set aside")),
             Ok(Worked::Idle(_)) => differs(format!("`{name}` {params:?} is not in the outbox")),
@@ -107,7 +111,7 @@ impl Carrier {
         params: &[Value],
         signs: Option<(u32, u32)>,
     ) -> Carried {
-        let asked = self.tried(effect, params, unknown())?;
+        let asked = self.tried(effect, params, (unknown(), false))?;
         if let (Some(signs), Some(asked)) = (signs, asked) {
             let field = |name: &str| asked.body[name].as_str().unwrap_or_default().to_owned();
             let digest = proofs::bytes_of::<32>(field("digest").as_bytes()).unwrap_or_default();
@@ -142,14 +146,14 @@ impl Carrier {
             Answered::Refused => Delivered::Refused(Json::Null),
             Answered::Unknown => {
                 // the first attempt may have been made before
-                let asked = self.tried(effect, params, unknown())?;
+                let asked = self.tried(effect, params, (unknown(), false))?;
                 if asked.is_some_and(|asked| asked.attempt > 0) {
                     return Ok(());
                 }
                 unknown()
             }
         };
-        self.tried(effect, params, answer).map(|_| ())
+        self.tried(effect, params, (answer, false)).map(|_| ())
     }
 
     pub fn deliver(
@@ -157,9 +161,10 @@ impl Carrier {
         operation: OperationId,
         params: &[Value],
         refused: Option<&Refusal>,
+        again: bool,
     ) -> Carried {
         let before = self.counted(operation);
-        self.tried(operation, params, unknown())?;
+        self.tried(operation, params, (unknown(), again))?;
         let after = self.counted(operation);
         match refused {
             None if after.0 == before.0 + 1 => Ok(()),

@@ -1,5 +1,5 @@
-//! Every archetype of infrastructure is served by the binary, on a store in a directory, and driven
-//! over HTTP through its protocols by the script beside it, `designs/infra/I02.drive`.
+//! Every archetype of infrastructure, and every other design with a script beside it, is served by the binary, on a
+//! store in a directory, and driven over HTTP through its protocols by the script, `designs/infra/I02.drive`.
 
 mod drive;
 mod followed;
@@ -13,20 +13,33 @@ use std::time::Instant;
 
 use drive::Drive;
 
-fn infra() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../designs/infra")
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../designs").join(name)
 }
 
-/// The names of all designs, or of those that `STEADFAST_DRIVE` names.
-fn names() -> Vec<String> {
+/// All designs that are driven, or those that `STEADFAST_DRIVE` names.
+fn designs() -> Vec<(String, PathBuf)> {
     let only = std::env::var("STEADFAST_DRIVE").unwrap_or_default();
-    let files = fs::read_dir(infra()).unwrap().map(|entry| entry.unwrap().path());
-    let designs = files.filter(|path| path.extension().is_some_and(|ending| ending == "design"));
-    let names = designs.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned());
-    let mut names: Vec<String> =
-        names.filter(|name| only.is_empty() || only.contains(name.as_str())).collect();
-    names.sort();
-    names
+    let mut found = Vec::new();
+    for kind in ["infra", "product", "systems"] {
+        for entry in fs::read_dir(folder(kind)).unwrap() {
+            let path = entry.unwrap().path();
+            let is = |ending: &str| path.extension().is_some_and(|held| held == ending);
+            let driven = kind == "infra" || path.with_extension("drive").exists();
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            if is("design") && driven && (only.is_empty() || only.contains(name.as_str())) {
+                found.push((name, path));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The text with all that it uses, so that a script can change its times.
+fn flat(text: String) -> String {
+    let compiled = design::compile("driven", &text, &steadfast::catalog::Embedded);
+    compiled.flat.unwrap_or(text)
 }
 
 fn drive(name: &str, text: &str, script: &str) -> Result<Vec<String>, String> {
@@ -60,17 +73,16 @@ fn drive_within(
 /// They mostly wait, so all of them wait at once.
 #[test]
 fn every_design_is_driven_through_its_protocols() {
-    let names = names();
-    assert!(!names.is_empty());
+    let designs = designs();
+    assert!(!designs.is_empty());
     let driven: Vec<(String, Result<Vec<String>, String>, f64)> = std::thread::scope(|scope| {
-        let threads: Vec<_> = names
+        let threads: Vec<_> = designs
             .iter()
-            .map(|name| {
+            .map(|(name, path)| {
                 scope.spawn(move || {
                     let begun = Instant::now();
-                    let text = fs::read_to_string(infra().join(format!("{name}.design"))).unwrap();
-                    let beside = infra().join(format!("{name}.drive"));
-                    let driven = match fs::read_to_string(beside) {
+                    let text = flat(fs::read_to_string(path).unwrap());
+                    let driven = match fs::read_to_string(path.with_extension("drive")) {
                         Ok(script) => drive(name, &text, &script),
                         Err(_) => Err(format!("there is no `{name}.drive`")),
                     };

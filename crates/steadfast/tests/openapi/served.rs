@@ -18,7 +18,7 @@ impl Served {
         command.arg("--no-background-check").env("STEADFAST_VERDICTS", folder("verdicts"));
         for design in designs {
             command.arg(&design.name);
-            for name in outside(&design.text) {
+            for name in outside(&flat(&design.name)) {
                 command.args(["--outside", &format!("{name}=http://127.0.0.1:9")]);
             }
         }
@@ -51,7 +51,6 @@ impl Drop for Served {
 /// A design of the catalog.
 pub struct Design {
     pub name: String,
-    text: String,
 }
 
 /// Every design of the catalog.
@@ -63,13 +62,20 @@ pub fn catalog() -> Vec<Design> {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "design") {
                 let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-                all.push(Design { name, text: std::fs::read_to_string(&path).unwrap() });
+                all.push(Design { name });
             }
         }
     }
     assert!(all.len() >= 19, "{}", all.len());
     all.sort_by(|one, other| one.name.cmp(&other.name));
     all
+}
+
+/// With everything that it uses.
+fn flat(name: &str) -> String {
+    let mut show = Command::new(env!("CARGO_BIN_EXE_steadfast"));
+    let shown = show.args(["show", name, "--flat"]).output().expect("it is shown");
+    String::from_utf8(shown.stdout).expect("a text")
 }
 
 /// The systems whose address a design leaves open: `{network.url}`.

@@ -34,11 +34,15 @@ Examples:
   steadfast check shop.design --traces
   steadfast check shop.design --report shop.html --replay replays/
   steadfast check shop.design --larger
+  steadfast check tickets.design billing.design --together
   steadfast check shop.design --max-states 20000000 --max-memory 8GB")]
 pub struct Check {
     /// Paths, or names of designs in the catalog
     #[arg(required = true, value_name = "DESIGN")]
     designs: Vec<String>,
+    /// Explore the designs as one: what one hears of another is what that one emits
+    #[arg(long, conflicts_with_all = ["replay", "golden", "mark"])]
+    together: bool,
     /// Only compile; explore nothing
     #[arg(long)]
     compile_only: bool,
@@ -123,9 +127,14 @@ impl Check {
         }
         let verdicts = self.verdicts.open();
         let mut outcomes = Vec::new();
-        for word in &self.designs {
+        let whole = [self.designs.join(" ")];
+        for word in if self.together { &whole[..] } else { &self.designs[..] } {
             let tell = !self.json && !self.golden;
-            let outcome = Outcome::of(word, (!self.compile_only).then_some(&options), tell, output);
+            let explored = (!self.compile_only).then_some(&options);
+            let outcome = match self.together {
+                true => Outcome::together(&self.designs, explored, tell, output),
+                false => Outcome::of(word, explored, tell, output),
+            };
             outcome.keep(&verdicts);
             if !self.json {
                 self.show(&outcome, output);

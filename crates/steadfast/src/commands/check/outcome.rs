@@ -53,6 +53,31 @@ impl Outcome {
         Outcome { word: word.to_string(), read }
     }
 
+    /// Several designs as one.
+    pub fn together(
+        words: &[String],
+        options: Option<&Options>,
+        tell: bool,
+        output: &mut Output,
+    ) -> Outcome {
+        let word = words.join(" ");
+        let texts: Result<Vec<Loaded>, Problem> = words.iter().map(|word| load(word)).collect();
+        let read = texts.map(|texts| {
+            let each: Vec<&str> = texts.iter().map(|loaded| loaded.text.as_str()).collect();
+            let (text, compiled) = design::compile_together(&each, &Embedded);
+            let explored = match (&compiled.design, options) {
+                (Some(design), Some(options)) => {
+                    explore(&word, design, options, tell.then_some(output))
+                }
+                _ => Explored::Not,
+            };
+            // what is kept is known by all that was read
+            let loaded = Loaded { name: word.clone(), text: text + &each.concat(), path: None };
+            Read { loaded, compiled, explored }
+        });
+        Outcome { word, read }
+    }
+
     /// `closed`: what holds within bounds only is not enough.
     pub fn exit(&self, closed: bool) -> Exit {
         let Ok(read) = &self.read else { return Exit::Wrong };

@@ -32,6 +32,21 @@ pub fn told(old: &Design, new: &Design, texts: Option<(&str, &str)>) -> String {
     told
 }
 
+/// Which of what is used is written out differently. `used` are the lines that it begins with, as comments.
+pub fn sections(old: &str, new: &str, used: &[String]) -> Vec<String> {
+    let part = |text: &str, of: &String| -> Vec<String> {
+        let begins = |line: &&str| line.strip_prefix("// ") == Some(of.as_str());
+        let other = |line: &str| {
+            let held = line.strip_prefix("// ");
+            held.is_some_and(|held| held != of && used.iter().any(|other| other == held))
+        };
+        let lines = text.lines().skip_while(|line| !begins(line)).take_while(|line| !other(line));
+        lines.map(str::to_string).collect()
+    };
+    let differ = |of: &&String| part(old, of) != part(new, of);
+    used.iter().filter(differ).cloned().collect()
+}
+
 /// Lines that are only in the one (`-`) or only in the other (`+`).
 fn changed<'a>(old: &'a str, new: &'a str) -> Vec<(char, &'a str)> {
     let (mut old, mut new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
@@ -90,6 +105,15 @@ mod tests {
         check("a\nb\nc\nd\ne", "a\nB\nc\nD\ne", "-b +B -d +D");
         check("", "a", "+a");
         check("a\na\nb", "b\na\na", "+b -b");
+    }
+
+    #[test]
+    fn what_is_used_and_differs_is_named() {
+        let used = ["A08 as Seat".to_string(), "I02 as Gate".to_string()];
+        let old = "design D\n\n// A08 as Seat\none\n\n// I02 as Gate\ntwo\n\nactor own\n";
+        assert!(sections(old, old, &used).is_empty());
+        assert_eq!(sections(old, &old.replace("one", "1"), &used), ["A08 as Seat"]);
+        assert_eq!(sections(old, &old.replace("two", "2"), &used), ["I02 as Gate"]);
     }
 
     #[test]

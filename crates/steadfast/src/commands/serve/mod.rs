@@ -182,6 +182,7 @@ impl Serve {
             designs.push(wanted);
         }
         told_apart(&designs)?;
+        heard_well(&designs)?;
         let all: Vec<&Design> = designs.iter().map(|wanted| &wanted.design).collect();
         let leaving = self.outgoing.read(&all)?;
         let clock =
@@ -220,9 +221,18 @@ impl Serve {
         let host = Host::new(leaving, embedded, spans.clone(), Arc::clone(&verdicts), self.require);
         let host = Arc::new(host.silent(self.silent));
         let mut services = Vec::new();
-        for wanted in designs {
-            let runtime =
-                wanted.open(&store, &self.store, (&settings, clock.runtime()), &verdicts)?;
+        let mut opened = Vec::new();
+        for wanted in &designs {
+            opened.push(wanted.open(
+                &store,
+                &self.store,
+                (&settings, clock.runtime()),
+                &verdicts,
+            )?);
+        }
+        // before anything happens in one of them
+        host.link(&opened)?;
+        for (wanted, runtime) in designs.into_iter().zip(opened) {
             host.start_beside(&wanted.name, &runtime)?;
             services.push(Service::new(&wanted.name, &wanted.text, runtime).judged(wanted.word));
         }
@@ -277,6 +287,19 @@ fn secrets(access: &Access) -> Result<Arc<dyn Secrets>, Problem> {
         None => Arc::new(Identity::in_memory().map_err(super::token::problem)?),
     };
     Ok(Arc::new(SecretKeys(identity)))
+}
+
+/// Designs that are served together agree on the events that they hear of each other.
+fn heard_well(designs: &[Wanted]) -> Result<(), Problem> {
+    for listener in designs {
+        for emitter in designs {
+            let misheard = design::misheard(&listener.design, &emitter.design);
+            let Some(first) = misheard.first() else { continue };
+            let message = format!("in `{}`: {} [{}]", listener.name, first.message, first.code);
+            return Err(Problem::new(message).help(first.help.clone()));
+        }
+    }
+    Ok(())
 }
 
 /// What recovery came to.

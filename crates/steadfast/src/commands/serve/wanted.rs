@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use design::model::Design;
 use model_checker::Word;
-use runtime::{Clock, Kept, Runtime, Settings, alike, designs_of, kept};
+use runtime::{Clock, Kept, Runtime, Settings, Writing, alike, designs_of, kept};
 use store::Store;
 
 use super::differs;
@@ -24,6 +24,8 @@ pub struct Wanted {
     /// how paths call it
     pub name: String,
     pub text: String,
+    /// with everything that it uses written out, if it uses something
+    flat: Option<String>,
     pub design: Design,
     /// none: the store holds no design of its name
     kept: Option<Kept>,
@@ -37,11 +39,13 @@ impl Wanted {
         let compiled = design::compile(&loaded.name, &loaded.text, &Embedded);
         diagnostics::tell(output, &loaded.name, &compiled.diagnostics, &compiled.sources);
         let name = design_name(&loaded.name);
-        let text = loaded.text;
-        Ok(compiled.design.map(|design| Wanted { name, text, design, kept: None, word: None }))
+        let (text, flat) = (loaded.text, compiled.flat);
+        let wanted = |design| Wanted { name, text, flat, design, kept: None, word: None };
+        Ok(compiled.design.map(wanted))
     }
 
-    /// Looks at what the store holds. With `replace` it may be another version.
+    /// Looks at what the store holds. With `replace` it may be another version. What is used from archetypes
+    /// that are others in this program is told in any case.
     pub fn hold_against(
         &mut self,
         store: &dyn Store,
@@ -51,13 +55,21 @@ impl Wanted {
     ) -> Result<(), Problem> {
         self.kept = kept(store, &self.design.name, &Settings::default())
             .map_err(|error| Problem::new(format!("`{}` on `{address}`: {error}", self.name)))?;
-        let Some(kept) = self.kept.as_ref().filter(|_| !replace) else { return Ok(()) };
-        if kept.text.as_ref() == Some(&self.text) {
+        let Some(kept) = self.kept.as_ref() else { return Ok(()) };
+        let same_text = kept.text.as_ref() == Some(&self.text);
+        if same_text && self.flat.is_none() {
             return Ok(());
         }
         // what an earlier version of the program stored can still be read from its text
-        let stored = kept.design.clone().or_else(|| compiled(kept.text.as_deref()?));
+        let read = || kept.flat.as_deref().or(kept.text.as_deref()).and_then(compiled);
+        let stored = kept.design.clone().or_else(read);
         if stored.as_ref().is_some_and(|stored| alike(stored, &self.design)) {
+            return Ok(());
+        }
+        if same_text {
+            return self.of_other_archetypes(kept, stored.as_ref(), address, replace, output);
+        }
+        if replace {
             return Ok(());
         }
         let name = &self.name;
@@ -72,6 +84,48 @@ impl Wanted {
         Err(Problem::new(format!("`{name}` is not served: `{address}` {what}"))
             .help("`--replace` puts this text in its place, if what is stored can follow")
             .help(format!("to go on with the stored version, serve the text that `{name}` had"))
+            .exit(Exit::No))
+    }
+
+    /// The text is the one that is stored, and the archetypes of this program are others.
+    fn of_other_archetypes(
+        &self,
+        kept: &Kept,
+        stored: Option<&Design>,
+        address: &str,
+        replace: bool,
+        output: &mut Output,
+    ) -> Result<(), Problem> {
+        let flats = kept.flat.as_deref().zip(self.flat.as_deref());
+        let nothing = stored.is_none_or(|old| explain::against(old, &self.design).is_empty());
+        // without the old texts only what can be derived from the designs is known to differ
+        if flats.map_or(nothing, |(old, new)| old == new) {
+            return Ok(());
+        }
+        let used = self.design.uses.iter().map(design::model::Use::told).collect::<Vec<_>>();
+        let changed = match flats {
+            Some((old, new)) => differs::sections(old, new, &used),
+            None => used,
+        };
+        let which = changed.join("`, `");
+        let name = &self.name;
+        if let Some(stored) = stored {
+            output.tell(&differs::told(stored, &self.design, flats));
+        }
+        if replace {
+            let note = format!(
+                "note: `{which}` is another in this program than in `{address}`; `{name}` follows it\n"
+            );
+            output.tell(&note);
+            return Ok(());
+        }
+        let why = format!(
+            "`{name}` is not served: it has not changed, but `{which}` is another in this program than in \
+             `{address}`"
+        );
+        Err(Problem::new(why)
+            .help("`--replace` puts what this program makes of it in place, if what is stored can follow")
+            .help(format!("to go on with what is stored, serve `{name}` with the program that stored it"))
             .exit(Exit::No))
     }
 
@@ -114,7 +168,8 @@ impl Wanted {
     ) -> Result<Arc<Runtime>, Problem> {
         let Wanted { name, text, design, .. } = self;
         let (store, settings) = (Arc::clone(store), settings.clone());
-        let opened = Runtime::open_with_text(design.clone(), text, store, settings, clock);
+        let writing = Writing { text, flat: self.flat.as_deref() };
+        let opened = Runtime::open_with_text(design.clone(), writing, store, settings, clock);
         let runtime = opened.map_err(|error| {
             let problem = Problem::new(format!("`{name}` on `{address}`: {error}"));
             match error {
