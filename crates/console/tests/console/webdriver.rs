@@ -172,17 +172,29 @@ impl Browser {
         text.ok().and_then(|text| text.as_str().map(str::to_string)).unwrap_or_default()
     }
 
+    /// Does something to an element. The page puts new elements in the place of old ones while it is
+    /// used: what was found may be gone before the driver comes to it. Nothing was done then, and the
+    /// element is looked for again.
+    fn act(&self, css: &str, action: &str, body: &Value) {
+        self.until(&format!("`{css}` stays for `{action}`"), || {
+            let id = self.find(css);
+            let path = self.at(&format!("/element/{id}/{action}"));
+            match self.try_ask("POST", &path, body) {
+                Ok(_) => Some(()),
+                Err(error) if error.contains("stale element reference") => None,
+                Err(error) => panic!("{action} of `{css}`: {error}"),
+            }
+        });
+    }
+
     pub fn click(&self, css: &str) {
-        let id = self.find(css);
-        self.ask("POST", &self.at(&format!("/element/{id}/click")), &json!({}));
+        self.act(css, "click", &json!({}));
     }
 
     /// Replaces what a field holds, key by key as a person does.
     pub fn fill(&self, css: &str, text: &str) {
-        let id = self.find(css);
-        self.ask("POST", &self.at(&format!("/element/{id}/clear")), &json!({}));
-        let typed = json!({ "text": text });
-        self.ask("POST", &self.at(&format!("/element/{id}/value")), &typed);
+        self.act(css, "clear", &json!({}));
+        self.act(css, "value", &json!({ "text": text }));
     }
 
     /// Presses a key on whatever has the focus.
