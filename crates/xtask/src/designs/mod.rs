@@ -315,10 +315,16 @@ mod tests {
     fn every_bound_has_its_reason_beside_it() {
         let root = repo::root().unwrap();
         let mut missing = Vec::new();
-        for (path, text) in texts(&root).unwrap() {
-            let verdict = std::fs::read_to_string(root.join(verdict_path(&path))).unwrap();
-            let bounds = reasons::missing(&text, &verdict);
-            missing.extend(bounds.into_iter().map(|bound| format!("{}: {bound}", id(&path))));
+        let texts = texts(&root).unwrap();
+        for (path, text) in &texts {
+            let verdict = std::fs::read_to_string(root.join(verdict_path(path))).unwrap();
+            let uses = |other: &str| {
+                verdict.lines().any(|line| line.starts_with(&format!("uses {other} as ")))
+            };
+            let used = texts.iter().filter(|(path, _)| uses(id(path)));
+            let used: Vec<&str> = used.map(|(_, text)| text.as_str()).collect();
+            let bounds = reasons::missing(text, &used, &verdict);
+            missing.extend(bounds.into_iter().map(|bound| format!("{}: {bound}", id(path))));
         }
         assert_eq!(missing, [""; 0], "say in a comment in `check` why the bound is enough");
     }

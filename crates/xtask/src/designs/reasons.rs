@@ -1,10 +1,13 @@
 //! Where a verdict holds within bounds, the design says why the bound is enough, or what lies beyond.
 
-/// The bounds that a verdict names and the design's `check` does not explain.
-pub fn missing(design: &str, verdict: &str) -> Vec<String> {
+/// The bounds that a verdict names and that are explained in no `check`: neither the design's own, nor that of
+/// an archetype that it uses and that brought the bound with it.
+pub fn missing(design: &str, used: &[&str], verdict: &str) -> Vec<String> {
     let cuts = verdict.lines().filter_map(|line| line.strip_prefix("cut "));
     cuts.flat_map(|line| line.split("; "))
-        .filter(|bound| !explained(design, bound))
+        .filter(|bound| {
+            !explained(design, bound) && !used.iter().any(|text| explained(text, bound))
+        })
         .map(str::to_owned)
         .collect()
 }
@@ -36,14 +39,22 @@ mod tests {
     #[test]
     fn a_bound_has_a_comment_above_it_or_one_that_names_it() {
         let none: [&str; 0] = [];
-        assert_eq!(missing(DESIGN, "cut S.n: 0..2; messages: 2\n"), none);
-        assert_eq!(missing(DESIGN, "cut S.most: 0..4\n"), none);
-        assert_eq!(missing(DESIGN, "states 3\n"), none);
+        assert_eq!(missing(DESIGN, &[], "cut S.n: 0..2; messages: 2\n"), none);
+        assert_eq!(missing(DESIGN, &[], "cut S.most: 0..4\n"), none);
+        assert_eq!(missing(DESIGN, &[], "states 3\n"), none);
     }
 
     #[test]
     fn a_bound_without_a_reason_is_named() {
-        assert_eq!(missing(DESIGN, "cut S.n: 0..2; S.m: 0..2\n"), ["S.m: 0..2"]);
-        assert_eq!(missing(DESIGN, "cut Moves: 3 entries\n"), ["Moves: 3 entries"]);
+        assert_eq!(missing(DESIGN, &[], "cut S.n: 0..2; S.m: 0..2\n"), ["S.m: 0..2"]);
+        assert_eq!(missing(DESIGN, &[], "cut Moves: 3 entries\n"), ["Moves: 3 entries"]);
+    }
+
+    #[test]
+    fn what_is_used_explains_the_bounds_that_it_brings() {
+        let used = "archetype U\ncheck {\n    // why\n    log: 3\n}\n";
+        let none: [&str; 0] = [];
+        assert_eq!(missing(DESIGN, &[used], "cut Moves: 3 entries\n"), none);
+        assert_eq!(missing(DESIGN, &[used], "cut S.m: 0..2\n"), ["S.m: 0..2"]);
     }
 }
