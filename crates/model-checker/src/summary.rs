@@ -21,16 +21,18 @@ pub(crate) fn summary(
 ) -> WorldSummary {
     let design = &machine.design;
     let mut summary = WorldSummary::default();
+    let mut bounds = Vec::new();
     for (index, subject) in design.subjects.iter().enumerate() {
         for (at, key) in subject.keys.iter().enumerate() {
             let values = design.world.keys.get(index).and_then(|parts| parts.get(at));
             if let Some(count) = values.and_then(count)
                 && key.ty.subject().is_none()
             {
-                summary.bounds.push(format!("{}: {count}", key.name));
+                bounds.push((subject.name.as_str(), key.name.as_str(), count.to_string()));
             }
         }
     }
+    told_apart(&bounds, &mut summary.bounds);
     for (index, actor) in design.actors.iter().enumerate() {
         if actor.continues.is_none() && !actor.is_world {
             let also: Vec<&str> = machine
@@ -48,9 +50,12 @@ pub(crate) fn summary(
             if !also.is_empty() {
                 line.push_str(&format!(" (each may also act as {})", also.join(", ")));
             }
-            summary.bounds.push(line);
+            if !summary.bounds.contains(&line) {
+                summary.bounds.push(line);
+            }
         }
     }
+    let mut bounds = Vec::new();
     for (index, operation) in design.operations.iter().enumerate() {
         for (at, param) in operation.params.iter().enumerate() {
             let values = design.world.params.get(index).and_then(|list| list.get(at));
@@ -61,12 +66,11 @@ pub(crate) fn summary(
                 }
                 _ => String::new(),
             };
-            let line = format!("{}: {shown}{default}", param.name);
-            if !summary.bounds.contains(&line) {
-                summary.bounds.push(line);
-            }
+            let line = format!("{shown}{default}");
+            bounds.push((operation.name.as_str(), param.name.as_str(), line));
         }
     }
+    told_apart(&bounds, &mut summary.bounds);
     for (fault, budget) in &machine.settings.faults {
         summary.faults.push(match budget {
             Some(budget) => format!("{} (at most {budget})", fault.name()),
@@ -140,6 +144,20 @@ pub(crate) fn summary(
     summary.fairness = fairness(machine);
     summary.fairness_of_leads = fairness_of_leads(machine);
     summary
+}
+
+/// Each bound once, `name: bound`; what has the name of another and a bound of its own says where it stands.
+fn told_apart(bounds: &[(&str, &str, String)], lines: &mut Vec<String>) {
+    for (place, name, bound) in bounds {
+        let differs = bounds.iter().any(|(_, other, its)| other == name && its != bound);
+        let line = match differs {
+            true => format!("{place}.{name}: {bound}"),
+            false => format!("{name}: {bound}"),
+        };
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
 }
 
 /// What the clocks of some searches make of each duration, and how far they tell times apart.

@@ -491,6 +491,24 @@ fn a_copy_may_be_gone_whatever_check_says_of_evict() {
     }
 }
 
+/// A copy was refreshed by answers that nobody heard: those that are lost, and those of a call that comes twice or late.
+/// Found by seed 606 of the random designs that use.
+#[test]
+fn who_does_not_hear_the_answer_has_the_older_copy() {
+    let text = "design D
+         actor p
+         subject A(a: text) { truth S { n: int = 0, passed: bool = false } cache C at p { seen: int = 0 } }
+         step p[count(a: A) { few: S.n < 2 }] { S.n += 1  C := { seen: S.n } }
+         step p[pass(a: A) { behind: C.seen < S.n }] { S.passed := true }
+         invariant never: all a in A: not a.passed
+         check { a: 1  p: 1  S.n: 0..2  calls: 1  faults: FAULT }";
+    for (fault, steps) in [("lost_reply", 3), ("duplicate", 3), ("late", 4)] {
+        assert_eq!(violated(&text.replace("FAULT", fault)), steps, "{fault}");
+    }
+    let crash = checked(&text.replace("FAULT", "crash"));
+    assert!(matches!(crash.goals[0].verdict, Verdict::Proved), "{:?}", crash.goals[0].verdict);
+}
+
 /// A value that only a goal reads, of a call to the world outside, was one value for all.
 #[test]
 fn what_a_goal_reads_of_a_call_is_varied() {

@@ -87,7 +87,8 @@ impl Machine {
         let outcome = self.run(worker, &instance.asked(index, self.now(how)));
         match outcome {
             Outcome::Done => {
-                let takes = Takes { memory: false, ..ALL };
+                // nobody waits for this answer
+                let takes = Takes { memory: false, caches: false, ..ALL };
                 self.apply(worker, &instance.memory, instance.place, takes);
             }
             Outcome::Refused(refusal) => self.turned_down(sink, operation, refusal.reason),

@@ -206,14 +206,14 @@ impl Machine {
         // The answer to a call with older memory is not heard anyway.
         let hears = !how.has(How::STALE) && worker.remembers();
         // Nothing is known beforehand where there are caches.
-        if self.may(worker, Fault::Stale)
+        let copies = !how.has(How::STALE)
             && worker.done.is_none()
-            && worker.scratch.cache_writes().next().is_some()
-        {
+            && worker.scratch.cache_writes().next().is_some();
+        if copies && self.may(worker, Fault::Stale) {
             add(How::STALE_CACHE);
         }
         if client && self.may(worker, Fault::LostReply) {
-            match hears {
+            match hears || copies {
                 true => add(How::LOST_REPLY),
                 false => sink.struck(Fault::LostReply),
             }
@@ -245,7 +245,8 @@ impl Machine {
         let takes = Takes {
             memory: !how.has(How::STALE.and(How::LOST_REPLY)),
             calls: !how.has(How::CALL_LOST),
-            caches: !how.has(How::STALE_CACHE),
+            // a copy is in the memory of whoever hears the answer
+            caches: !how.has(How::STALE_CACHE.and(How::STALE).and(How::LOST_REPLY)),
         };
         self.apply(worker, &instance.memory, instance.place, takes);
         if how.has(How::STALE) {

@@ -227,6 +227,16 @@ fn sliced_goals(report: &Report) -> u64 {
     report.goals.iter().filter(|goal| goal.slice.is_some()).count() as u64
 }
 
+/// A step that leaves the range of a number and comes back to it may send what lies outside. The checker has no
+/// room for it in a message and says so; the interpreter sends any number.
+fn carries_too_little(report: &Report, all: &[Expected]) -> bool {
+    let worlds = report.worlds.iter().map(|held| &held.world);
+    let mut cuts = std::iter::once(&report.world).chain(worlds).flat_map(|world| &world.cut);
+    let mut counts = all.iter().enumerate();
+    cuts.any(|cut| cut.starts_with("what messages carry"))
+        && counts.any(|(number, expected)| states(report, number) < expected.found.states)
+}
+
 fn agree(
     design: &Design,
     lowered: &design::model::Design,
@@ -234,6 +244,9 @@ fn agree(
 ) -> Result<u64, String> {
     let check = |options: &Options| checked(design, lowered, options);
     let report = check(&plain())?;
+    if carries_too_little(&report, all) {
+        return all.iter().try_for_each(|expected| not_wrong(&report, expected)).map(|()| 0);
+    }
     for (number, expected) in all.iter().enumerate() {
         if expected.exact && states(&report, number) != expected.found.states {
             let states = states(&report, number);
@@ -269,6 +282,12 @@ fn agree_in_slices(
     let sliced = checked(design, lowered, &Options { slices: true, free: true, ..plain() })?;
     let usual = light(Options { threads: 1, at_once: 0, ..Options::default() });
     let ranked = checked(design, lowered, &usual)?;
+    if carries_too_little(&whole, all) {
+        for report in [&whole, &sliced, &ranked] {
+            all.iter().try_for_each(|expected| not_wrong(report, expected))?;
+        }
+        return Ok(sliced_goals(&sliced));
+    }
     for (number, expected) in all.iter().enumerate() {
         if expected.exact && states(&whole, number) != expected.found.states {
             let states = states(&whole, number);

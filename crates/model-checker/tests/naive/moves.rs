@@ -174,7 +174,8 @@ impl World<'_> {
             for (faults, variant) in variants {
                 if faults.len() + clock_fault.len() > 2
                     || variant.again && (!room || op.keyed || !step)
-                    || variant.unheard && (!step || done.remembered.is_empty())
+                    || variant.unheard
+                        && (!step || done.remembered.is_empty() && done.copied.is_empty())
                     || variant.stale && done.copied.is_empty()
                 {
                     continue;
@@ -274,7 +275,7 @@ impl World<'_> {
                 }
             }
         }
-        if !variant.stale {
+        if !variant.stale && !variant.unheard {
             for (record, value) in &done.copied {
                 next.copies.insert((person, *record), value.clone());
             }

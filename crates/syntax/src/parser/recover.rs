@@ -42,7 +42,7 @@ impl Parser<'_> {
         if elsewhere && self.at > 0 { self.before() } else { piece.span }
     }
 
-    /// What was probably meant by an operator that does not belong into an expression.
+    /// What was probably meant by an operator or a word that does not belong here.
     pub(super) fn operator_hint(&self) -> Option<&'static str> {
         match self.kind() {
             TokenKind::FatArrow => {
@@ -50,6 +50,12 @@ impl Parser<'_> {
             }
             TokenKind::Assign => Some("in an expression, equality is written `=`"),
             TokenKind::Arrow | TokenKind::BranchArrow => Some("arrows belong into a `protocol`"),
+            TokenKind::Word if self.at_word("limit") => {
+                Some("a limit stands between head and body: `step user[try_pin(…) {…}] limit 5 per 1m per me {…}`")
+            }
+            TokenKind::Word if self.at_word("keyed") => {
+                Some("`keyed` stands between head and body: `step user[pay(…) {…}] keyed {…}`")
+            }
             _ => None,
         }
     }
