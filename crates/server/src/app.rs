@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use gateway::Gateway;
 
+use crate::feed_pages::Pages;
 use crate::metrics::Requests;
 use crate::openapi::Described;
 use crate::seats::Seats;
@@ -15,12 +16,19 @@ pub struct App {
     pub requests: Requests,
     pub seats: Arc<Seats>,
     pub described: Described,
+    pub pages: Pages,
 }
 
 impl App {
     pub fn new(gateway: Arc<Gateway>) -> App {
         let seats = Seats::new(gateway.limits().connections_max);
-        App { gateway, requests: Requests::default(), seats, described: Described::default() }
+        App {
+            gateway,
+            requests: Requests::default(),
+            seats,
+            described: Described::default(),
+            pages: Pages::default(),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ pub mod body;
 mod config;
 mod descriptors;
 mod etag;
+mod feed_pages;
 mod idempotency;
 pub mod kinds;
 mod listen;

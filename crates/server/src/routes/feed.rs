@@ -2,7 +2,7 @@
 //!
 //! A task of its own reads the feed and hands over one page at a time, so that a client which does
 //! not read holds one page and no more; after a while it is let go, and may come back to where it
-//! was.
+//! was. Those who are told the same share their pages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,17 +12,22 @@ use axum::http::header::{CACHE_CONTROL, HeaderValue};
 use axum::http::{HeaderMap, Response};
 use bytes::Bytes;
 use futures_util::stream;
-use runtime::{BadValue, Transition, Viewer};
+use runtime::{BadValue, CallError, Transition, Viewer};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::app::App;
+use crate::feed_pages::Page;
 use crate::problem::Problem;
 use crate::{answer, auth, path};
 use gateway::{Caller, Place, Service};
 
-/// Transitions in one page.
-const PAGE: usize = 256;
+/// Those who follow together take at most one page in this time, and each at least this often: with many of them one
+/// page tells of several steps, and the steps do not pay for each of them.
+const BETWEEN_PAGES: Duration = Duration::from_micros(100);
+const BETWEEN_PAGES_MAX: Duration = Duration::from_millis(100);
+/// Fewer are not worth waiting for.
+const BETWEEN_PAGES_MIN: Duration = Duration::from_millis(1);
 /// From the beginning of what is kept, and from now on.
 const START: &str = "start";
 const NOW: &str = "now";
@@ -51,18 +56,7 @@ pub async fn get(
         Some(revision) => Ok(revision.to_string()),
     };
     let mut from = from.map_err(|error| Problem::of_call(service, error))?;
-    // the first page is read before anything is said: what is wrong with `from` has a status
     let viewer = caller.viewer(service);
-    let first = loop {
-        match service.runtime.feed_as(Some(&from), PAGE, viewer.as_ref()).await {
-            Ok(first) => break first,
-            Err(error) => match error.floor() {
-                // which may have moved on when it is asked again
-                Some(floor) if asked.from.as_deref() == Some(START) => from = floor,
-                _ => return Err(Problem::of_call(service, error)),
-            },
-        }
-    };
     let (sender, receiver) = mpsc::channel(1);
     let following = Following {
         app: Arc::clone(app),
@@ -72,6 +66,17 @@ pub async fn get(
         viewer,
         sender,
         _place: place,
+    };
+    // the first page is read before anything is said: what is wrong with `from` has a status
+    let first = loop {
+        match following.page(&from).await {
+            Ok(first) => break first,
+            Err(error) => match error.floor() {
+                // which may have moved on when it is asked again
+                Some(floor) if following.asked.from.as_deref() == Some(START) => from = floor,
+                _ => return Err(Problem::of_call(service, error)),
+            },
+        }
     };
     tokio::spawn(following.run(from, first));
     let pages = stream::unfold(receiver, |mut receiver| async {
@@ -133,27 +138,23 @@ struct Following {
 impl Following {
     /// Says first where it begins, so that a client which is cut off before anything happens
     /// misses nothing.
-    async fn run(self, from: String, mut page: (Vec<(String, Transition)>, String)) {
+    async fn run(self, from: String, mut page: Page) {
         let heartbeat = Duration::from_millis(self.app.limits().heartbeat_ms);
-        if !self.hand_over(format!("retry: 1000\nid: {from}\n\n").into_bytes()).await {
+        if !self.hand_over(format!("retry: 1000\nid: {from}\n\n").into()).await {
             return;
         }
         loop {
-            let (transitions, next) = page;
-            let mut text = Vec::new();
-            for (revision, transition) in &transitions {
-                self.write(revision, transition, &mut text);
-            }
+            let Page { text, next, at_the_end } = page;
             if !text.is_empty() && !self.hand_over(text).await {
                 return;
             }
-            if transitions.is_empty() {
+            if at_the_end {
                 tokio::select! {
                     changed = self.service.runtime.changed(&next) => if changed.is_err() { return },
                     () = tokio::time::sleep(heartbeat) => {
                         // no data, so nothing happens; yet the client knows how far it has come
                         let beat = format!(": still here\nid: {next}\n\n");
-                        if !self.hand_over(beat.into_bytes()).await {
+                        if !self.hand_over(beat.into()).await {
                             return;
                         }
                     }
@@ -161,9 +162,12 @@ impl Following {
                     () = self.app.stopped() => return,
                     () = self.caller.turned_away(&self.app) => return,
                 }
+                let between = BETWEEN_PAGES.saturating_mul(self.app.followers() as u32);
+                if between >= BETWEEN_PAGES_MIN {
+                    tokio::time::sleep(between.min(BETWEEN_PAGES_MAX)).await;
+                }
             }
-            page = match self.service.runtime.feed_as(Some(&next), PAGE, self.viewer.as_ref()).await
-            {
+            page = match self.page(&next).await {
                 Ok(page) => page,
                 // forgotten meanwhile, or the store is closed: on coming back the client is told
                 Err(_) => return,
@@ -171,31 +175,35 @@ impl Following {
         }
     }
 
+    async fn page(&self, from: &str) -> Result<Page, CallError> {
+        let viewer = self.viewer.as_ref();
+        match self.asked.subject {
+            None => self.app.pages.page(&self.service, from, viewer).await,
+            Some(_) => {
+                Page::read(&self.service, from, viewer, |transition| self.about(transition)).await
+            }
+        }
+    }
+
     /// False: the client has left, has not read for too long, or may no longer be told.
-    async fn hand_over(&self, text: Vec<u8>) -> bool {
+    async fn hand_over(&self, text: Bytes) -> bool {
         if !self.caller.still_good(&self.app) {
             return false;
         }
         let stall = Duration::from_millis(self.app.limits().stall_ms_max);
-        let sent = tokio::time::timeout(stall, self.sender.send(Bytes::from(text))).await;
+        let sent = tokio::time::timeout(stall, self.sender.send(text)).await;
         matches!(sent, Ok(Ok(())))
     }
 
-    fn write(&self, revision: &str, transition: &Transition, out: &mut Vec<u8>) {
+    /// What is told of a transition to who asks for one subject, or one record.
+    fn about(&self, transition: &Transition) -> Option<Value> {
         let mut told = transition.to_json();
-        if let Some(subject) = &self.asked.subject {
-            let key = &self.asked.key;
-            let Some(changes) = told["changes"].as_array_mut() else { return };
-            changes.retain(|change| {
-                change["subject"] == *subject
-                    && (key.is_empty() || change["key"].as_array() == Some(key))
-            });
-            if changes.is_empty() {
-                return;
-            }
-        }
-        told["revision"] = revision.into();
-        let frame = format!("id: {revision}\nevent: transition\ndata: {told}\n\n");
-        out.extend_from_slice(frame.as_bytes());
+        let key = &self.asked.key;
+        let changes = told["changes"].as_array_mut()?;
+        changes.retain(|change| {
+            change["subject"].as_str() == self.asked.subject.as_deref()
+                && (key.is_empty() || change["key"].as_array() == Some(key))
+        });
+        (!changes.is_empty()).then_some(told)
     }
 }

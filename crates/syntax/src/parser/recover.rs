@@ -50,9 +50,9 @@ impl Parser<'_> {
             }
             TokenKind::Assign => Some("in an expression, equality is written `=`"),
             TokenKind::Arrow | TokenKind::BranchArrow => Some("arrows belong into a `protocol`"),
-            TokenKind::Word if self.at_word("limit") => {
-                Some("a limit stands between head and body: `step user[try_pin(…) {…}] limit 5 per 1m per me {…}`")
-            }
+            TokenKind::Word if self.at_word("limit") => Some(
+                "a limit stands between head and body: `step user[try_pin(…) {…}] limit 5 per 1m per me {…}`",
+            ),
             TokenKind::Word if self.at_word("keyed") => {
                 Some("`keyed` stands between head and body: `step user[pay(…) {…}] keyed {…}`")
             }
