@@ -89,6 +89,37 @@ fn a_client_that_loses_its_connection_misses_nothing_and_sees_nothing_twice() {
     writer.join().unwrap();
 }
 
+/// They share the pages that they are told, wherever they begin and however often they come back.
+#[test]
+fn many_who_follow_are_told_everything_each_in_order() {
+    let server = tickets();
+    let address = server.address();
+    const SEATS: usize = 300;
+    let followers: Vec<_> = (0..40)
+        .map(|follower| {
+            thread::spawn(move || {
+                let narrow = if follower % 8 == 0 { "&subject=Seat" } else { "" };
+                let path = format!("/v1/tickets/feed?from=start{narrow}");
+                let mut source = EventSource::new(address, &path);
+                for at in 0..SEATS {
+                    let transition = source.next();
+                    let key = json!([format!("A{at}")]);
+                    assert_eq!(transition["changes"][0]["key"], key, "follower {follower}");
+                    if follower > 0 && at % (follower + 20) == 0 {
+                        source.lose_connection();
+                    }
+                }
+            })
+        })
+        .collect();
+    let mut client = Client::new(address);
+    for at in 0..SEATS {
+        let body = json!({ "seat": format!("A{at}"), "section": "s" });
+        assert_eq!(client.post("/v1/tickets/organizer/add_seat", &body).status, 200);
+    }
+    followers.into_iter().for_each(|follower| follower.join().unwrap());
+}
+
 /// A network that cuts every connection after so many bytes of the answer, wherever that is.
 fn cutting(server: SocketAddr, mut bytes: usize) -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -182,22 +182,25 @@ fn a_role_calls_its_own_steps_and_sees_what_it_may() {
     for answer in [&refused, &theirs, &batch] {
         assert!(!answer.text().contains("ann-the-buyer"), "{answer:?}");
     }
-    // the feed tells bob that the seat is held, and not by whom
-    let mut following = guarded.client();
-    following.send(
-        format!(
-            "GET /v1/tickets/feed?from=start HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {bob}\r\n\r\n"
-        )
-        .as_bytes(),
-    );
-    assert_eq!(following.head().0, 200);
-    let mut seen = String::new();
-    while !seen.contains("\"hold\"") {
-        seen.push_str(
-            &format!("{:?}", following.event().expect("the feed goes on")).replace('\\', ""),
+    // the feed tells bob that the seat is held, and not by whom, also where it was told to ann before
+    for (token, told) in [(&ann, true), (&bob, false), (&ann, true)] {
+        let mut following = guarded.client();
+        following.send(
+            format!(
+                "GET /v1/tickets/feed?from=start HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n"
+            )
+            .as_bytes(),
         );
+        assert_eq!(following.head().0, 200);
+        let mut seen = String::new();
+        while !seen.contains("\"hold\"") {
+            seen.push_str(
+                &format!("{:?}", following.event().expect("the feed goes on")).replace('\\', ""),
+            );
+        }
+        assert_eq!(seen.contains("ann-the-buyer"), told, "{seen}");
+        assert!(!seen.contains("olga"), "{seen}");
     }
-    assert!(!seen.contains("ann-the-buyer") && !seen.contains("olga"), "{seen}");
 }
 
 #[test]
