@@ -32,7 +32,8 @@ pub struct Exported {
 pub type Describe<'a> = dyn FnMut(&[u8], &[u8]) -> Option<Value> + 'a;
 
 /// Writes all records of a store that is not open, such as a backup. What they mean is written under
-/// `record`, for people and other programs; it is not read when they are imported.
+/// `record`, for people and other programs. `seal` ties it to key and value: one that was edited is not imported as if
+/// the edit counted.
 pub fn export(
     directory: impl AsRef<Path>,
     output: &mut dyn Write,
@@ -48,6 +49,7 @@ pub fn export(
     for (key, _, value) in found.map.after(None) {
         let mut record = Object::new();
         if let Some(described) = describe(key, value) {
+            record.insert("seal".into(), seal(&described, key, value).into());
             record.insert("record".into(), described);
         }
         insert(&mut record, "key", key);
@@ -57,7 +59,8 @@ pub fn export(
     Ok(Exported { records, position })
 }
 
-/// Makes a new store of exported records. Their versions begin anew, and the feed is empty.
+/// Makes a new store of exported records. Their versions begin anew, and the feed is empty. If they cannot all be taken,
+/// nothing is left in the directory.
 pub fn import(
     input: &mut dyn BufRead,
     directory: impl AsRef<Path>,
@@ -67,6 +70,19 @@ pub fn import(
     if std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(Error::Place { directory: directory.into(), why: "is not empty" });
     }
+    let there = directory.is_dir();
+    let imported = import_into(input, directory, options);
+    if imported.is_err() {
+        // half of a store would be served as if it were whole
+        std::fs::remove_dir_all(directory).map_err(Error::io("remove", directory))?;
+        if there {
+            std::fs::create_dir(directory).map_err(Error::io("make", directory))?;
+        }
+    }
+    imported
+}
+
+fn import_into(input: &mut dyn BufRead, directory: &Path, options: Options) -> Result<u64> {
     let commit_bytes = COMMIT_BYTES.min(options.commit_bytes_max as usize / 2);
     let store = Embedded::open(directory, options)?;
     let mut lines = input.lines().zip(1..).map(|(line, number)| {
@@ -88,6 +104,14 @@ pub fn import(
             part(&record, name).ok_or_else(|| Error::Import { line: number, why: why() })
         };
         let (key, value) = (part("key")?, part("value")?);
+        if let Some(described) = record.get("record")
+            && record["seal"].as_u64() != Some(seal(described, &key, &value).into())
+        {
+            let why = "its `record` is not what its value says: it was edited, and what is imported is the value. \
+                       Truth is changed by steps; leave `record` out to take the value as it is"
+                .into();
+            return Err(Error::Import { line: number, why });
+        }
         bytes += key.len() + value.len();
         records.push((key, value));
         (count, last) = (count + 1, number);
@@ -102,6 +126,12 @@ pub fn import(
         return Err(Error::Import { line: last, why });
     }
     Ok(count)
+}
+
+/// Ties what is told of a record to its key and value.
+fn seal(described: &Value, key: &[u8], value: &[u8]) -> u32 {
+    let told = crc32c::crc32c(described.to_string().as_bytes());
+    crc32c::crc32c_append(crc32c::crc32c_append(told, key), value)
 }
 
 fn put_all(store: &Embedded, records: &mut Vec<(Vec<u8>, Vec<u8>)>, line: u64) -> Result<()> {

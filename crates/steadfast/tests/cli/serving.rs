@@ -207,6 +207,18 @@ fn a_store_is_copied_while_it_serves_and_comes_back() {
     assert_eq!(seat["subject"], "Seat");
     assert!(seat["truth"].to_string().contains(r#""section":"s""#), "{seat}");
     server.run(&["import", "readable.jsonl", "readable"]).exits(0).says("imported");
+    // an edit of what it means would not count, so it is refused, and nothing is left
+    let text = std::fs::read_to_string(folder.join("readable.jsonl")).unwrap();
+    let edited = text.replace(r#""section":"s""#, r#""section":"balcony""#);
+    assert_ne!(text, edited);
+    std::fs::write(folder.join("edited.jsonl"), edited).unwrap();
+    server.run(&["import", "edited.jsonl", "edited"]).exits(2).says("it was edited");
+    assert!(!folder.join("edited").exists());
+    let fewer: String = text.lines().skip(1).map(|line| format!("{line}\n")).collect();
+    let head = text.lines().next().unwrap().replace("\"records\":", "\"records\":9");
+    std::fs::write(folder.join("fewer.jsonl"), format!("{head}\n{fewer}")).unwrap();
+    server.run(&["import", "fewer.jsonl", "fewer"]).exits(2).says("were exported");
+    assert!(!folder.join("fewer").exists());
     // a directory that is being served is not touched behind the server's back
     server
         .run(&["export", "x.jsonl", "--from", "data"])
