@@ -48,6 +48,8 @@ const PLANTED: &[(&str, &[Shows])] = &[
             Redundant("closed twice by a retry", &["spend.first", "close.asked_once"]),
         ],
     ),
+    ("rounded_fee", &[Holds]),
+    ("rounded_twice", &[Breaks("nothing_lost", 1)]),
     ("keyed_never_repeated", &[Holds, Vacuous("charged twice by a retry")]),
     ("stale_after_pause", &[Breaks("advances", 4)]),
     ("crash_forgets", &[Breaks("run_once", 3)]),
