@@ -296,6 +296,7 @@ impl Names {
             ExprKind::Presence { of: inner, .. }
             | ExprKind::Old(inner)
             | ExprKind::Not(inner)
+            | ExprKind::Round { of: inner, .. }
             | ExprKind::Negate(inner) => self.expr(inner),
             ExprKind::And(parts)
             | ExprKind::Or(parts)

@@ -152,7 +152,8 @@ fn every_step_of_a_protocol_exists() {
 #[test]
 fn every_protection_of_a_failure_exists() {
     let goal = "invariant i: true\nstep a[ask(s: S)] { send b.out(s)  T.n += 1 }\n\
-        repair b[mend(s: S) { x: T.n = 3 }] { T.n := 0 }\nread a[look(s: S)] = T\n";
+        repair b[mend(s: S) { x: T.n = 3 }] { T.n := 0 }\nread a[look(s: S)] = T\n\
+        step a[save(s: S)] keyed { T.n := 1 }\n";
     let check = |without: &str, expected: &[&str]| {
         check(&format!("{goal}failure \"f\" {{ without {without} breaks i }}"), expected);
     };
@@ -170,6 +171,11 @@ fn every_protection_of_a_failure_exists() {
     check("key of ask", &["E0606"]);
     check("at_least of look", &[]);
     check("at_least of ask", &["E0606"]);
+    check("keyed of save", &[]);
+    check("keyed of ask", &["E0606"]);
+    check("keyed of out", &["E0606"]);
+    check("keyed of mend", &["E0606"]);
+    check("keyed of otu", &["E0207"]);
     check("ask.fresh", &["E0604"]);
 }
 

@@ -206,14 +206,16 @@ fn the_caller_learns_of_protections_that_are_its_own_matter() {
         Protection::Outbox { operation },
         Protection::Key { operation },
         Protection::AtLeast { operation },
+        Protection::Keyed { operation },
     ];
     let whole = Program::new(&design);
     let program = Program::without(&design, &all);
-    let asked: [fn(&Program, OperationId) -> bool; 4] = [
+    let asked: [fn(&Program, OperationId) -> bool; 5] = [
         Program::repair_removed,
         Program::outbox_removed,
         Program::key_removed,
         Program::at_least_removed,
+        Program::keyed_removed,
     ];
     for ask in asked {
         assert!(ask(&program, operation));

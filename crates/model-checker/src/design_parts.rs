@@ -33,5 +33,6 @@ pub(crate) fn protection_name(design: &Design, protection: &Protection) -> Strin
         Protection::Outbox { operation } => format!("outbox of {}", name(*operation)),
         Protection::Key { operation } => format!("key of {}", name(*operation)),
         Protection::AtLeast { operation } => format!("at_least of {}", name(*operation)),
+        Protection::Keyed { operation } => format!("keyed of {}", name(*operation)),
     }
 }

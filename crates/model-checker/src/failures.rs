@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use design::model::{
-    ClauseRef, Const, Design, Expr, ExprKind, Failure, FailureProof, Goal, OperationId,
+    ClauseRef, Const, Design, Expr, ExprKind, Failure, FailureProof, Fault, Goal, OperationId,
     OperationKind, Protection, Type,
 };
 
@@ -220,6 +220,11 @@ impl Judge<'_> {
 
     /// As written, the protection never did anything.
     fn never_needed(&self, protections: &[Protection]) -> Option<String> {
+        let faults = self.options.faults.as_ref().unwrap_or(&self.whole.design.world.faults);
+        let repeated = faults.iter().any(|held| held.fault == Fault::Duplicate);
+        if !repeated && protections.iter().all(|held| matches!(held, Protection::Keyed { .. })) {
+            return Some("no call is repeated here: add `duplicate` to the faults".into());
+        }
         let never = protections.iter().all(|protection| match protection {
             Protection::Clause { operation, clause } => {
                 let held = &self.whole.design.operations[operation.index()];

@@ -136,6 +136,12 @@ impl<'a> Replay<'a> {
                 && how.has(How::OLDER)
             {
                 step.would_have_refused = Some(format!("at_least of {}", held.name));
+            } else if let Move::Land { refused: false, .. } = what
+                && machine.lost_key(operation)
+                && !machine.settings.on(Fault::Late)
+            {
+                // Where calls come late, one that lands may be the first.
+                step.would_have_refused = Some(format!("keyed of {}", held.name));
             } else if let Outcome::Refused(refusal) =
                 engine::guard(&self.whole, &view, &command, &mut scratch)
                 && let Some(clause) = clause_of(refusal.reason)
@@ -152,7 +158,15 @@ impl<'a> Replay<'a> {
     }
 }
 
+/// How a trace calls a call that is repeated without its key.
+const RETRY: &str = "retry_without_key";
+
 impl Machine {
+    /// Was it taken away that a repetition of this call is answered as the first?
+    fn lost_key(&self, operation: OperationId) -> bool {
+        self.program.keyed_removed(operation) && !self.answers_again(operation)
+    }
+
     fn took_away(&self, operation: OperationId, clause: ClauseRef) -> bool {
         self.protections.iter().any(|protection| {
             matches!(protection, Protection::Clause { operation: o, clause: c }
@@ -255,6 +269,9 @@ impl Machine {
             Move::Call { instance, how } => {
                 if how.has(How::OLDER) {
                     step.fault = Some("older_state".into());
+                }
+                if how == How::DUPLICATE && step.operation.is_some_and(|id| self.lost_key(id)) {
+                    step.fault = Some(RETRY.into());
                 }
                 if self.instances[instance as usize].kind == InstanceKind::World {
                     step.kind = StepKind::World;

@@ -40,6 +40,17 @@ const PLANTED: &[(&str, &[Shows])] = &[
     ("lost_update", &[Breaks("every_save_counts", 4)]),
     ("duplicate_spend", &[Breaks("spent_once", 2)]),
     ("duplicate_keyed", &[Holds]),
+    (
+        "without_keyed",
+        &[
+            Holds,
+            LoadBearing("charged twice by a retry", 2),
+            Redundant("closed twice by a retry", &["spend.first", "close.asked_once"]),
+        ],
+    ),
+    ("rounded_fee", &[Holds]),
+    ("rounded_twice", &[Breaks("nothing_lost", 1)]),
+    ("keyed_never_repeated", &[Holds, Vacuous("charged twice by a retry")]),
     ("stale_after_pause", &[Breaks("advances", 4)]),
     ("crash_forgets", &[Breaks("run_once", 3)]),
     ("orphan", &[Stuck("free", 1)]),
@@ -245,4 +256,35 @@ fn an_answer_from_an_older_state_is_told_as_such() {
         .collect();
     assert_eq!(older, [3]);
     assert_eq!(trace.steps[3].would_have_refused.as_deref(), Some("at_least of look"));
+}
+
+#[test]
+fn a_retry_without_its_key_is_told_as_such() {
+    let report = check("without_keyed").expect("it is checked");
+    let failure = report.failure("charged twice by a retry").expect("it is claimed");
+    let FailureStatus::LoadBearing(trace) = &failure.status else { panic!("{failure:?}") };
+    let [first, again] = trace.steps.as_slice() else { panic!("{trace:?}") };
+    assert_eq!(first.fault.as_deref(), Some("retry_without_key"));
+    assert_eq!((first.name.as_str(), again.name.as_str()), ("spend", "spend"));
+    assert_eq!(again.would_have_refused.as_deref(), Some("keyed of spend"));
+    let told = model_checker::render::text(
+        "without_keyed",
+        &report,
+        model_checker::render::Traces::All,
+        model_checker::render::Paint::Plain,
+    );
+    for line in [
+        "it is done, but the reply is lost, and the call is sent again without its key",
+        "here keyed of spend would have given the first answer again",
+    ] {
+        assert!(told.contains(line), "{line} in\n{told}");
+    }
+}
+
+#[test]
+fn a_key_that_nothing_tries_says_which_fault_is_missing() {
+    let report = check("keyed_never_repeated").expect("it is checked");
+    let failure = report.failure("charged twice by a retry").expect("it is claimed");
+    let FailureStatus::Vacuous { why } = &failure.status else { panic!("{failure:?}") };
+    assert!(why.contains("add `duplicate` to the faults"), "{why}");
 }

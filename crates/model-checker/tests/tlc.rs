@@ -68,6 +68,7 @@ const MORE: &[&str] = &[
     "vacuous_guard",
     "vacuous_invariant",
     "without_assignment",
+    "without_keyed",
     "without_exists",
     "without_fresh",
     "write_skew",

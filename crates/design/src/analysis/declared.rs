@@ -300,6 +300,7 @@ impl<'t> Walk<'t> {
             }
             ExprKind::Field { base: inner, .. }
             | ExprKind::Presence { of: inner, .. }
+            | ExprKind::Round { of: inner, .. }
             | ExprKind::Old(inner)
             | ExprKind::Not(inner)
             | ExprKind::Negate(inner) => self.expr(inner),

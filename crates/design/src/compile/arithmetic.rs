@@ -52,11 +52,15 @@ impl Compiler {
                 (ArithmeticOp::Add, Type::Time, Type::Time) => {
                     problem.help("a time plus a duration is a time; two times have a difference")
                 }
-                (ArithmeticOp::Divide, Type::Decimal, _) => {
-                    problem.help("money is kept exact, so it is not divided; split it by hand")
-                }
-                (ArithmeticOp::Multiply, Type::Decimal, Type::Decimal) => {
-                    problem.help("money times money is not money; multiply by an `int`")
+                (
+                    ArithmeticOp::Multiply | ArithmeticOp::Divide,
+                    Type::Int | Type::Decimal,
+                    Type::Int | Type::Decimal,
+                ) => {
+                    let text = self.text(span);
+                    problem.help(format!(
+                        "money is kept exact: say how to round, `{text} round half_even to 2`"
+                    ))
                 }
                 (_, Type::Time | Type::Duration, Type::Int)
                 | (_, Type::Int, Type::Time | Type::Duration) => {

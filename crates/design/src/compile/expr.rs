@@ -130,6 +130,7 @@ impl Compiler {
                 }
                 _ => self.compare(frame, *op, left, right, span),
             },
+            T::Round { of, mode, digits } => self.rounded(frame, of, mode, digits, span),
             T::Presence { of, present } => self.presence(frame, of, *present, span),
             T::If { condition, then, otherwise } => {
                 let condition = Box::new(self.condition(frame, condition));

@@ -203,6 +203,15 @@ impl Compiler {
                 }
                 Some(Protection::AtLeast { operation: id })
             }
+            WithoutKind::Keyed { operation } => {
+                let id = self.operation_named(operation)?;
+                let kind = &self.design.operations[id.index()].kind;
+                if !matches!(kind, OperationKind::Step { keyed: true }) {
+                    self.wrong_protection(operation.span, &operation.text, "a `keyed` step");
+                    return None;
+                }
+                Some(Protection::Keyed { operation: id })
+            }
         }
     }
 
@@ -222,7 +231,7 @@ impl Compiler {
         }
         self.report(Diagnostic::error("E0606", span, format!("`{name}` is not {wanted}")).help(
             "what can be taken away: `step.clause`, `repair NAME`, `assignment step.target`, \
-                 `outbox of STEP`, `key of EFFECT`, `at_least of READ`",
+                 `outbox of STEP`, `key of EFFECT`, `at_least of READ`, `keyed of STEP`",
         ));
     }
 

@@ -146,7 +146,9 @@ fn has_arrow(expr: &tree::Expr) -> bool {
         T::Binary { op: BinaryOp::LeadsTo, .. } => true,
         T::Binary { left, right, .. } => has_arrow(left) || has_arrow(right),
         T::And(parts) | T::Or(parts) => parts.iter().any(has_arrow),
-        T::Not(inner) | T::Negate(inner) | T::Old(inner) => has_arrow(inner),
+        T::Not(inner) | T::Negate(inner) | T::Old(inner) | T::Round { of: inner, .. } => {
+            has_arrow(inner)
+        }
         T::If { condition, then, otherwise } => {
             has_arrow(condition) || has_arrow(then) || has_arrow(otherwise)
         }

@@ -34,6 +34,7 @@ mod reach;
 mod readable;
 mod refer;
 mod relevance;
+mod rounding;
 mod rules;
 mod secrets;
 mod sent_to;

@@ -182,6 +182,7 @@ fn operation_of(target: &WithoutTarget) -> &String {
         | WithoutKind::Assignment { operation, .. }
         | WithoutKind::Outbox { operation }
         | WithoutKind::Key { operation }
+        | WithoutKind::Keyed { operation }
         | WithoutKind::AtLeast { operation }
         | WithoutKind::Repair { name: operation } => &operation.text,
     }

@@ -368,6 +368,7 @@ fn each_name(expr: &Expr, found: &mut dyn FnMut(&str, Span)) {
         ExprKind::Old(inner)
         | ExprKind::Not(inner)
         | ExprKind::Negate(inner)
+        | ExprKind::Round { of: inner, .. }
         | ExprKind::Presence { of: inner, .. } => each_name(inner, found),
         ExprKind::If { condition, then, otherwise } => {
             [condition, then, otherwise].into_iter().for_each(|part| each_name(part, found));

@@ -224,4 +224,45 @@ pub enum ArithmeticOp {
     Multiply,
     /// rounds towards zero
     Divide,
+    /// of numbers of which one is a decimal: the exact product, rounded once
+    MultiplyRounded(Rounding),
+    /// the exact quotient, rounded once
+    DivideRounded(Rounding),
+}
+
+/// `round half_even to 2`
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
+pub struct Rounding {
+    pub mode: RoundingMode,
+    /// decimal places, 0 to 6
+    pub digits: u8,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
+pub enum RoundingMode {
+    /// to the nearest; what lies in the middle, to the even digit
+    HalfEven,
+    /// to the nearest; what lies in the middle, away from zero
+    HalfUp,
+    /// towards zero
+    Down,
+    /// away from zero
+    Up,
+}
+
+impl RoundingMode {
+    pub const ALL: [(RoundingMode, &'static str); 4] = [
+        (RoundingMode::HalfEven, "half_even"),
+        (RoundingMode::HalfUp, "half_up"),
+        (RoundingMode::Down, "down"),
+        (RoundingMode::Up, "up"),
+    ];
+
+    pub fn named(name: &str) -> Option<RoundingMode> {
+        RoundingMode::ALL.iter().find(|(_, held)| *held == name).map(|(mode, _)| *mode)
+    }
+
+    pub fn name(self) -> &'static str {
+        RoundingMode::ALL.iter().find(|(held, _)| *held == self).map_or("", |(_, name)| name)
+    }
 }

@@ -167,6 +167,10 @@ pub enum Protection {
     AtLeast {
         operation: OperationId,
     },
+    /// a repetition of the call is done as a new one, without an idempotency key
+    Keyed {
+        operation: OperationId,
+    },
 }
 
 /// `defence commit.once "…"`: the clause is kept although nothing in the small world needs it.

@@ -89,6 +89,11 @@ impl<T: Truth> Turns<'_, '_, T> {
                 // by 0: an error at every moment
                 one.scaled(self.value(right)?)
             }
+            // Rounding keeps the order.
+            Arithmetic::Rounded(_) if two == Slope::Flat => one.scaled(self.value(right)?),
+            Arithmetic::Rounded(how) if one == Slope::Flat && !how.divide => {
+                two.scaled(self.value(left)?)
+            }
             _ if one == Slope::Steps && two == Slope::Steps => Slope::Steps,
             _ => Slope::Unknown,
         })

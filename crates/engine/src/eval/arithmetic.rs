@@ -1,6 +1,6 @@
 //! Arithmetic that never wraps and never panics.
 
-use super::{Env, Eval, Stop};
+use super::{Env, Eval, Stop, rounding};
 use crate::fault::Fault;
 use crate::program::node::{Arithmetic, NodeId};
 use crate::{NULL, Word};
@@ -20,6 +20,8 @@ pub(crate) fn compute(op: Arithmetic, left: Word, right: Word) -> Result<Word, F
         Arithmetic::Divide | Arithmetic::DivideDecimals if right == 0 => {
             return Err(Fault::DivisionByZero);
         }
+        Arithmetic::Rounded(how) if how.divide && right == 0 => return Err(Fault::DivisionByZero),
+        Arithmetic::Rounded(how) => rounding::compute(how, left, right),
         Arithmetic::Divide => left.checked_div(right),
         Arithmetic::DivideDecimals => {
             Word::try_from(i128::from(left) * ONE / i128::from(right)).ok()

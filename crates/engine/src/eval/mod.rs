@@ -6,6 +6,7 @@ mod condition;
 mod loops;
 mod proofs;
 mod push;
+mod rounding;
 
 use design::model::{ActorId, BlobId, MemoryId, OperationId, StateId, SubjectId};
 

@@ -1,11 +1,14 @@
 //! Expressions, lowered.
 
 use design::model::{
-    ArithmeticOp, AttrId, Const, Domain, Expr, ExprKind, LocalId, StateKind, SubjectId, Type,
+    ArithmeticOp, AttrId, Const, Domain, Expr, ExprKind, LocalId, Rounding, StateKind, SubjectId,
+    Type,
 };
 
 use super::lower::Lower;
-use super::node::{Arithmetic, Form, Loop, LoopKind, Node, NodeId, Over, Rows, Run, Slot};
+use super::node::{
+    Arithmetic, Form, Loop, LoopKind, Node, NodeId, Over, Rounded, Rows, Run, Sides, Slot,
+};
 use crate::StateLayout;
 use crate::layout::width_of;
 
@@ -30,6 +33,15 @@ pub(super) fn is_block(ty: &Type) -> bool {
 
 fn is_decimal(expr: &Expr) -> bool {
     matches!(expr.ty.required(), Type::Decimal)
+}
+
+fn rounded(divide: bool, left: &Expr, right: &Expr, rounding: Rounding) -> Arithmetic {
+    let sides = match (is_decimal(left), is_decimal(right)) {
+        (true, true) => Sides::Both,
+        (true, false) => Sides::Left,
+        (false, _) => Sides::Right,
+    };
+    Arithmetic::Rounded(Rounded { divide, sides, rounding })
 }
 
 impl Lower<'_> {
@@ -134,6 +146,10 @@ impl Lower<'_> {
                     ArithmeticOp::Multiply => Arithmetic::Multiply,
                     ArithmeticOp::Divide if decimals => Arithmetic::DivideDecimals,
                     ArithmeticOp::Divide => Arithmetic::Divide,
+                    ArithmeticOp::MultiplyRounded(rounding) => {
+                        rounded(false, left, right, *rounding)
+                    }
+                    ArithmeticOp::DivideRounded(rounding) => rounded(true, left, right, *rounding),
                 };
                 Node::Arithmetic { op, left: self.expr(left), right: self.expr(right) }
             }

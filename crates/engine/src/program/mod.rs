@@ -171,6 +171,11 @@ impl Program {
         self.operations[operation.index()].removed.at_least
     }
 
+    /// A repetition of this call is a new call: it has no idempotency key.
+    pub fn keyed_removed(&self, operation: OperationId) -> bool {
+        self.operations[operation.index()].removed.keyed
+    }
+
     pub(crate) fn goal(&self, goal: Goal) -> Option<&GoalRule> {
         match goal {
             Goal::Invariant(index) => self.invariants.get(index as usize),

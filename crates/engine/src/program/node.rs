@@ -1,7 +1,7 @@
 //! The lowered form: flat lists, everything refers to everything else by number.
 
 use design::model::{
-    ActorId, BlobId, CompareOp, MemoryUseId, OperationId, StateId, SubjectId, ViewId,
+    ActorId, BlobId, CompareOp, MemoryUseId, OperationId, Rounding, StateId, SubjectId, ViewId,
 };
 
 pub(crate) use super::stmt_node::{
@@ -225,6 +225,23 @@ pub(crate) enum Arithmetic {
     /// of two decimals, in millionths
     MultiplyDecimals,
     DivideDecimals,
+    Rounded(Rounded),
+}
+
+/// A product or a quotient of numbers of which one is a decimal, rounded once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Rounded {
+    pub divide: bool,
+    /// which sides are in millionths: both, or one of them
+    pub sides: Sides,
+    pub rounding: Rounding,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sides {
+    Both,
+    Left,
+    Right,
 }
 
 /// A quantifier or an aggregate.

@@ -86,6 +86,7 @@ pub(crate) struct Removed {
     pub outbox: bool,
     pub key: bool,
     pub at_least: bool,
+    pub keyed: bool,
 }
 
 /// The actor at the end of the chain of `continues`.
@@ -116,6 +117,7 @@ impl<'d> Lower<'d> {
                 Protection::Outbox { operation } if *operation == id => removed.outbox = true,
                 Protection::Key { operation } if *operation == id => removed.key = true,
                 Protection::AtLeast { operation } if *operation == id => removed.at_least = true,
+                Protection::Keyed { operation } if *operation == id => removed.keyed = true,
                 _ => {}
             }
         }

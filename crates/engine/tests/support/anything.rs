@@ -249,7 +249,13 @@ impl Anything<'_> {
             5 => ExprKind::LogEnd { base: self.boxed(Want::Reference, depth), log: StateId(1) },
             6 => ExprKind::Negate(self.boxed(Want::Number, depth)),
             7 | 8 => {
-                let op = self.random.pick(&[Add, Subtract, Multiply, Divide]);
+                let rounding = Rounding {
+                    mode: self.random.pick(&RoundingMode::ALL).0,
+                    digits: self.random.below(8) as u8,
+                };
+                let rounded = [MultiplyRounded(rounding), DivideRounded(rounding)];
+                let plain = [Add, Subtract, Multiply, Divide];
+                let op = self.random.pick(&[&plain[..], &rounded].concat());
                 let left = self.boxed(Want::Number, depth);
                 let ty = left.ty.clone();
                 let right = self.boxed(Want::Number, depth);

@@ -117,6 +117,12 @@ fn prevention(design: &Design, protection: &Protection) -> String {
                 name(design, *operation)
             )
         }
+        Protection::Keyed { operation } => {
+            format!(
+                "idempotency key: every call of `{}` has one, and a retry under it gets the first answer",
+                name(design, *operation)
+            )
+        }
     }
 }
 
@@ -128,7 +134,8 @@ fn repair(design: &Design, operations: &[Derivation], protection: &Protection) -
         | Protection::Assignment { operation, .. }
         | Protection::Outbox { operation }
         | Protection::Key { operation }
-        | Protection::AtLeast { operation } => *operation,
+        | Protection::AtLeast { operation }
+        | Protection::Keyed { operation } => *operation,
     };
     let name = name(design, id);
     match protection {
@@ -140,6 +147,9 @@ fn repair(design: &Design, operations: &[Derivation], protection: &Protection) -
             found.push("the outbox delivers what is open, again and again".into())
         }
         Protection::Key { .. } => found.push("the same key asks again for what was decided".into()),
+        Protection::Keyed { .. } => {
+            found.push("whoever has heard no answer asks again under the same key".into());
+        }
         _ => {}
     }
     let derived =

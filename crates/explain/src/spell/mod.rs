@@ -139,7 +139,14 @@ impl<'a> Scope<'a> {
             }
             ExprKind::Arithmetic { op, left, right } => {
                 let (level, sign) = arithmetic(*op);
-                (level, format!("{} {sign} {}", self.at(left, level), self.at(right, level + 1)))
+                let one = ExprKind::Literal(Const::Int(1));
+                let rounds = rounding(*op);
+                let text = match rounds {
+                    // that is how a plain value is rounded
+                    Some(_) if sign == "/" && right.kind == one => self.at(left, level),
+                    _ => format!("{} {sign} {}", self.at(left, level), self.at(right, level + 1)),
+                };
+                (level, text + &rounds.unwrap_or_default())
             }
             ExprKind::Min(parts) => (WHOLE, format!("min({})", self.list(parts))),
             ExprKind::Max(parts) => (WHOLE, format!("max({})", self.list(parts))),
@@ -299,7 +306,17 @@ fn arithmetic(op: ArithmeticOp) -> (u8, &'static str) {
     match op {
         ArithmeticOp::Add => (5, "+"),
         ArithmeticOp::Subtract => (5, "-"),
-        ArithmeticOp::Multiply => (6, "*"),
-        ArithmeticOp::Divide => (6, "/"),
+        ArithmeticOp::Multiply | ArithmeticOp::MultiplyRounded(_) => (6, "*"),
+        ArithmeticOp::Divide | ArithmeticOp::DivideRounded(_) => (6, "/"),
+    }
+}
+
+/// ` round half_even to 2`
+fn rounding(op: ArithmeticOp) -> Option<String> {
+    match op {
+        ArithmeticOp::MultiplyRounded(how) | ArithmeticOp::DivideRounded(how) => {
+            Some(format!(" round {} to {}", how.mode.name(), how.digits))
+        }
+        _ => None,
     }
 }

@@ -236,7 +236,8 @@ impl<'w> Actions<'w> {
             read.iter().map(|at| format!("{}{}", name_of(*at), signature.at[*at])).collect();
         let is_world = world.design.actors[operation.actor.index()].is_world;
         let client = matches!(operation.kind, OperationKind::Step { .. }) && !is_world;
-        let keyed = operation.kind == (OperationKind::Step { keyed: true });
+        let keyed =
+            operation.kind == (OperationKind::Step { keyed: true }) && !world.is_keyed_gone(id);
         let plain = || Some(self.applied(&signature, &current, true, false));
         let unheard = || Some(self.applied(&signature, &current, false, false));
         let flight = |memory: &[String]| {

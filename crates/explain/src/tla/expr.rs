@@ -400,6 +400,10 @@ impl<'w> Scope<'w> {
         if decimals && matches!(op, ArithmeticOp::Multiply | ArithmeticOp::Divide) {
             return Term::whole(self.world.refuse("the product of two decimals"));
         }
+        if matches!(op, ArithmeticOp::MultiplyRounded(_) | ArithmeticOp::DivideRounded(_)) {
+            // the numbers of TLC have 32 bits
+            return Term::whole(self.world.refuse("a decimal that is rounded"));
+        }
         let (one, other) = (self.term(left), self.term(right));
         // `now` is 0, so what is added to it is all there is
         if one.is("0") && op == ArithmeticOp::Add && matches!(left.kind, ExprKind::Now) {
@@ -418,9 +422,7 @@ impl<'w> Scope<'w> {
                 format!("{} * {}", one.within(Tight::Product), other.within(Tight::Whole)),
                 Tight::Product,
             ),
-            ArithmeticOp::Divide => {
-                (format!("Quotient({}, {})", one.text, other.text), Tight::Whole)
-            }
+            _ => (format!("Quotient({}, {})", one.text, other.text), Tight::Whole),
         };
         let mut term = self.computed(&[&one, &other], Term::new(text, tight));
         if op == ArithmeticOp::Divide && !matches!(right.kind, ExprKind::Literal(_)) {

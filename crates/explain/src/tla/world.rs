@@ -94,6 +94,12 @@ impl<'a> World<'a> {
         self.without.iter().any(gone)
     }
 
+    pub fn is_keyed_gone(&self, of: OperationId) -> bool {
+        let gone =
+            |p: &Protection| matches!(p, Protection::Keyed { operation } if *operation == of);
+        self.without.iter().any(gone)
+    }
+
     pub fn is_outbox_gone(&self, of: OperationId) -> bool {
         let gone =
             |p: &Protection| matches!(p, Protection::Outbox { operation } if *operation == of);

@@ -189,6 +189,13 @@ impl Machine {
         }
     }
 
+    /// Does a repetition of this call get the first answer, because it carries the same key?
+    pub(crate) fn answers_again(&self, operation: OperationId) -> bool {
+        let kind = &self.design.operations[operation.index()].kind;
+        matches!(kind, OperationKind::Step { keyed: true })
+            && !self.program.keyed_removed(operation)
+    }
+
     /// What may go wrong with a call that was accepted, and in how many ways.
     fn faults_of_call<S: Sink>(
         &self,
@@ -219,11 +226,10 @@ impl Machine {
             }
         }
         if client && self.may(worker, Fault::Duplicate) {
-            let kind = &self.design.operations[instance.operation.index()].kind;
-            match kind {
-                // The second time, the outcome of the first is given again.
-                OperationKind::Step { keyed: true } => sink.struck(Fault::Duplicate),
-                _ => add(How::DUPLICATE),
+            // The second time, the outcome of the first is given again.
+            match self.answers_again(instance.operation) {
+                true => sink.struck(Fault::Duplicate),
+                false => add(How::DUPLICATE),
             }
         }
         let remembers = client || instance.kind == InstanceKind::Read;

@@ -111,6 +111,7 @@ fn label(step: &TraceStep) -> String {
     }
     match step.fault.as_deref() {
         Some("lost_reply") => text.push_str(" · reply lost"),
+        Some("retry_without_key") => text.push_str(" · reply lost · sent again without its key"),
         Some("duplicate" | "doubled_message") => text.push_str(" · a copy stays in flight"),
         Some("pause") if step.remembered.is_empty() => text.push_str(" · a part pauses"),
         Some("pause") => text.push_str(" · after a pause"),
@@ -159,7 +160,9 @@ impl Columns {
             StepKind::Delivery if step.refused.is_some() => (principal, Reply::Refused),
             StepKind::Delivery | StepKind::Fault => (principal, Reply::None),
             StepKind::Step if step.refused.is_some() => (principal, Reply::Refused),
-            StepKind::Step if step.fault.as_deref() == Some("lost_reply") => {
+            StepKind::Step
+                if matches!(step.fault.as_deref(), Some("lost_reply" | "retry_without_key")) =>
+            {
                 (principal, Reply::Lost)
             }
             StepKind::Step => (principal, Reply::Given),
@@ -170,7 +173,10 @@ impl Columns {
         if to.is_empty() {
             return Shape::Mark { lane: from, bad: false };
         }
-        let doubled = matches!(step.fault.as_deref(), Some("duplicate" | "doubled_message"));
+        let doubled = matches!(
+            step.fault.as_deref(),
+            Some("duplicate" | "doubled_message" | "retry_without_key")
+        );
         let in_flight = step.kind == StepKind::Fault
             || step.kind == StepKind::Delivery && step.refused.as_deref() == Some("dropped");
         Shape::Arrow { from, to, reply, doubled, in_flight }

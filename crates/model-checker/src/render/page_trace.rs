@@ -8,7 +8,7 @@ use super::sentence::sentence;
 use super::state::{Value, by_record, states};
 use super::svg::svg;
 use super::text_trace::{belief, changes};
-use super::words::length;
+use super::words::{length, would_have};
 use crate::TraceStep;
 
 pub(super) fn trace(out: &mut String, shown: &Shown<'_>) {
@@ -45,8 +45,9 @@ fn one(out: &mut String, step: &TraceStep, state: &[Value]) {
     if let Some(clause) = &step.would_have_refused {
         let _ = writeln!(
             out,
-            "<p class=\"bad\">Here <code>{}</code> would have refused.</p>",
-            escape(clause)
+            "<p class=\"bad\">Here <code>{}</code> {}.</p>",
+            escape(clause),
+            would_have(clause)
         );
     }
     let said = changes(step);

@@ -8,7 +8,7 @@ use super::Shown;
 use super::replay_end::{ending, is_made};
 use super::replay_value::{Length, duration, json_of, key, reference};
 use super::sentence::{sentence, who};
-use super::words::clean;
+use super::words::{clean, does};
 use crate::{StepKind, TraceStep};
 
 const PROLOGUE: &str = r#"
@@ -103,7 +103,7 @@ pub fn replay(name: &str, design: &Design, shown: &Shown<'_>) -> String {
         }
         comment(&mut out, &format!("{}. {}", at + 1, sentence(step)));
         if let Some(clause) = &step.would_have_refused {
-            comment(&mut out, &format!("{clause} refuses here"));
+            comment(&mut out, &format!("{clause} {} here", does(clause)));
         }
         if step.kind == StepKind::Tick {
             let wish = serde_json::json!({ "advance": duration(length.of_tick(ticks)) });

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::paint::Paint;
 use super::sentence::sentence;
 use super::state::{is_record, short, worth_saying};
-use super::words::clean;
+use super::words::{clean, would_have};
 use crate::{ChangeLine, MemoryLine, Trace, TraceStep};
 
 pub(super) fn trace(trace: &Trace, paint: Paint) -> String {
@@ -18,7 +18,7 @@ pub(super) fn trace(trace: &Trace, paint: Paint) -> String {
         let number = paint.strong(&format!("{:>4}.", at + 1));
         let _ = writeln!(out, "{number} {}", sentence(step));
         if let Some(clause) = &step.would_have_refused {
-            let said = format!("here {} would have refused", clean(clause));
+            let said = format!("here {} {}", clean(clause), would_have(clause));
             let _ = writeln!(out, "      {}", paint.bad(&said));
         }
         for line in changes(step) {

@@ -12,6 +12,24 @@ pub(super) fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
+/// The key of a call, taken away, has a name that no clause has.
+fn is_key(protection: &str) -> bool {
+    protection.starts_with("keyed of ")
+}
+
+/// What a protection that was taken away would have done here.
+pub(super) fn would_have(protection: &str) -> &'static str {
+    match is_key(protection) {
+        true => "would have given the first answer again",
+        false => "would have refused",
+    }
+}
+
+/// What it does here, where it is in place.
+pub(super) fn does(protection: &str) -> &'static str {
+    if is_key(protection) { "gives the first answer again" } else { "refuses" }
+}
+
 /// `1 step`, `12,345 states`
 pub(super) fn counted(count: u64, noun: &str) -> String {
     let s = if count == 1 { "" } else { "s" };

@@ -287,6 +287,8 @@ pub enum Without {
     /// the outbox of an operation
     Outbox(usize),
     Key(usize),
+    /// the idempotency key of a step
+    Keyed(usize),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

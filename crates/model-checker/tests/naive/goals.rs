@@ -206,6 +206,9 @@ impl Maker {
                     if op.params[0].new {
                         all.push(Without::Fresh(number));
                     }
+                    if op.keyed {
+                        all.push(Without::Keyed(number));
+                    }
                     if op.body.iter().any(|stmt| matches!(stmt, Stmt::Ask(..))) {
                         all.push(Without::Outbox(number));
                     }

@@ -138,6 +138,7 @@ impl World<'_> {
         };
         let room = state.calls.len() < self.design.check.calls;
         let step = op.kind == Kind::Step;
+        let keyed = op.keyed && self.without != Some(Without::Keyed(call.op));
         for (clock, clock_fault) in self.clocks() {
             if clock != 0 && !step {
                 continue;
@@ -173,7 +174,7 @@ impl World<'_> {
             }
             for (faults, variant) in variants {
                 if faults.len() + clock_fault.len() > 2
-                    || variant.again && (!room || op.keyed || !step)
+                    || variant.again && (!room || keyed || !step)
                     || variant.unheard
                         && (!step || done.remembered.is_empty() && done.copied.is_empty())
                     || variant.stale && done.copied.is_empty()
@@ -208,7 +209,7 @@ impl World<'_> {
             }
         }
         if step && let Some(taken) = self.taken(state, call, true) {
-            self.call_with_older(state, call, &taken, room && !op.keyed, list);
+            self.call_with_older(state, call, &taken, room && !keyed, list);
         }
     }
 

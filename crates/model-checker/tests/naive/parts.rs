@@ -287,7 +287,8 @@ impl Shift {
                 | Without::Exists(op)
                 | Without::Fresh(op)
                 | Without::Repair(op)
-                | Without::Outbox(op) => *op += self.ops,
+                | Without::Outbox(op)
+                | Without::Keyed(op) => *op += self.ops,
                 Without::Key(effect) => *effect += self.effects,
             }
         }

@@ -181,7 +181,8 @@ pub(super) fn named(design: &Design, at: usize) -> bool {
     let of = |failure: &Failure| {
         matches!(failure.without,
             Without::Clause(op, _) | Without::Exists(op) | Without::Fresh(op) | Without::Repair(op)
-                | Without::Outbox(op) if op == at)
+                | Without::Outbox(op)
+                | Without::Keyed(op) if op == at)
     };
     let makes = design.ops[at].params.first().is_some_and(|param| param.new)
         || design.ops[at].body.iter().any(|stmt| matches!(stmt, Stmt::New(..)));
@@ -215,7 +216,8 @@ pub(super) fn renumber(design: &mut Design, gone: usize) {
             | Without::Exists(op)
             | Without::Fresh(op)
             | Without::Repair(op)
-            | Without::Outbox(op) => *op -= usize::from(*op > gone),
+            | Without::Outbox(op)
+            | Without::Keyed(op) => *op -= usize::from(*op > gone),
             Without::Key(_) => {}
         }
     }

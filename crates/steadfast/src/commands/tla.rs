@@ -91,7 +91,7 @@ fn module(
 }
 
 /// What `without` names: `take.free`, `repair reclaim`, `assignment take.Epoch.current`, `outbox of
-/// commit`, `key of save`.
+/// commit`, `key of save`, `keyed of pay`.
 fn protection(design: &Design, word: &str) -> Result<Protection, Problem> {
     let operation = |name: &str| {
         let at = design.operations.iter().position(|held| held.name == name.trim());
@@ -108,6 +108,9 @@ fn protection(design: &Design, word: &str) -> Result<Protection, Problem> {
     }
     if let Some(name) = word.strip_prefix("key of ") {
         return Ok(Protection::Key { operation: operation(name)? });
+    }
+    if let Some(name) = word.strip_prefix("keyed of ") {
+        return Ok(Protection::Keyed { operation: operation(name)? });
     }
     if let Some(path) = word.strip_prefix("assignment ") {
         let (name, target) = path.split_once('.').unwrap_or((path, ""));

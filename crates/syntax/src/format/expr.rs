@@ -123,6 +123,15 @@ impl Builder<'_, '_> {
                 self.leads_to(left, right, false);
             }
             ExprKind::Binary { op, left, right } => self.binary(*op, left, right),
+            ExprKind::Round { of, mode, digits } => {
+                self.expr(of);
+                self.space();
+                self.lead("round");
+                self.solid(mode.span);
+                self.space();
+                self.lead("to");
+                self.expr(digits);
+            }
             ExprKind::Presence { of, .. } => {
                 self.expr(of);
                 self.space();

@@ -72,6 +72,7 @@ impl Builder<'_, '_> {
             }
             WithoutKind::Outbox { operation }
             | WithoutKind::Key { operation }
+            | WithoutKind::Keyed { operation }
             | WithoutKind::AtLeast { operation } => {
                 self.expect(TokenKind::Word);
                 self.space();

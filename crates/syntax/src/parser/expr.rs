@@ -30,7 +30,12 @@ enum Joint {
     And,
     Or,
     Binary(BinaryOp),
+    /// stands after the one operand that it has
+    Round,
 }
+
+/// The words after `round`, so that it is known from anything else of that name.
+const ROUNDING_MODES: [&str; 4] = ["half_even", "half_up", "down", "up"];
 
 impl Parser<'_> {
     pub(super) fn expr(&mut self) -> Expr {
@@ -77,6 +82,7 @@ impl Parser<'_> {
             };
             left = match joint {
                 Joint::And | Joint::Or => self.flat(start, left, level, joint),
+                Joint::Round => self.round(start, left),
                 Joint::Binary(op) => {
                     let chained = compared && level == level::COMPARE;
                     compared = level == level::COMPARE;
@@ -112,11 +118,28 @@ impl Parser<'_> {
                 "or" => return Some((level::OR, Joint::Or)),
                 "and" => return Some((level::AND, Joint::And)),
                 "in" if !self.in_ends => BinaryOp::In,
+                "round" if self.at_rounding() => return Some((level::MULTIPLY, Joint::Round)),
                 _ => return None,
             },
             _ => return None,
         };
         Some((level::COMPARE, Joint::Binary(op)))
+    }
+
+    fn at_rounding(&self) -> bool {
+        let mode = self.nth(1) == TokenKind::Word;
+        mode && (ROUNDING_MODES.contains(&self.word(1)) || self.word(2) == "to")
+    }
+
+    /// `a * b round half_even to 2`
+    fn round(&mut self, start: Span, of: Built) -> Built {
+        self.bump();
+        let mode = self.name("how it is rounded");
+        self.expect_word("to", "and so many decimal places after how it is rounded");
+        let digits = Box::new(self.operand_checked());
+        let (of, height) = of;
+        let kind = ExprKind::Round { of: Box::new(of), mode, digits };
+        self.grown(start, kind, height)
     }
 
     /// `a and b and c`, `a or b or c`: one node, however many.

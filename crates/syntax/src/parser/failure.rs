@@ -99,13 +99,14 @@ impl Parser<'_> {
                 self.expect(TokenKind::Dot, ".", "between the step and what it assigns");
                 WithoutKind::Assignment { operation, target: self.operand_checked() }
             }
-            "outbox" | "key" | "at_least" if followed_by_name => {
+            "outbox" | "key" | "at_least" | "keyed" if followed_by_name => {
                 self.bump();
                 self.expect_word("of", &format!("after `{word}`"));
                 let operation = self.name("the operation");
                 match word {
                     "outbox" => WithoutKind::Outbox { operation },
                     "key" => WithoutKind::Key { operation },
+                    "keyed" => WithoutKind::Keyed { operation },
                     _ => WithoutKind::AtLeast { operation },
                 }
             }
@@ -128,7 +129,7 @@ impl Parser<'_> {
         let message = format!("expected `.` and a clause after `{operation}`, found {found}");
         let help = format!(
             "name what is taken away: `{operation}.CLAUSE`, `repair {operation}`, \
-             `outbox of {operation}` or `key of {operation}`"
+             `outbox of {operation}`, `key of {operation}` or `keyed of {operation}`"
         );
         self.fail(Diagnostic::error("E0119", self.here(), message).help(help));
     }

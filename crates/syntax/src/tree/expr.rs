@@ -55,6 +55,12 @@ pub enum ExprKind {
         left: Box<Expr>,
         right: Box<Expr>,
     },
+    /// `e round half_even to 2`
+    Round {
+        of: Box<Expr>,
+        mode: Name,
+        digits: Box<Expr>,
+    },
     /// `e present`, `e absent`
     Presence {
         of: Box<Expr>,

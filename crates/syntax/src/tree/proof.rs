@@ -85,6 +85,8 @@ pub enum WithoutKind {
     Key { operation: Name },
     /// `at_least of READ`
     AtLeast { operation: Name },
+    /// `keyed of STEP`
+    Keyed { operation: Name },
 }
 
 /// `defence commit.once "…"`: a clause that is kept although nothing in the small world needs it

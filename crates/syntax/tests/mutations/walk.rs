@@ -443,6 +443,11 @@ impl Walked {
             | ExprKind::Not(inner)
             | ExprKind::Negate(inner)
             | ExprKind::Presence { of: inner, .. } => self.expr(inner),
+            ExprKind::Round { of, mode, digits } => {
+                self.expr(of);
+                self.name(mode);
+                self.expr(digits);
+            }
             ExprKind::If { condition, then, otherwise } => {
                 [condition, then, otherwise].into_iter().for_each(|e| self.expr(e));
             }

@@ -92,7 +92,7 @@ fn failures_are_proven_in_three_ways() {
     let ItemKind::Failure(failure) = item(
         "failure \"f\" {
             without claim.free, repair reclaim, assignment claim.T.n, outbox of pay, key of authorize,
-                at_least of get breaks no_steal in depth
+                at_least of get, keyed of pay breaks no_steal in depth
             refused by compiler E0301 { actor b invariant n: true }
             measured by feed.lag above 1000
         }",
@@ -116,6 +116,7 @@ fn failures_are_proven_in_three_ways() {
             WithoutKind::Outbox { operation } => format!("outbox {}", operation.text),
             WithoutKind::Key { operation } => format!("key {}", operation.text),
             WithoutKind::AtLeast { operation } => format!("at_least {}", operation.text),
+            WithoutKind::Keyed { operation } => format!("keyed {}", operation.text),
         })
         .collect();
     assert_eq!(
@@ -126,7 +127,8 @@ fn failures_are_proven_in_three_ways() {
             "assignment claim T.n",
             "outbox pay",
             "key authorize",
-            "at_least get"
+            "at_least get",
+            "keyed pay"
         ]
     );
     assert!(matches!(&failure.proofs[1].kind,

@@ -29,6 +29,9 @@ pub fn show(e: &Expr) -> String {
         ExprKind::And(list) => format!("(and {})", all(list)),
         ExprKind::Or(list) => format!("(or {})", all(list)),
         ExprKind::Binary { op, left, right } => format!("({op:?} {} {})", show(left), show(right)),
+        ExprKind::Round { of, mode, digits } => {
+            format!("(round {} {} {})", mode.text, show(of), show(digits))
+        }
         ExprKind::Presence { of, present: true } => format!("(present {})", show(of)),
         ExprKind::Presence { of, present: false } => format!("(absent {})", show(of)),
         ExprKind::If { condition, then, otherwise } => {

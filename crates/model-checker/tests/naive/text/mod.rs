@@ -87,6 +87,7 @@ pub fn text(design: &Design) -> String {
             Without::Fresh(op) => format!("{}.fresh", design.ops[op].name),
             Without::Repair(op) => format!("repair {}", design.ops[op].name),
             Without::Outbox(op) => format!("outbox of {}", design.ops[op].name),
+            Without::Keyed(op) => format!("keyed of {}", design.ops[op].name),
             Without::Key(effect) => format!("key of {}", design.effects[effect].name),
         };
         let _ = writeln!(out, "failure \"f{number}\" {{ without {without} breaks {goal} }}");

@@ -1,0 +1,85 @@
+//! `round half_even to 2`: products and quotients of decimals, rounded once.
+
+use syntax::tree::{self, BinaryOp};
+use syntax::{Diagnostic, Span};
+
+use super::Compiler;
+use super::frame::Frame;
+use super::path::error_expr;
+use crate::model::*;
+use crate::suggest;
+
+const DIGITS_MAX: u8 = 6;
+
+type Make = fn(Rounding) -> ArithmeticOp;
+
+impl Compiler {
+    pub(super) fn rounded(
+        &mut self,
+        frame: &mut Frame,
+        of: &tree::Expr,
+        mode: &tree::Name,
+        digits: &tree::Expr,
+        span: Span,
+    ) -> Expr {
+        let rounding = self.rounding(mode, digits);
+        let (make, left, right): (Make, Expr, Expr) = match &of.kind {
+            tree::ExprKind::Binary { op: BinaryOp::Multiply, left, right } => {
+                let left = self.expr(frame, left, None);
+                (ArithmeticOp::MultiplyRounded, left, self.expr(frame, right, None))
+            }
+            tree::ExprKind::Binary { op: BinaryOp::Divide, left, right } => {
+                let left = self.expr(frame, left, None);
+                (ArithmeticOp::DivideRounded, left, self.expr(frame, right, None))
+            }
+            // anything else is divided by one
+            _ => {
+                let one = ExprKind::Literal(Const::Int(1));
+                let left = self.expr(frame, of, Some(&Type::Decimal));
+                (ArithmeticOp::DivideRounded, left, Expr { kind: one, ty: Type::Int, span })
+            }
+        };
+        if left.ty == Type::Error || right.ty == Type::Error {
+            return error_expr(span);
+        }
+        let sides = [left.ty.required(), right.ty.required()];
+        let numbers = sides.iter().all(|ty| matches!(ty, Type::Int | Type::Decimal));
+        if !numbers || !sides.contains(&&Type::Decimal) {
+            let text = self.text(of.span);
+            let message = format!("`{text}` is no `decimal`, so it is not rounded");
+            let help =
+                "a product or a quotient of decimals is rounded, or of a decimal and an `int`";
+            self.report(Diagnostic::error("E0303", of.span, message).help(help));
+            return error_expr(span);
+        }
+        let Some(rounding) = rounding else { return error_expr(span) };
+        let (left, right) = (Box::new(left), Box::new(right));
+        let kind = ExprKind::Arithmetic { op: make(rounding), left, right };
+        Expr { kind, ty: Type::Decimal, span }
+    }
+
+    fn rounding(&mut self, mode: &tree::Name, digits: &tree::Expr) -> Option<Rounding> {
+        let known = RoundingMode::named(&mode.text);
+        if known.is_none() {
+            let words = RoundingMode::ALL.map(|(_, name)| name);
+            let message = format!("there is no rounding `{}`", mode.text);
+            let problem = Diagnostic::error("E0322", mode.span, message);
+            self.report(match suggest::did_you_mean(&mode.text, words.into_iter()) {
+                Some(hint) => problem.help(hint),
+                None => problem.help("there are `half_even`, `half_up`, `down` and `up`"),
+            });
+        }
+        let places = match &digits.kind {
+            tree::ExprKind::Int(text) => text.parse::<u8>().ok().filter(|held| *held <= DIGITS_MAX),
+            tree::ExprKind::Error => return None,
+            _ => None,
+        };
+        if places.is_none() {
+            self.report(
+                Diagnostic::error("E0322", digits.span, "a decimal has 0 to 6 decimal places")
+                    .help("write how many are kept: `round half_even to 2`"),
+            );
+        }
+        Some(Rounding { mode: known?, digits: places? })
+    }
+}
