@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use runtime::{CallError, Request, Runtime, Settings, Worked, Workers};
 use serde_json::{Value, json};
 use store_embedded::{Embedded, Options};
-use support::{Bench, Nothing, ask, bench, bench_on, compile, deliver};
+use support::{Bench, Nothing, ask, bench, bench_on, compile, deliver, deliver_all};
 
 const DESIGN: &str = r#"
 design Parcels
@@ -163,7 +163,7 @@ fn a_new_version_judges_the_events_that_wait() {
     let stricter =
         stricter.replace("truth Board", "truth Note { word: text = \"\" }\n truth Board");
     let after = before.runtime.replace(compile("parcels", &stricter), &[]).unwrap();
-    while after.deliver_one(&Nothing).unwrap() == Worked::Tried {}
+    deliver_all(&after);
     let held = store::block_on(after.get("Parcel", &[json!("p")])).unwrap().unwrap().truth;
     // the first was taken by the old version, the second is refused, and the order is kept
     assert_eq!(held["Board"], json!({ "shown": 4, "taken": 3, "wrong": 1 }));
@@ -248,7 +248,7 @@ fn nothing_that_was_emitted_is_lost_doubled_or_overtaken_by_a_kill() {
         waited += runtime.undelivered().unwrap().len();
     }
     let runtime = open(&directory);
-    while runtime.deliver_one(&Nothing).unwrap() == Worked::Tried {}
+    deliver_all(&runtime);
     for (parcel, acknowledged) in acknowledged.iter().enumerate() {
         let key = [Value::String(format!("p{parcel}"))];
         let held = store::block_on(runtime.get("Parcel", &key)).unwrap().unwrap().truth;

@@ -5,10 +5,10 @@ use crate::support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use runtime::{Delivered, Delivery, Outside, Runtime, Worked};
+use runtime::Runtime;
 use serde_json::{Value, json};
 use store::{Memory, Store};
-use support::{Bench, ask, bench_on, compile};
+use support::{Bench, ask, bench_on, compile, deliver_all as deliver};
 
 const TICKETS: &str = r#"
 design Tickets
@@ -34,18 +34,6 @@ on Tickets.BookingConfirmed(booking: Bill, seat: text, times: int) { wanted: tim
 }
 step clerk[look(bill: Bill)] { BillState.seat := BillState.seat }
 "#;
-
-struct Nothing;
-
-impl Outside for Nothing {
-    fn deliver(&self, delivery: &Delivery) -> Delivered {
-        panic!("nothing leaves: {delivery:?}");
-    }
-}
-
-fn deliver(runtime: &Runtime) {
-    while runtime.deliver_one(&Nothing).unwrap() == Worked::Tried {}
-}
 
 /// Two designs on one store, told of each other.
 fn both() -> (Bench, Bench) {

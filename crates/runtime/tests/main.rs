@@ -6,6 +6,7 @@ mod apart;
 mod archive;
 mod aside;
 mod asking;
+mod between;
 mod blobs;
 mod calls;
 mod children;

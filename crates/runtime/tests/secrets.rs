@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use aws_lc_rs::hmac;
 use runtime::{
-    CallError, ManualClock, Request, Runtime, SALT_BYTES, SecretTrouble, Secrets, Settings, Viewer,
+    CallError, ManualClock, Request, Runtime, SALT_BYTES, SecretTrouble, Secrets, Settings,
+    TextCall, ViewQuery, Viewer,
 };
 use serde_json::{Value, json};
 use store::{KeyRange, Memory, Scan, Store, Surroundings};
@@ -249,6 +250,62 @@ fn one_secret_has_many_hashes() {
         hashes.extend(ends.filter(is_hash).map(<[u8]>::to_vec));
     }
     assert_eq!(hashes.len(), 20, "as many as there are safes");
+}
+
+/// No object in it has a secret under its name, not even null.
+fn has_no_place_for_a_secret(door: &str, told: &Value) {
+    match told {
+        Value::Object(fields) => {
+            for (name, held) in fields {
+                assert!(!["pin", "other"].contains(&name.as_str()), "{door} has {name}: {told}");
+                has_no_place_for_a_secret(door, held);
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|held| has_no_place_for_a_secret(door, held)),
+        _ => {}
+    }
+}
+
+/// Whether a secret is set is told by nothing that tells of the state that it stands in.
+#[test]
+fn no_door_has_a_place_for_a_secret() {
+    let bench = safes(&Keys::new());
+    let runtime = &bench.runtime;
+    let mut doors: Vec<(&str, Value)> = vec![
+        ("an answer", bench.call(set("1234").keyed("k")).unwrap().to_json()),
+        ("the answer again", bench.call(set("1234").keyed("k")).unwrap().to_json()),
+    ];
+    for (door, viewer) in [("a refusal", None), ("one to an operator", Some(Viewer::operator("o")))]
+    {
+        let asked = Request { viewer, ..open("5678") };
+        let Err(CallError::Refused(refused)) = bench.call(asked) else { panic!("it is wrong") };
+        doors.push((door, refused.truth));
+    }
+    // the short way of a step that is given none
+    let named = |name: &str| runtime.design().operations.iter().position(|it| it.name == name);
+    let operation = design::model::OperationId::of(named("move_it").unwrap());
+    let params = br#"{"safe":"s1"}"#;
+    let call = TextCall { operation, params, principal: "olga", viewer: None, trace: None };
+    let mut out = Vec::new();
+    let (ticket, answer) = runtime.begin_text(&call, &mut out).expect("the short way").unwrap();
+    ticket.wait().unwrap();
+    answer.unwrap();
+    doors.push(("an answer by the short way", serde_json::from_slice(&out).unwrap()));
+    let truth = store::block_on(runtime.get("Safe", &[json!("s1")])).unwrap().unwrap().truth;
+    doors.push(("truth", truth));
+    let page = store::block_on(runtime.records("Safe", None, 10)).unwrap();
+    doors.push(("a list", page.records.into_iter().map(|(_, held)| held.truth).collect()));
+    let view = ViewQuery { view: "All".into(), ..ViewQuery::default() };
+    doors.push(("a view", runtime.view(&view).unwrap()));
+    let (feed, _) = store::block_on(runtime.feed(None, 10)).unwrap();
+    doors.push(("the feed", feed.iter().map(|(_, told)| told.to_json()).collect()));
+    let stored = store::block_on(bench.store.scan(everything())).unwrap();
+    let described = |(key, held): &(store::Key, store::Record)| runtime.described(key, &held.value);
+    doors.push(("an export", stored.records.iter().filter_map(described).collect()));
+    for (door, told) in &doors {
+        assert!(told.to_string().contains("\"SafeState\":{\"opened\":0}"), "{door}: {told}");
+        has_no_place_for_a_secret(door, told);
+    }
 }
 
 #[test]

@@ -263,6 +263,71 @@ fn a_value_of_another_type_is_made_of_what_was_stored() {
     assert_eq!(state("a")["status"], "NEW");
 }
 
+/// Words that have another name and stand in another order, wherever a value holds them.
+#[test]
+fn words_have_another_name_in_every_kind_of_value() {
+    let text = r#"
+design Boards
+actor clerk
+actor porter
+subject Board(board: text) {
+    truth BoardState {
+        light: RED | AMBER | GREEN = RED,
+        last: (RED | AMBER | GREEN)?,
+        seen: set (RED | AMBER | GREEN) max 3,
+        all: list (RED | AMBER | GREEN) max 9,
+        counts: map (RED | AMBER | GREEN) int max 3,
+    }
+}
+step clerk[turn(board: Board, to: RED | AMBER | GREEN)] {
+    BoardState.light := to
+    BoardState.seen += to
+    BoardState.all += to
+    BoardState.counts[to] := 7
+    send porter.hang(board, to)
+}
+effect porter[hang(board: Board, to: RED | AMBER | GREEN)] {
+    call POST "{porter.url}/hang" key board body { to }
+    on ok { BoardState.last := to }
+    on refused { }
+    on unknown { }
+}
+"#;
+    let turned = || {
+        let old = bench(compile("boards", text));
+        for to in ["AMBER", "GREEN"] {
+            let turn = ask("clerk", "turn", "kim").with("board", "b");
+            old.call(turn.with("to", to)).unwrap();
+            // the second call waits
+            if to == "AMBER" {
+                old.runtime.deliver_one(&Carrier::default()).unwrap();
+            }
+        }
+        old
+    };
+    let old = turned();
+    let version = layout::version(old.runtime.design());
+    let text = text.replace("RED | AMBER | GREEN", "GO | SLOW | RED");
+    let lines = "rename GREEN as GO  rename AMBER as SLOW";
+    let new = format!("{text}\nfrom \"{version}\" {{ {lines} }}\n");
+    let new = replaced(&old, compile("boards", &new));
+    let all = |last: &str| {
+        json!({ "light": "GO", "last": last, "seen": ["GO", "SLOW"], "all": ["SLOW", "GO"],
+                "counts": { "GO": 7, "SLOW": 7 } })
+    };
+    assert_eq!(new.truth("Board", "b")["BoardState"], all("SLOW"));
+    // the word of a call on its way
+    new.runtime.deliver_one(&Carrier::default()).unwrap();
+    assert_eq!(new.truth("Board", "b")["BoardState"], all("GO"));
+    // and what a conversion is made of
+    let twice = text.replace("light: GO | SLOW | RED = RED", "light: int = 0");
+    let twice = twice.replace("BoardState.light := to", "BoardState.light := 5");
+    let convert = "convert BoardState.light(light: GO | SLOW | RED) = if light = GO then 1 else 2";
+    let twice = format!("{twice}\nfrom \"{version}\" {{ {lines}  {convert} }}\n");
+    let new = replaced(&turned(), compile("boards", &twice));
+    assert_eq!(new.truth("Board", "b")["BoardState"]["light"], 1);
+}
+
 #[test]
 fn a_conversion_without_a_value_names_the_record() {
     let old = shop();
@@ -343,6 +408,58 @@ fn two_attributes_that_swap_their_names_swap_their_values() {
     let new = replaced(&old, with_block(&text, lines));
     let state = new.truth("Item", "a")["ItemState"].clone();
     assert_eq!((&state["round"], &state["price"]), (&json!(5), &json!(0)));
+}
+
+/// The other side knows a call by the value of its key: it follows under that key, or stands in the way.
+#[test]
+fn a_call_on_its_way_keeps_the_value_of_its_key() {
+    let text = r#"
+design Post
+actor clerk
+actor porter
+subject Parcel(parcel: text) { truth ParcelState { sent: int = 0 } }
+step clerk[ship(parcel: Parcel, slip: text, place: text)] {
+    ParcelState.sent += 1
+    send porter.carry(slip, place)
+}
+effect porter[carry(slip: text, place: text)] {
+    call POST "{porter.url}/carry" key slip body { place }
+    on ok { }
+    on refused { }
+    on unknown { }
+}
+"#;
+    let waiting = || {
+        let bench = bench(compile("post", text));
+        let ship = ask("clerk", "ship", "kim").with("parcel", "p");
+        bench.call(ship.with("slip", "s1").with("place", "north")).unwrap();
+        bench
+    };
+    // another value of the same type
+    let old = waiting();
+    let other = text.replace("key slip", "key place");
+    let said = match old.runtime.replace(compile("post", &other), &[]) {
+        Err(error @ ReplaceError::Unsafe(_)) => error.to_string(),
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("the call would be made twice, under two keys"),
+    };
+    assert!(said.contains("has another key or kind, and calls of it are on their way"), "{said}");
+    let told = explain::against(&compile("post", text), &compile("post", &other));
+    assert_eq!(told.follows, explain::Follows::IfUnused, "{told:#?}");
+    // another name of the same value
+    let key = old.runtime.outbox(10).unwrap()[0].key.clone();
+    let version = layout::version(old.runtime.design());
+    let renamed =
+        text.replace("carry(slip: text", "carry(note: text").replace("key slip", "key note");
+    let renamed = format!("{renamed}\nfrom \"{version}\" {{ rename carry.slip as note }}\n");
+    let new = replaced(&old, compile("post", &renamed));
+    let carrier = Carrier::default();
+    new.runtime.deliver_one(&carrier).unwrap();
+    assert_eq!(*carrier.0.lock().unwrap(), [key]);
+    // once nothing waits, the key may be another
+    let done = waiting();
+    done.runtime.deliver_one(&carrier).unwrap();
+    assert!(done.runtime.replace(compile("post", &other), &[]).is_ok());
 }
 
 /// Calls go on while it is replaced, under the old name or the new one, and none is lost.

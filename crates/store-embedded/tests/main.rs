@@ -2,6 +2,7 @@
 
 mod backups;
 mod conformance;
+mod content;
 mod copies;
 #[path = "damage/main.rs"]
 mod damage;

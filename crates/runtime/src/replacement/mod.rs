@@ -262,11 +262,13 @@ pub fn stored_alike(old: &Design, new: &Design) -> bool {
     describe(old) == describe(new) && essence(old) == essence(new)
 }
 
-/// The repairs of a design, what counters count and how long entries are kept, without the places in
-/// its text.
+/// The repairs of a design, the keys of its effects, what counters count and how long entries are kept, without the
+/// places in its text.
 fn essence(design: &Design) -> Value {
-    let repairs = design.operations.iter().map(|operation| match operation.kind {
+    let operations = design.operations.iter().map(|operation| match &operation.kind {
         OperationKind::Repair { .. } => serde_json::to_value(operation).unwrap_or_default(),
+        // a call that waits is known by it
+        OperationKind::Effect(effect) => serde_json::to_value(&effect.key).unwrap_or_default(),
         _ => Value::Null,
     });
     let counters = design.subjects.iter().map(|s| serde_json::to_value(&s.counters));
@@ -275,7 +277,7 @@ fn essence(design: &Design) -> Value {
         StateKind::Log { .. } => serde_json::to_value(state.kind).unwrap_or_default(),
         _ => Value::Null,
     });
-    let mut all = Value::Array(repairs.chain(counters).chain(kinds).collect());
+    let mut all = Value::Array(operations.chain(counters).chain(kinds).collect());
     without_places(&mut all);
     all
 }
