@@ -111,7 +111,10 @@ fn label(step: &TraceStep) -> String {
     }
     match step.fault.as_deref() {
         Some("lost_reply") => text.push_str(" · reply lost"),
-        Some("retry_without_key") => text.push_str(" · reply lost · sent again without its key"),
+        Some("retry_without_key") if step.memory.is_empty() => {
+            text.push_str(" · reply lost · sent again without its key");
+        }
+        Some("retry_without_key") => text.push_str(" · comes again without its key"),
         Some("duplicate" | "doubled_message") => text.push_str(" · a copy stays in flight"),
         Some("pause") if step.remembered.is_empty() => text.push_str(" · a part pauses"),
         Some("pause") => text.push_str(" · after a pause"),
@@ -160,8 +163,11 @@ impl Columns {
             StepKind::Delivery if step.refused.is_some() => (principal, Reply::Refused),
             StepKind::Delivery | StepKind::Fault => (principal, Reply::None),
             StepKind::Step if step.refused.is_some() => (principal, Reply::Refused),
+            StepKind::Step if step.fault.as_deref() == Some("lost_reply") => {
+                (principal, Reply::Lost)
+            }
             StepKind::Step
-                if matches!(step.fault.as_deref(), Some("lost_reply" | "retry_without_key")) =>
+                if step.fault.as_deref() == Some("retry_without_key") && step.memory.is_empty() =>
             {
                 (principal, Reply::Lost)
             }

@@ -62,9 +62,11 @@ pub(super) fn sentence(step: &TraceStep) -> String {
         (StepKind::Fault, _) | (_, None) => "",
         (_, Some("lost_reply")) => "; it is done, but the reply is lost",
         (_, Some("duplicate")) => "; a copy of the call stays in flight",
-        (_, Some("retry_without_key")) => {
+        (_, Some("retry_without_key")) if step.memory.is_empty() => {
             "; it is done, but the reply is lost, and the call is sent again without its key"
         }
+        // who remembers something of the answer has heard it
+        (_, Some("retry_without_key")) => "; it is done, and the call comes again without its key",
         (_, Some("pause")) if step.remembered.is_empty() => {
             "; a part of it pauses, with what it remembered before"
         }
