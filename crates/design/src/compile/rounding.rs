@@ -64,7 +64,7 @@ impl Compiler {
             let words = RoundingMode::ALL.map(|(_, name)| name);
             let message = format!("there is no rounding `{}`", mode.text);
             let problem = Diagnostic::error("E0322", mode.span, message);
-            self.report(match suggest::did_you_mean(&mode.text, words.into_iter()) {
+            self.report(match suggest::did_you_mean(&mode.text, words) {
                 Some(hint) => problem.help(hint),
                 None => problem.help("there are `half_even`, `half_up`, `down` and `up`"),
             });

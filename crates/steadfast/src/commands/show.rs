@@ -127,7 +127,7 @@ mod tests {
             assert!(!compiled.has_errors(), "{}: {:?}", entry.path, compiled.diagnostics);
             let model = compiled.design.as_ref().unwrap();
             // the goals of what is used, `scope.goal`, stand in its own text
-            let own = model.goals().into_iter().filter(|goal| !goal.name.contains('.'));
+            let own = model.goals().filter(|goal| !goal.name.contains('.'));
             let named: Vec<&str> = own.filter_map(|goal| goal.family.as_deref()).collect();
             assert_eq!(named, [""; 0], "{}", entry.path);
         }
