@@ -31,6 +31,7 @@ mod simulated;
 mod soft;
 mod stored;
 mod support;
+mod taking;
 mod text;
 mod torture;
 mod versions;
