@@ -274,7 +274,8 @@ fn a_retry_without_its_key_is_told_as_such() {
         model_checker::render::Paint::Plain,
     );
     for line in [
-        "it is done, but the reply is lost, and the call is sent again without its key",
+        // who spends remembers it, so the answer was heard
+        "it is done, and the call comes again without its key",
         "here keyed of spend would have given the first answer again",
     ] {
         assert!(told.contains(line), "{line} in\n{told}");
