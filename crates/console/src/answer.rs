@@ -201,6 +201,9 @@ fn chosen(page: &mut Html, operation: &Operation, result: &Value) {
                 text
             ),
             (Some(Value::String(text)), false) => html!(page, "<code>{}</code>", text),
+            (Some(key), false) if !key.is_null() => {
+                html!(page, "<code>{}</code>", key.to_string());
+            }
             _ => html!(
                 page,
                 "<span class=\"hint\">it was given already, with the first answer</span>"
@@ -292,7 +295,7 @@ pub fn refused(service: &Service, call: &Call, told: &str, problem: &Problem) ->
         html!(page, "<p><code>{}</code></p>", text);
     }
     // not written in any guard: the problem says what it is
-    if matches!(clause, "range" | "apart") {
+    if matches!(clause, "range" | "apart" | "none_left") {
         html!(page, "<p>{}</p>", prose(&problem.detail));
     }
     let prevents = prevented(service, &operation.name, clause);

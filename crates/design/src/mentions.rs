@@ -144,6 +144,10 @@ fn read(design: &Design, operation: &Operation) -> Mentions {
     for body in bodies(operation) {
         read.statements(design, body);
     }
+    // who takes a row is told that it was in the view
+    if let Some((_, next)) = operation.takes() {
+        read.states.append(&mut view(design, &design.views[next.view.index()]).states);
+    }
     match &operation.kind {
         OperationKind::Read { result } => read.add(design, result),
         OperationKind::Effect(effect) => {

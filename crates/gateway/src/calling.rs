@@ -360,7 +360,7 @@ impl Begun {
         durable.map_err(Problem::of_store)?;
         let mut told = self.answer.map_err(|error| Problem::of_call(service, error))?;
         if let (Some((gateway, memory)), Told::Reply(reply)) = (&self.memory, &mut told) {
-            memory.seal(gateway, service, &self.principal, &mut reply.memory)?;
+            memory.seal(gateway, service, &self.principal, reply)?;
         }
         Ok(told)
     }

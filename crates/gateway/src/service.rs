@@ -64,6 +64,12 @@ impl Service {
         Service { name, text, runtime, checking, kept, word, calls }
     }
 
+    /// Does this step take a record that the caller does not name?
+    pub(crate) fn takes(&self, actor: &str, operation: &str) -> bool {
+        let call = self.call(actor, operation);
+        call.is_some_and(|call| self.operation(call).takes().is_some())
+    }
+
     /// With the verdict on its text, if there is one.
     #[must_use]
     pub fn judged(self, word: Option<Word>) -> Service {

@@ -196,7 +196,7 @@ impl<'t> Walk<'t> {
                 self.constants(key, owner);
                 self.constants(value, owner);
             }
-            TypeKind::Named(_) | TypeKind::Error => {}
+            TypeKind::Named(_) | TypeKind::AnyOf(..) | TypeKind::Error => {}
         }
     }
 

@@ -124,6 +124,13 @@ impl Compiler {
                     Diagnostic::error("E0618", name.span, message)
                         .help("leave it out: after `by` stand steps and reads that clients call")
                 }
+                // which record it takes is nobody's choice, and `none_left` may come while the view lags
+                None if self.design.operations[id.index()].takes().is_some() => {
+                    let message = format!("`{}` takes whatever is proposed to it", name.text);
+                    Diagnostic::error("E0332", name.span, message)
+                        .label("no record is owed that it takes this one")
+                        .help("name a step that is given its record, or leave it out")
+                }
                 None if by.contains(&id) => {
                     let message = format!("`{}` is named twice", name.text);
                     Diagnostic::error("E0618", name.span, message).help("once is enough")

@@ -104,7 +104,14 @@ impl Compiler {
             if !self.free("parameter", &param.name, earlier) {
                 continue;
             }
-            let (ty, range) = self.ranged_type(&param.ty, &param.name.text);
+            let taken = match &param.ty.kind {
+                tree::TypeKind::AnyOf(view, args) => Some(self.taken(view, args, param, &params)),
+                _ => None,
+            };
+            let (ty, range) = match &taken {
+                Some((ty, _)) => (ty.clone(), None),
+                None => self.ranged_type(&param.ty, &param.name.text),
+            };
             if param.new && !matches!(ty, Type::Ref(_) | Type::Error) {
                 let name = self.type_name(&ty);
                 self.report(
@@ -118,7 +125,10 @@ impl Compiler {
             }
             let default = param.default.as_ref().and_then(|default| self.constant(default, &ty));
             let generated = param.generated.as_ref();
-            let generated = generated.and_then(|written| self.generated(written, param, &ty));
+            let generated = match taken {
+                Some((_, next)) => next.map(Generated::Next),
+                None => generated.and_then(|written| self.generated(written, param, &ty)),
+            };
             if let (Some(value), Some(written)) = (&default, &param.default) {
                 self.within(value, &ty, range, written.span);
             }
@@ -299,8 +309,18 @@ impl Compiler {
         guard
     }
 
-    /// A step of an actor that is apart from another may be refused by `apart`.
+    /// A step of an actor that is apart from another may be refused by `apart`, and one that takes by `none_left`.
     fn no_implicit_name(&mut self, id: OperationId, guard: &[Clause]) {
+        let operation = &self.design.operations[id.index()];
+        if operation.takes().is_some() {
+            for clause in guard.iter().filter(|clause| clause.name == NONE_LEFT) {
+                let message = format!("`{NONE_LEFT}` is the refusal of every step that takes");
+                self.report(
+                    Diagnostic::error("E0213", clause.span, message)
+                        .help("choose another name for this one"),
+                );
+            }
+        }
         let operation = &self.design.operations[id.index()];
         let actor = &self.design.actors[operation.actor.index()];
         if !matches!(operation.kind, OperationKind::Step { .. }) || actor.apart.is_empty() {

@@ -60,7 +60,7 @@ impl Compiler {
                 return None;
             }
         };
-        let (fits, help) = match (generated, ty) {
+        let (fits, help) = match (&generated, ty) {
             (Generated::Id, Type::Text) if !param.new => (true, ""),
             (Generated::Id, Type::Ref(subject)) if param.new => {
                 let keys = &self.design.subjects[subject.index()].keys;
@@ -70,6 +70,7 @@ impl Compiler {
             (Generated::Id, _) => (false, "`new id` is a `text`, or the key of a `new` record"),
             (Generated::Key | Generated::Code(_), Type::Secret) => (true, ""),
             (Generated::Key | Generated::Code(_), _) => (false, "declare it as `secret`"),
+            (Generated::Next(_), _) => (true, ""), // no `new …` is that
         };
         if !fits {
             let name = self.type_name(ty);
@@ -184,7 +185,7 @@ impl Compiler {
         let uncalled = (0..design.operations.len()).filter(|at| !called(*at));
         let of_operations = uncalled.flat_map(|at| &design.operations[at].params);
         let of_views = design.views.iter().flat_map(|view| &view.params);
-        for param in of_operations.chain(of_views).filter(|param| param.generated.is_some()) {
+        for param in of_operations.chain(of_views).filter(|param| is_made(param)) {
             let message = format!("nobody chooses `{}`", param.name);
             self.report(
                 Diagnostic::error("E0321", param.span, message)
@@ -195,7 +196,7 @@ impl Compiler {
         for operation in &design.operations {
             for local in operation.memory.iter().filter_map(|used| used.of) {
                 let param = operation.params.get(local.index());
-                if let Some(param) = param.filter(|param| param.generated.is_some()) {
+                if let Some(param) = param.filter(|param| is_made(param)) {
                     let message = format!("nothing is remembered yet of `{}`", param.name);
                     self.report(
                         Diagnostic::error("E0321", param.span, message)
@@ -246,6 +247,11 @@ impl Compiler {
             }
         }
     }
+}
+
+/// Does the server make up its value? What is taken from a view is judged where it is taken.
+fn is_made(param: &Param) -> bool {
+    param.generated.as_ref().is_some_and(|generated| generated.next().is_none())
 }
 
 /// A text of truth that everybody sees, compared with a parameter.

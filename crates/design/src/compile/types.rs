@@ -55,6 +55,7 @@ impl Compiler {
                 let max = self.bound(max.as_ref(), written.span);
                 Type::Map { key, value, max }
             }
+            TypeKind::AnyOf(..) => self.taken_out_of_place(written.span),
             TypeKind::Error => Type::Error,
         }
     }

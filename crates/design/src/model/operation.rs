@@ -97,7 +97,7 @@ pub struct Param {
 }
 
 /// What the server chooses when a step is called.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
 pub enum Generated {
     /// `new id`: a text that nobody has had before, by all that chance can promise
     Id,
@@ -105,16 +105,49 @@ pub enum Generated {
     Key,
     /// `new code(6)`: a secret of so many decimal digits
     Code(u32),
+    /// `any of Runnable(queue)`: the first row of a list whose record the guard takes
+    Next(Next),
 }
 
+/// Where a record is taken from. The rows are proposed one after the other; truth decides.
+#[derive(Clone, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
+pub struct Next {
+    pub view: ViewId,
+    /// for each parameter of the view: the parameter of the step that is given for it
+    pub args: Vec<LocalId>,
+}
+
+/// The refusal of a step for which no row is left that could be taken.
+pub const NONE_LEFT: &str = "none_left";
+
 impl Generated {
-    /// As it is written.
-    pub fn text(self) -> String {
+    pub fn next(&self) -> Option<&Next> {
         match self {
+            Generated::Next(next) => Some(next),
+            _ => None,
+        }
+    }
+}
+
+impl Next {
+    /// `Runnable(queue)`, in the operation that takes.
+    pub fn text(&self, design: &Design, operation: &Operation) -> String {
+        let view = &design.views[self.view.index()].name;
+        let args: Vec<&str> =
+            self.args.iter().map(|local| &*operation.locals[local.index()].name).collect();
+        if args.is_empty() { view.clone() } else { format!("{view}({})", args.join(", ")) }
+    }
+}
+
+impl Param {
+    /// As the type of the parameter is written, if it is taken from a view; else what stands behind the type.
+    pub fn chosen_text(&self, design: &Design, operation: &Operation) -> Option<String> {
+        Some(match self.generated.as_ref()? {
             Generated::Id => "new id".into(),
             Generated::Key => "new key".into(),
             Generated::Code(digits) => format!("new code({digits})"),
-        }
+            Generated::Next(next) => format!("any of {}", next.text(design, operation)),
+        })
     }
 }
 
@@ -122,6 +155,11 @@ impl Operation {
     /// Does a caller give it a secret, or get one from it?
     pub fn has_secrets(&self) -> bool {
         self.params.iter().any(|param| param.ty.is_secret())
+    }
+
+    /// The parameter whose record the server takes from a view, and where it takes it from.
+    pub fn takes(&self) -> Option<(&Param, &Next)> {
+        self.params.iter().find_map(|param| Some((param, param.generated.as_ref()?.next()?)))
     }
 
     /// Does the server choose something for a call of it?

@@ -86,7 +86,7 @@ fn operation(
             ),
             _ => {}
         }
-        match (a.generated, b.generated) {
+        match (&a.generated, &b.generated) {
             (None, Some(_)) => {
                 let text = format!("`{}` is chosen by the server: who sends it is refused", a.name);
                 found.add(on, Follows::AsItIs, text);

@@ -11,7 +11,7 @@ mod touch;
 mod units;
 mod views;
 
-use design::model::{ClauseRef, Design, OperationKind, Use};
+use design::model::{ClauseRef, Design, NONE_LEFT, OperationKind, Use};
 use serde::Serialize;
 
 use crate::facts::{Facts, Unit};
@@ -108,7 +108,11 @@ fn params(unit: &Unit<'_>) -> Vec<String> {
             let default = param.default.as_ref().map_or(String::new(), |value| {
                 format!(" = {}", crate::spell::constant(unit.design, value))
             });
-            let chosen = param.generated.map(|it| format!(" = {}", it.text())).unwrap_or_default();
+            let chosen = param.chosen_text(unit.design, unit.operation);
+            if let (Some(chosen), Some(_)) = (&chosen, param.generated.as_ref().and_then(|it| it.next())) {
+                return format!("{}: {chosen}", param.name);
+            }
+            let chosen = chosen.map(|it| format!(" = {it}")).unwrap_or_default();
             let ty = types.ranged(&param.ty, param.range);
             format!("{}: {new}{ty}{default}{chosen}", param.name)
         })
@@ -146,6 +150,10 @@ fn clauses(unit: &Unit<'_>) -> Vec<Clause> {
             clauses.push(implicit("fresh", format!("{} absent", param.name)));
         } else if !unit.design.subjects[subject.index()].implicit {
             clauses.push(implicit("exists", format!("{} present", param.name)));
+        }
+        if let Some(next) = param.generated.as_ref().and_then(|it| it.next()) {
+            let from = next.text(unit.design, unit.operation);
+            clauses.push(implicit(NONE_LEFT, format!("{from} has a row that can be taken")));
         }
     }
     clauses.extend(unit.operation.guard.iter().enumerate().map(|(at, clause)| Clause {

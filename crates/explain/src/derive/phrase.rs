@@ -35,6 +35,12 @@ pub fn of(
     if sent("inbox ") {
         phrase.push_str(" + entry in an inbox, in the order of its key");
     }
+    if let Some((_, next)) = unit.operation.takes() {
+        let view = &unit.design.views[next.view.index()].name;
+        phrase.push_str(" + the next of `");
+        phrase.push_str(view);
+        phrase.push_str("`, proposed by the view and judged on truth");
+    }
     if facts.sends.is_empty() || mechanism == Some(Mechanism::Workflow) {
         return phrase;
     }

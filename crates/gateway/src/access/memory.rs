@@ -2,7 +2,7 @@
 //! belongs.
 
 use engine::token::Claims;
-use runtime::{MemoryPlace, Request};
+use runtime::{MemoryPlace, Reply, Request};
 use serde_json::{Map, Value};
 
 use super::Caller;
@@ -15,6 +15,8 @@ use crate::service::Service;
 #[derive(Debug, Default)]
 pub struct Memory {
     places: Vec<MemoryPlace>,
+    /// the step takes a record, which only its answer names: its actor, its name, its parameters
+    taking: Option<(String, String, Map<String, Value>)>,
 }
 
 fn claims<'a>(
@@ -56,7 +58,10 @@ pub fn unseal(
         })?;
         request.memory.insert(place.name.clone(), value);
     }
-    Ok(Memory { places })
+    let Request { actor, operation, params, .. } = &*request;
+    let takes = service.takes(actor, operation);
+    let taking = takes.then(|| (actor.clone(), operation.clone(), params.clone()));
+    Ok(Memory { places, taking })
 }
 
 fn opened(
@@ -88,10 +93,18 @@ impl Memory {
         gateway: &Gateway,
         service: &Service,
         principal: &str,
-        memory: &mut Map<String, Value>,
+        reply: &mut Reply,
     ) -> Result<(), Problem> {
-        for (name, value) in memory.iter_mut().filter(|(_, value)| !value.is_null()) {
-            let place = self.places.iter().find(|place| place.name == *name);
+        let mut taken = Vec::new();
+        if let (Some((actor, operation, params)), Value::Object(chosen)) =
+            (&self.taking, &reply.result)
+        {
+            let mut params = params.clone();
+            params.extend(chosen.clone());
+            taken = service.runtime.memory_places(actor, operation, &params);
+        }
+        for (name, value) in reply.memory.iter_mut().filter(|(_, value)| !value.is_null()) {
+            let place = taken.iter().chain(&self.places).find(|place| place.name == *name);
             let text = value.to_string();
             let mut bytes = Vec::with_capacity(256);
             let place = place.ok_or_else(Problem::broken)?;

@@ -59,6 +59,7 @@ pub fn check(
                 prevents: Vec::new(),
                 legal: Vec::new(),
                 why: Some(why),
+                of_taken: false,
             })));
         }
     }

@@ -10,12 +10,14 @@ const ID_LETTERS: usize = 26;
 /// 160 bits.
 const KEY_LETTERS: usize = 32;
 
-pub fn choose(generated: Generated, surroundings: &dyn Surroundings) -> String {
-    match generated {
+/// None: it is not made up, but taken from a view.
+pub fn choose(generated: &Generated, surroundings: &dyn Surroundings) -> Option<String> {
+    Some(match generated {
         Generated::Id => letters(ID_LETTERS, surroundings),
         Generated::Key => letters(KEY_LETTERS, surroundings),
-        Generated::Code(count) => digits(count as usize, surroundings),
-    }
+        Generated::Code(count) => digits(*count as usize, surroundings),
+        Generated::Next(_) => return None,
+    })
 }
 
 fn letters(count: usize, surroundings: &dyn Surroundings) -> String {
@@ -56,7 +58,7 @@ mod tests {
             let mut different = BTreeSet::new();
             // until each letter was met, however long chance takes
             while met.len() < of.len() {
-                let text = choose(generated, &*real);
+                let text = choose(&generated, &*real).unwrap();
                 assert_eq!(text.len(), length);
                 assert!(text.bytes().all(|byte| of.contains(&byte)), "{text}");
                 met.extend(text.bytes());
@@ -99,6 +101,6 @@ mod tests {
                 unreachable!()
             }
         }
-        assert_eq!(choose(Generated::Code(6), &Highest), "999999");
+        assert_eq!(choose(&Generated::Code(6), &Highest).as_deref(), Some("999999"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use design::model::{BlobId, StateId, SubjectId, Type};
+use design::model::{BlobId, OperationId, StateId, SubjectId, Type};
 use engine::{
     Command, Fetch, HashPart, LegalStep, Need, Outcome, Scratch, Truth, Word, legal_steps,
 };
@@ -12,8 +12,8 @@ use store::{Decision, Transaction};
 
 use super::perform::fetch;
 use super::reply::CallError;
-use super::request::{Asked, IfMatch, Request, arguments};
-use crate::core::{Loaded, ReadError, Runtime, Schema, Source};
+use super::request::{Arguments, Asked, IfMatch, Request, arguments};
+use crate::core::{Desk, Loaded, ReadError, Runtime, Schema, Source};
 use crate::sight::{self, Eye, Looked, Mask};
 use crate::values;
 
@@ -105,7 +105,8 @@ fn written(schema: &Schema, step: &LegalStep, pool: &Pool) -> Value {
     let operation = &design.operations[step.operation.index()];
     let mut params = Map::new();
     for (param, filled) in operation.params.iter().zip(&step.params) {
-        if let Some(word) = filled {
+        // what the server chooses is not sent
+        if let (Some(word), None) = (filled, &param.generated) {
             let value = values::write(design, &param.ty, std::slice::from_ref(word), pool);
             params.insert(param.name.clone(), value);
         }
@@ -178,7 +179,7 @@ pub(crate) fn precondition(
     let operation = &schema.design.operations[asked.id.index()];
     let layout = schema.program.params(asked.id);
     let about = operation.params.iter().enumerate().find_map(|(at, param)| match param.ty {
-        Type::Ref(subject) if !param.new => Some((subject, layout.fields[at].offset as usize)),
+        Type::Ref(subject) if !param.new && param.generated.is_none() => Some((subject, layout.fields[at].offset as usize)),
         _ => None,
     });
     let Some((subject, at)) = about else { return Err(CallError::Precondition) };
@@ -199,24 +200,33 @@ impl Runtime {
     pub fn would(&self, request: &Request) -> Result<(), CallError> {
         let id = self.callable(request)?;
         let mut desk = self.desk();
-        let mut decided = Err(CallError::NotFetched);
         let surroundings = &*self.settings.surroundings;
         let read = arguments(&self.schema, id, request, surroundings, &mut desk.pool.borrow_mut());
-        let done = match read {
-            Err(error) => Err(error),
-            Ok(arguments) => {
-                let request = Request { legal: true, ..request.clone() };
-                let now = self.clock.now_ms();
-                let asked =
-                    Asked { id, request: &request, arguments: &arguments, idempotent: None, now };
-                let transacted = self.transact(&mut |transaction| {
-                    decided = self.decide(&asked, transaction, &mut desk).map(|_| ());
-                    Decision::Abandon
-                });
-                transacted.map(|_| ())
+        let request = Request { legal: true, ..request.clone() };
+        let done = read.and_then(|mut arguments| {
+            match self.schema.design.operations[id.index()].takes() {
+                Some(_) => self.would_take(id, &request, &mut arguments, &mut desk),
+                None => self.would_do(id, &request, &arguments, &mut desk),
             }
-        };
+        });
         self.give_back(desk);
-        done.and(decided)
+        done
+    }
+
+    pub(super) fn would_do(
+        &self,
+        id: OperationId,
+        request: &Request,
+        arguments: &Arguments,
+        desk: &mut Desk,
+    ) -> Result<(), CallError> {
+        let mut decided = Err(CallError::NotFetched);
+        let now = self.clock.now_ms();
+        let asked = Asked { id, request, arguments, idempotent: None, now };
+        self.transact(&mut |transaction| {
+            decided = self.decide(&asked, transaction, desk).map(|_| ());
+            Decision::Abandon
+        })?;
+        decided
     }
 }

@@ -7,6 +7,7 @@ use engine::{Outside, Place, Reason, Refusal};
 use layout::{Damaged, Pool};
 use serde_json::{Map, Value, json};
 
+use super::taking;
 use crate::core::{Records, Schema};
 use crate::feed;
 use crate::secrets::SecretTrouble;
@@ -139,6 +140,8 @@ pub struct Refused {
     /// of a clause that is not written in the design: what stands in the way, and what to do; of one that the
     /// design adds to what it uses: to what
     pub why: Option<String>,
+    /// it rests on the record that the server took from a view: another one may be taken instead
+    pub of_taken: bool,
 }
 
 pub fn refused(
@@ -163,6 +166,7 @@ pub fn refused(
             Reason::Clause(at) => added_text(&schema.design, operation, at),
             _ => None,
         },
+        of_taken: taking::rests_on_taken(operation, refusal),
     }
 }
 

@@ -108,6 +108,8 @@ pub struct Arguments {
     pub memory: Vec<Word>,
     pub me: Word,
     pub chosen: Chosen,
+    /// the step takes a record from a view, and there is none
+    pub none_left: bool,
 }
 
 /// What the server chose for a call, as its answers tell it.
@@ -149,12 +151,16 @@ pub fn arguments(
     let mut chosen = Vec::new();
     let mut given = 0;
     for (at, param) in operation.params.iter().enumerate() {
-        if let Some(generated) = param.generated {
+        if let Some(generated) = &param.generated {
             if request.params.contains_key(&param.name) {
                 let message = format!("`{}` is chosen by the server; leave it out", param.name);
                 return Err(at_field("params", &param.name, BadValue::new("", message)).into());
             }
-            let text = chosen::choose(generated, surroundings);
+            let Some(text) = chosen::choose(generated, surroundings) else {
+                // what is taken from a view is known when it is proposed
+                params.push(NULL);
+                continue;
+            };
             params.push(match &param.ty {
                 Type::Secret => secrets::take_given(schema, surroundings, text.as_bytes(), pool)?,
                 Type::Ref(subject) => {
@@ -212,10 +218,20 @@ pub fn arguments(
         }
     }
     let me = pool.text(request.principal.as_bytes());
-    Ok(Arguments { params, memory, me, chosen: Chosen::of(chosen) })
+    Ok(Arguments { params, memory, me, chosen: Chosen::of(chosen), none_left: false })
 }
 
 impl Chosen {
+    /// This record was taken from a view; every answer tells it.
+    pub fn take(&mut self, name: &str, key: &Value) {
+        for told in [&mut self.first, &mut self.again] {
+            if !told.is_object() {
+                *told = Value::Object(Map::new());
+            }
+            told[name] = key.clone();
+        }
+    }
+
     /// Each with its name, and whether it is a secret.
     fn of(chosen: Vec<(String, String, bool)>) -> Chosen {
         if chosen.is_empty() {

@@ -16,6 +16,7 @@ use super::perform::{Done, Performed, Refused, perform};
 use super::reply::{self, CallError, Reply};
 use super::request::{Arguments, Asked, Request, arguments, memory_name};
 use super::result::{self, Tree};
+use super::taking;
 use super::text_answer;
 use crate::core::{Desk, Newest, ReadError, Records, Runtime, Seen, Source, apply};
 use crate::sight::{Eye, Looked, Mask};
@@ -76,6 +77,9 @@ impl Runtime {
         let surroundings = &*self.settings.surroundings;
         let arguments =
             arguments(&self.schema, id, request, surroundings, &mut desk.pool.borrow_mut())?;
+        if self.schema.design.operations[id.index()].takes().is_some() {
+            return self.take_next(id, request, arguments, desk).await;
+        }
         self.run(id, request, &arguments, desk, None).await
     }
 
@@ -218,7 +222,10 @@ impl Runtime {
                 })
             }
         };
-        if let Err(CallError::Refused(refused)) = &answer {
+        // where another record may be taken, whoever asks for it counts
+        if let Err(CallError::Refused(refused)) = &answer
+            && !refused.of_taken
+        {
             self.counters.refused(id, &refused.clause);
         }
         Ok((ticket, answer))
@@ -314,6 +321,9 @@ impl Runtime {
             let pool = desk.pool.borrow();
             apart::check(&self.schema, id, pool.content(arguments.me), transaction)?
         };
+        if arguments.none_left {
+            return Err(taking::none_left(&self.schema.design, id));
+        }
         let source = Newest(transaction, self.schema.number);
         let number = transaction.position();
         let performed =
@@ -326,7 +336,7 @@ impl Runtime {
                 let Refused { refusal, seen } = &refused;
                 let mut refusal =
                     reply::refused(&self.schema, id, refusal, seen, &masks, &desk.pool.borrow());
-                if request.legal {
+                if request.legal && !refusal.of_taken {
                     let (pool, eye) = (&desk.pool, eye.as_ref());
                     refusal.legal = legal::legal(&self.schema, &command, pool, &source, eye)?;
                 }

@@ -84,7 +84,8 @@ fn arguments(schema: &Schema, call: &TextCall<'_>, pool: &mut Pool) -> Option<Ar
         }
     }
     let me = pool.text(call.principal.as_bytes());
-    Some(Arguments { params, memory: Vec::new(), me, chosen: Chosen::default() })
+    let (memory, chosen) = (Vec::new(), Chosen::default());
+    Some(Arguments { params, memory, me, chosen, none_left: false })
 }
 
 /// The parameters that were read: each is one word.

@@ -4,12 +4,14 @@
 //! again from the records lead to the same place.
 
 mod group;
+mod proposals;
 mod query;
 mod row;
 mod sorted;
 
+pub(crate) use proposals::{Proposed, Taking};
 pub use query::ViewQuery;
-pub(crate) use row::operations;
+pub(crate) use row::{operations, put_group};
 
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,12 +25,15 @@ use store::{Cursor, KeyRange, Partition, Scan};
 use crate::calls::{CallError, Room};
 use crate::core::{Loaded, ReadError, Runtime, Schema};
 use group::Group;
+use proposals::Proposals;
 use row::Row;
 
 /// All views of a design, as far as they have followed.
 #[derive(Default)]
 pub struct Views {
     state: Mutex<State>,
+    /// locked behind the state, if both are
+    proposals: Proposals,
 }
 
 #[derive(Default)]

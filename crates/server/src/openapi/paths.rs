@@ -1,8 +1,8 @@
 //! The paths of one design.
 
 use design::model::{
-    Attribute, Clause, Design, ExprKind, Operation, OperationId, OperationKind, SubjectId, View,
-    ViewForm,
+    Attribute, Clause, Design, ExprKind, NONE_LEFT, Operation, OperationId, OperationKind,
+    SubjectId, View, ViewForm,
 };
 use serde_json::{Map, Value, json};
 
@@ -94,7 +94,7 @@ fn step(service: &Service, actor: &str, call: &Call) -> Value {
     };
     let result = match &operation.kind {
         OperationKind::Read { result } => schema::answered(design, &result.ty),
-        _ => schema::chosen(operation),
+        _ => schema::chosen(design, operation),
     };
     let mut responses = answers(&WITH_BODY);
     responses.insert("200".into(), done(result));
@@ -219,7 +219,8 @@ fn implicit(design: &Design, operation: &Operation) -> impl Iterator<Item = &'st
     let apart = is_step && !design.actors[operation.actor.index()].apart.is_empty();
     let mut attributes = design.subjects.iter().flat_map(|subject| &subject.attributes);
     let range = is_step && attributes.any(|attribute| attribute.range.is_some());
-    [apart.then_some("apart"), range.then_some("range")].into_iter().flatten()
+    let taken = operation.takes().is_some().then_some(NONE_LEFT);
+    [apart.then_some("apart"), range.then_some("range"), taken].into_iter().flatten()
 }
 
 fn truth_schema(design: &Design, id: SubjectId) -> Value {

@@ -139,7 +139,7 @@ fn or_null(mut schema: Value) -> Value {
 
 /// What the server chooses for a step. A secret is told by the first answer alone: an answer that is given
 /// again for an idempotency key has null there, and names it under `already_given`.
-pub fn chosen(operation: &Operation) -> Value {
+pub fn chosen(design: &Design, operation: &Operation) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for param in operation.params.iter().filter(|param| param.generated.is_some()) {
@@ -148,6 +148,11 @@ pub fn chosen(operation: &Operation) -> Value {
                 "type": ["string", "null"], "format": "password",
                 "description": "told once; null where it was given already",
             }),
+            Type::Ref(_) if param.generated.as_ref().is_some_and(|it| it.next().is_some()) => {
+                let mut schema = answered(design, &param.ty);
+                schema["description"] = json!("the record that was taken");
+                schema
+            }
             _ => json!({ "type": "string", "description": "chosen by the server" }),
         };
         properties.insert(param.name.clone(), schema);

@@ -99,7 +99,7 @@ fn means(operation: &design::model::Operation, clause: &str) -> Option<String> {
 }
 
 /// What else than a clause may stand in the way, as the engine names it.
-const REASONS: [(&str, &str); 18] = [
+const REASONS: [(&str, &str); 19] = [
     (
         "exists",
         "a record that a parameter refers to is not there, or the parent of one that it would make",
@@ -119,6 +119,7 @@ const REASONS: [(&str, &str); 18] = [
     ("out_of_range", "a parameter is not a value of its type"),
     ("range", "a value would lie outside the range that the design gives it; `detail` names it"),
     ("apart", "whoever calls has acted as somebody who is never the same person"),
+    ("none_left", "no row is left of the view that it takes from; new ones may come"),
     ("entry_closed", "the call that was answered is no longer waited for"),
     ("unsupported", "it asks for something that is not evaluated here"),
 ];

@@ -91,6 +91,9 @@ impl Call {
         if let (Some(remembered), Some(handed_out)) = (&remembered, handed_out) {
             let known = known.or_else(|| fetch(&client, &name));
             if let Some((design, operation)) = self.find(known.as_ref()) {
+                // what the server took is named by the answer
+                let mut params = params.clone();
+                params.extend(said["result"].as_object().cloned().unwrap_or_default());
                 kept = remembered.keep(design, operation, &params, handed_out)?;
             }
         }

@@ -44,6 +44,14 @@ impl Builder<'_, '_> {
                 self.type_expr(value);
                 self.max(max.as_ref());
             }
+            TypeKind::AnyOf(view, args) => {
+                self.lead("any");
+                self.lead("of");
+                self.solid(view.span);
+                if self.at(TokenKind::OpenParen) {
+                    self.list(super::list::List::TIGHT, args, |b, name| b.solid(name.span));
+                }
+            }
             TypeKind::Error => self.lost = true,
         }
         for _ in 0..closers {

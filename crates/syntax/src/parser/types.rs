@@ -128,6 +128,17 @@ impl Parser<'_> {
                 let kind = TypeKind::Map(Box::new(key), Box::new(value), bound);
                 self.grown_type(start, kind, first.max(second))
             }
+            "any" if self.word(1) == "of" && self.nth(2) == TokenKind::Word => {
+                self.bump();
+                self.bump();
+                let view = self.take_name();
+                let at_args = !self.lost && self.at(TokenKind::OpenParen);
+                let args = match at_args {
+                    true => self.named_list(|p| p.name("a parameter that stands before")),
+                    false => Vec::new(),
+                };
+                self.grown_type(start, TypeKind::AnyOf(view, args), 0)
+            }
             _ => {
                 let name = self.take_name();
                 self.grown_type(start, TypeKind::Named(name), 0)

@@ -194,5 +194,7 @@ pub enum TypeKind {
     Set(Box<TypeExpr>, Option<Expr>),
     /// `map K V max 8`
     Map(Box<TypeExpr>, Box<TypeExpr>, Option<Expr>),
+    /// `any of Runnable(queue)`: a record that the server takes from a view; of a parameter
+    AnyOf(Name, Vec<Name>),
     Error,
 }

@@ -355,6 +355,10 @@ impl Walked {
                 w.ty(value);
                 bound.iter().for_each(|e| w.expr(e));
             }
+            TypeKind::AnyOf(view, args) => {
+                w.name(view);
+                w.names(args);
+            }
             TypeKind::Error => w.errors += 1,
         });
     }

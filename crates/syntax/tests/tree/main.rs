@@ -419,3 +419,15 @@ fn the_server_chooses_what_is_generated() {
         ]
     );
 }
+
+#[test]
+fn the_server_takes_from_a_view() {
+    let step = operation("step w[claim(queue: Queue, job: any of Runnable(queue), n: int)] { }");
+    let types: Vec<_> = step.params.iter().map(|p| show_type(&p.ty)).collect();
+    assert_eq!(types, ["Queue", "any of Runnable(queue)", "int"]);
+    let step = operation("step w[claim(job: any of Runnable)] { }");
+    assert_eq!(show_type(&step.params[0].ty), "any of Runnable()");
+    // a type may still be called so
+    let step = operation("step w[claim(job: any)] { }");
+    assert_eq!(show_type(&step.params[0].ty), "any");
+}

@@ -80,6 +80,10 @@ pub fn show_type(ty: &TypeExpr) -> String {
         TypeKind::Map(key, value, max) => {
             format!("map({}, {}){}", show_type(key), show_type(value), bound(max))
         }
+        TypeKind::AnyOf(view, args) => {
+            let args: Vec<&str> = args.iter().map(|name| name.text.as_str()).collect();
+            format!("any of {}({})", view.text, args.join(" "))
+        }
         TypeKind::Error => "ERROR".into(),
     }
 }

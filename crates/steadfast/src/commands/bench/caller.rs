@@ -83,6 +83,7 @@ impl<'r> Caller<'r> {
         match answer {
             Ok(reply) => {
                 step.0 += 1;
+                request.params.extend(reply.result.as_object().cloned().unwrap_or_default());
                 self.learn(design, operation, &request.params, &reply.memory);
             }
             Err(CallError::Refused(refused)) => *step.1.entry(refused.clause).or_default() += 1,
