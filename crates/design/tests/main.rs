@@ -12,3 +12,4 @@ mod orphans;
 mod reference;
 mod robustness;
 mod static_rules;
+mod taking;

@@ -32,6 +32,7 @@ mod simulated;
 mod soft;
 mod stored;
 mod support;
+mod taking;
 mod text;
 mod torture;
 mod versions;

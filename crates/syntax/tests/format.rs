@@ -264,11 +264,11 @@ fn what_the_server_chooses_is_written_like_a_default() {
 
 #[test]
 fn what_the_server_takes_is_written_like_a_call() {
-    let text = "design D\nstep  w [ claim(q:Queue,job :any   of  Runnable( q ,n ),k:any of All)]{ }\n";
+    let text =
+        "design D\nstep  w [ claim(q:Queue,job :any   of  Runnable( q ,n ),k:any of All)]{ }\n";
     let formatted = format(text).text;
     assert!(
-        formatted
-            .contains("step w[claim(q: Queue, job: any of Runnable(q, n), k: any of All)] {}"),
+        formatted.contains("step w[claim(q: Queue, job: any of Runnable(q, n), k: any of All)] {}"),
         "{formatted}"
     );
 }

@@ -161,12 +161,10 @@ impl Compiler {
         let read = operation.memory.iter().any(|used| used.of == Some(param.local) && used.read);
         if read {
             let message = format!("nothing is remembered yet of `{}`", param.name);
-            self.report(
-                Diagnostic::error("E0330", param.span, message).help(
-                    "a guard cannot ask what the caller remembers of a record that it does not \
+            self.report(Diagnostic::error("E0330", param.span, message).help(
+                "a guard cannot ask what the caller remembers of a record that it does not \
                      know yet; it may be handed out",
-                ),
-            );
+            ));
         }
     }
 }

@@ -109,7 +109,9 @@ fn params(unit: &Unit<'_>) -> Vec<String> {
                 format!(" = {}", crate::spell::constant(unit.design, value))
             });
             let chosen = param.chosen_text(unit.design, unit.operation);
-            if let (Some(chosen), Some(_)) = (&chosen, param.generated.as_ref().and_then(|it| it.next())) {
+            if let (Some(chosen), Some(_)) =
+                (&chosen, param.generated.as_ref().and_then(|it| it.next()))
+            {
                 return format!("{}: {chosen}", param.name);
             }
             let chosen = chosen.map(|it| format!(" = {it}")).unwrap_or_default();

@@ -101,7 +101,7 @@ pub fn realize(design: &Design, engine: Engine) -> Realization {
             Engine::Etcd => etcd::misfits(&form),
             Engine::Embedded | Engine::Postgres => Vec::new(),
         });
-        let (scans, reads, commit) = match engine {
+        let (mut scans, reads, commit) = match engine {
             Engine::Embedded => {
                 (embedded::scans(&form), embedded::reads(&form), embedded::commit(&form))
             }
@@ -113,6 +113,16 @@ pub fn realize(design: &Design, engine: Engine) -> Realization {
                 (dynamodb::scans(&form), dynamodb::reads(&form), dynamodb::commit(&form))
             }
         };
+        // the same on every engine: views lie beside the runtime, and each candidate is a commit of its own
+        if let Some((param, next)) = unit.operation.takes() {
+            let from = next.text(design, unit.operation);
+            let text = format!(
+                "{{{}.key}} is the next row of {from}, which the server has in memory; another one \
+                 if the guard refuses it, up to 64",
+                param.name
+            );
+            scans.insert(0, Line::always(text));
+        }
         operations.push(Realized { operation: unit.name(), scans, reads, commit, form });
     }
     let (layout, notes) = match engine {

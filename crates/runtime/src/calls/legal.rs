@@ -179,7 +179,9 @@ pub(crate) fn precondition(
     let operation = &schema.design.operations[asked.id.index()];
     let layout = schema.program.params(asked.id);
     let about = operation.params.iter().enumerate().find_map(|(at, param)| match param.ty {
-        Type::Ref(subject) if !param.new && param.generated.is_none() => Some((subject, layout.fields[at].offset as usize)),
+        Type::Ref(subject) if !param.new && param.generated.is_none() => {
+            Some((subject, layout.fields[at].offset as usize))
+        }
         _ => None,
     });
     let Some((subject, at)) = about else { return Err(CallError::Precondition) };

@@ -39,6 +39,7 @@ impl Runtime {
             match &begun {
                 Ok((ticket, Ok(reply))) if !reply.replayed => proposed.taken(ticket.cursor()),
                 Ok((_, Err(CallError::Refused(refused)))) if refused.of_taken => {
+                    self.counters.passed_over_one();
                     if taking.tried() < TRIED_MAX {
                         continue;
                     }

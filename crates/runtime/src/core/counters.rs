@@ -10,6 +10,7 @@ use design::model::{Design, OperationId};
 pub struct Counters {
     operations: Vec<Operation>,
     conflicts: AtomicU64,
+    passed_over: AtomicU64,
     forgotten: AtomicU64,
     moved_aside: AtomicU64,
     /// of each kind of worker, in the order of `Worker`
@@ -55,6 +56,7 @@ impl Counters {
         Counters {
             operations,
             conflicts: AtomicU64::new(0),
+            passed_over: AtomicU64::new(0),
             forgotten: AtomicU64::new(0),
             moved_aside: AtomicU64::new(0),
             trouble: Mutex::default(),
@@ -89,6 +91,15 @@ impl Counters {
     /// the store keeps its state in this process.
     pub fn conflicts(&self) -> u64 {
         self.conflicts.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn passed_over_one(&self) {
+        self.passed_over.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Records that were proposed to steps that take one, and that their guards refused.
+    pub fn passed_over(&self) -> u64 {
+        self.passed_over.load(Ordering::Relaxed)
     }
 
     pub(crate) fn forgot(&self, entries: usize) {
