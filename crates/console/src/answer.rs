@@ -242,7 +242,15 @@ pub fn done(service: &Service, call: &Call, told: &str, reply: &Reply) -> Html {
                 operation.memory.iter().find(|used| memory_name(service, operation, used) == *name);
             if let Some(used) = used {
                 html!(page, " data-actor=\"{}\"", design.actors[used.actor.index()].name);
-                if let Some(local) = used.of {
+                // a record that was taken has no field in the form
+                let taken = used.of.and_then(|local| {
+                    let param = operation.params.iter().find(|param| param.local == local)?;
+                    param.generated.as_ref()?.next()?;
+                    reply.result.get(&param.name)
+                });
+                if let Some(key) = taken {
+                    html!(page, " data-taken=\"{}\"", value::parts(key));
+                } else if let Some(local) = used.of {
                     html!(page, " data-of=\"p.{}\"", operation.locals[local.index()].name);
                 }
             }

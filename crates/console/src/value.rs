@@ -41,6 +41,12 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
+/// The parts of a key as fields of a form hold them, as a list in JSON.
+pub fn parts(key: &Value) -> String {
+    let parts = key.as_array().map_or(std::slice::from_ref(key), Vec::as_slice);
+    Value::from(parts.iter().map(plain).collect::<Vec<_>>()).to_string()
+}
+
 /// A key as one line.
 pub fn key_text(key: &[Value]) -> String {
     let parts: Vec<String> = key

@@ -21,6 +21,7 @@ mod several;
 mod slices;
 mod stateright_oracle;
 mod support;
+mod taking;
 mod tlc;
 mod used;
 mod verdicts;

@@ -61,8 +61,8 @@
   }
 
   // What the caller is to remember lives in this tab: sealed, by the record it is of.
-  const place = (form, { dataset: { of, actor, field } }) => {
-    const key = of ? all("[name]", form)
+  const place = (form, { dataset: { of, taken, actor, field } }) => {
+    const key = taken ? JSON.parse(taken) : of ? all("[name]", form)
       .filter(input => input.name === of || input.name.startsWith(of + "."))
       .map(input => input.value) : [];
     const who = form.elements.namedItem("as");

@@ -154,9 +154,16 @@ pub(crate) fn analyse(items: &[tree::Item], sources: Sources, mode: Reading) -> 
     compiler.actors(items);
     compiler.apart_actors(items);
     compiler.subjects(items);
-    compiler.view_heads(items);
+    // who takes from a view must know its rows; else what is missing is told where a step names it
+    let taking = taking::takes(items);
+    if taking {
+        compiler.view_heads(items);
+    }
     compiler.operation_heads(items);
     compiler.find_made_subjects(items);
+    if !taking {
+        compiler.view_heads(items);
+    }
     compiler.check_defines();
     compiler.visibility(items);
     compiler.operations(items);

@@ -169,6 +169,17 @@ impl Compiler {
     }
 }
 
+/// Does a parameter of a step say `any of`?
+pub(super) fn takes(items: &[tree::Item]) -> bool {
+    items.iter().any(|item| match &item.kind {
+        tree::ItemKind::Operation(written) => {
+            let mut types = written.params.iter().map(|param| &param.ty.kind);
+            types.any(|kind| matches!(kind, tree::TypeKind::AnyOf(..)))
+        }
+        _ => false,
+    })
+}
+
 fn is_taken(param: &Param) -> bool {
     param.generated.as_ref().is_some_and(|generated| generated.next().is_some())
 }

@@ -22,6 +22,7 @@ mod secrets;
 pub mod serving;
 mod streams;
 pub mod support;
+mod taking;
 mod tokens;
 mod traces;
 mod verdicts;
