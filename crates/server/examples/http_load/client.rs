@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 
 use crate::Settings;
 use crate::answers;
-use crate::requests::Requests;
+use crate::requests::{self, Requests};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -18,17 +18,24 @@ pub enum Kind {
     Batch,
     Socket,
     Restate,
+    /// puts jobs into a queue, as many as there are keys
+    Fill,
+    /// takes the next job of the queue and puts in a new one
+    Take,
 }
 
 /// Steps in one request of a batch, and messages at a time over a socket.
 pub const BATCH: usize = 64;
 pub const PIPELINE: usize = 16;
 
+/// A queue is filled by then.
+const FILL_S: f64 = 600.0;
+
 impl Kind {
     /// Steps that are answered together.
     pub fn width(self) -> usize {
         match self {
-            Kind::Bare | Kind::Http | Kind::Restate => 1,
+            Kind::Bare | Kind::Http | Kind::Restate | Kind::Fill | Kind::Take => 1,
             Kind::Batch => BATCH,
             Kind::Socket => PIPELINE,
         }
@@ -51,13 +58,19 @@ async fn measure(settings: &Settings, kind: Kind) -> std::io::Result<String> {
             answers::read_head(&mut stream, &mut Vec::new()).await?;
         }
         let requests = Requests::new(kind, settings.keys, at as u64 + 1);
-        clients.push(Client { stream, requests, kind, took: Vec::new(), answer: Vec::new() });
+        let rounds = match kind {
+            Kind::Fill => (settings.keys as usize).div_ceil(settings.clients),
+            _ => usize::MAX,
+        };
+        let (took, answer) = (Vec::new(), Vec::new());
+        clients.push(Client { stream, requests, kind, rounds, took, answer });
     }
     let ours = std::process::id();
     let begun = cpu_us(&settings.pids);
     let begun_here = cpu_us(&[ours]);
     let started = Instant::now();
-    let end = started + Duration::from_secs_f64(settings.seconds);
+    let seconds = if kind == Kind::Fill { FILL_S } else { settings.seconds };
+    let end = started + Duration::from_secs_f64(seconds);
     let tasks: Vec<_> = clients.into_iter().map(|client| tokio::spawn(client.run(end))).collect();
     let mut took = Vec::new();
     for task in tasks {
@@ -84,6 +97,8 @@ struct Client {
     stream: TcpStream,
     requests: Requests,
     kind: Kind,
+    /// the most that are made
+    rounds: usize,
     /// how long each round took, in microseconds
     took: Vec<u32>,
     answer: Vec<u8>,
@@ -92,8 +107,12 @@ struct Client {
 impl Client {
     async fn run(mut self, end: Instant) -> std::io::Result<Vec<u32>> {
         let mut now = Instant::now();
-        while now < end {
+        while now < end && self.took.len() < self.rounds {
             let started = now;
+            if self.kind == Kind::Take {
+                self.stream.write_all(requests::CLAIM).await?;
+                answers::read(&mut self.stream, &mut self.answer).await?;
+            }
             self.stream.write_all(self.requests.next()).await?;
             match self.kind {
                 Kind::Socket => {

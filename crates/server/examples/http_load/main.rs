@@ -1,12 +1,13 @@
 //! Servers to be measured, and the clients that measure them.
 //!
-//! `http_load echo|serve --port P [--folder F]` serves until it is killed. `http_load
-//! http|batch|socket|bare|restate --port P --pid P… [--clients N] [--keys N] [--seconds S]` prints one line
+//! `http_load echo|serve|queue --port P [--folder F]` serves until it is killed. `http_load
+//! http|batch|socket|bare|restate|fill|take --port P --pid P… [--clients N] [--keys N] [--seconds S]` prints one line
 //! of JSON.
 //!
 //! `echo` is bare axum that gives back the body; `serve` is a design on the embedded store. `bare` are
 //! requests to the first, `http`, `batch` and `socket` steps of the second: one a request, 64 a request, and
-//! 16 at a time over a WebSocket. `restate` calls a virtual object of the same kind.
+//! 16 at a time over a WebSocket. `restate` calls a virtual object of the same kind. `queue` is a queue of
+//! jobs: `fill` puts as many in as there are keys; `take` takes the next one and puts a new one in.
 
 mod answers;
 mod client;
@@ -15,7 +16,7 @@ mod servers;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: http_load echo|serve|bare|http|batch|socket|restate --port P [--pid P]… [--clients N] \
+const USAGE: &str = "usage: http_load echo|serve|queue|bare|http|batch|socket|restate|fill|take --port P [--pid P]… [--clients N] \
                      [--keys N] [--seconds S] [--folder F]";
 
 #[derive(Clone)]
@@ -70,12 +71,15 @@ fn run(arguments: &[String]) -> Result<String, String> {
     }
     match kind.as_str() {
         "echo" => servers::echo(&settings),
-        "serve" => servers::serve(&settings),
+        "serve" => servers::registers(&settings),
+        "queue" => servers::queue(&settings),
         "bare" => client::run(&settings, client::Kind::Bare),
         "http" => client::run(&settings, client::Kind::Http),
         "batch" => client::run(&settings, client::Kind::Batch),
         "socket" => client::run(&settings, client::Kind::Socket),
         "restate" => client::run(&settings, client::Kind::Restate),
+        "fill" => client::run(&settings, client::Kind::Fill),
+        "take" => client::run(&settings, client::Kind::Take),
         _ => Err(USAGE.into()),
     }
 }

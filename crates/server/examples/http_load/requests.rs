@@ -8,6 +8,10 @@ const LIMIT: i64 = 1_000_000_000;
 const PLACES: usize = 9;
 const HOLE: &str = "#########";
 
+/// Takes the next job of the queue.
+pub const CLAIM: &[u8] = b"POST /v1/work/worker/claim HTTP/1.1\r\nhost: localhost\r\n\
+content-type: application/json\r\ncontent-length: 16\r\n\r\n{\"queue\":\"mail\"}";
+
 pub struct Requests {
     bytes: Vec<u8>,
     /// where keys stand
@@ -15,27 +19,46 @@ pub struct Requests {
     /// what a short key is filled up with
     filler: u8,
     keys: u64,
-    chance: Chance,
+    next: Next,
+}
+
+/// The keys that stand in the requests.
+enum Next {
+    Chance(Chance),
+    /// one after the other: each is new
+    New(u64),
 }
 
 impl Requests {
     pub fn new(kind: Kind, keys: u64, seed: u64) -> Requests {
-        let bytes = template(kind);
+        let bytes = template(kind, seed);
         let holes = bytes
             .windows(PLACES)
             .enumerate()
             .filter(|(_, part)| *part == HOLE.as_bytes())
             .map(|(at, _)| at)
             .collect();
-        let filler = if kind == Kind::Restate { b'0' } else { b' ' };
-        let chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        Requests { bytes, holes, filler, keys, chance }
+        let filler = match kind {
+            Kind::Restate | Kind::Fill | Kind::Take => b'0',
+            _ => b' ',
+        };
+        let next = match kind {
+            Kind::Fill | Kind::Take => Next::New(0),
+            _ => Next::Chance(Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)),
+        };
+        Requests { bytes, holes, filler, keys, next }
     }
 
-    /// The next one, with keys by chance.
+    /// The next one, with other keys.
     pub fn next(&mut self) -> &[u8] {
         for hole in &self.holes {
-            let mut key = self.chance.next() % self.keys;
+            let mut key = match &mut self.next {
+                Next::Chance(chance) => chance.next() % self.keys,
+                Next::New(number) => {
+                    *number += 1;
+                    *number
+                }
+            };
             let place = &mut self.bytes[*hole..*hole + PLACES];
             place.fill(self.filler);
             for digit in place.iter_mut().rev() {
@@ -50,7 +73,7 @@ impl Requests {
     }
 }
 
-fn template(kind: Kind) -> Vec<u8> {
+fn template(kind: Kind, client: u64) -> Vec<u8> {
     let step = format!("{{\"register\":{HOLE},\"limit\":{LIMIT},\"value\":\"{VALUE}\"}}");
     match kind {
         Kind::Bare => request("/", &step),
@@ -64,6 +87,12 @@ fn template(kind: Kind) -> Vec<u8> {
                 format!("{{\"actor\":\"writer\",\"operation\":\"write\",\"params\":{step}}}");
             let steps = vec![step; BATCH].join(",");
             request("/v1/registers/batch", &format!("{{\"steps\":[{steps}]}}"))
+        }
+        Kind::Fill | Kind::Take => {
+            // a job has a name that no other process and no other client gives
+            let process = std::process::id();
+            let job = format!("{{\"job\":\"{process}-{client}-{HOLE}\",\"queue\":\"mail\"}}");
+            request("/v1/work/client/ask", &job)
         }
         Kind::Socket => (0..PIPELINE).flat_map(|id| message(id, &step)).collect(),
     }

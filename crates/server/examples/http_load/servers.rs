@@ -25,6 +25,31 @@ step writer[write(register: Register, limit: int, value: text) { below: Register
 }
 ";
 
+/// Workers take the next job of a queue.
+const WORK: &str = "
+design Work
+actor client
+actor worker
+subject Job(job: text) {
+    truth JobState {
+        queue: text = \"\",
+        status: NONE | WAITS | HELD = NONE,
+        by: actor?,
+        asked_at: time?,
+    }
+}
+view Runnable(queue: text) = list Job where status = WAITS order by asked_at
+step client[ask(job: Job, queue: text) { unasked: JobState.status = NONE }] {
+    JobState.status := WAITS
+    JobState.queue := queue
+    JobState.asked_at := now
+}
+step worker[claim(queue: text, job: any of Runnable(queue)) { waits: JobState.status = WAITS }] {
+    JobState.status := HELD
+    JobState.by := me
+}
+";
+
 fn address(settings: &Settings) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], settings.port))
 }
@@ -44,14 +69,23 @@ pub fn echo(settings: &Settings) -> Result<String, String> {
     Ok(String::new())
 }
 
-/// The design on the embedded store.
-pub fn serve(settings: &Settings) -> Result<String, String> {
-    let compiled = design::compile("registers", DESIGN, &design::NoCatalog);
+/// Registers on the embedded store.
+pub fn registers(settings: &Settings) -> Result<String, String> {
+    serve(settings, "registers", DESIGN)
+}
+
+/// A queue of jobs on the embedded store.
+pub fn queue(settings: &Settings) -> Result<String, String> {
+    serve(settings, "work", WORK)
+}
+
+fn serve(settings: &Settings, name: &str, text: &str) -> Result<String, String> {
+    let compiled = design::compile(name, text, &design::NoCatalog);
     let design = compiled.design.ok_or_else(|| format!("{:?}", compiled.diagnostics))?;
     let store = Embedded::open(&settings.folder, Options::default()).map_err(|e| e.to_string())?;
     let runtime = Runtime::open(design, Arc::new(store), Habits::default());
     let runtime = runtime.map_err(|e| e.to_string())?;
-    let service = Service::new("registers", DESIGN, Arc::new(runtime));
+    let service = Service::new(name, text, Arc::new(runtime));
     let config = Config { listen: address(settings), ..Config::default() };
     let running = server::start(config, vec![service]).map_err(|e| e.to_string())?;
     running.until_signal();

@@ -30,6 +30,7 @@ step worker[claim(queue: text, job: any of Runnable(queue)) { waits: JobState.st
 step worker[finish(job: Job) { current: JobState.epoch = my_epoch }] { JobState.status := DONE }
 
 invariant asked: all j in Job: j.status = DONE implies j.epoch > 0
+
 check { job: 1  nr: {1}  client: 1  worker: 2  queue: 1  JobState.epoch: 0..2 }
 "#;
 

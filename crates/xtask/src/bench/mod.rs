@@ -7,6 +7,7 @@ mod explain;
 mod growth;
 mod language;
 mod measure;
+mod next;
 mod runtime;
 mod scratch;
 mod serve;
@@ -50,6 +51,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "due",
         about: "a million pending due times, and a burst of many in one second",
         run: due::run,
+    },
+    Benchmark {
+        name: "next",
+        about: "workers that take the next job of one queue, beside PostgreSQL with `skip locked`",
+        run: next::run,
     },
     Benchmark {
         name: "growth",

@@ -4,7 +4,7 @@
 mod etcd;
 pub mod figures;
 pub mod ours;
-mod postgres;
+pub mod postgres;
 pub mod redis;
 pub mod report;
 pub mod server;
@@ -80,7 +80,8 @@ fn systems(load: &Path, folder: &Scratch, servers: bool) -> Result<Vec<Box<dyn S
     ];
     if servers {
         systems.push(Box::new(redis::Redis::start(&folder.0)?));
-        systems.push(Box::new(postgres::Postgres::start(&folder.0, KEYS[0].0)?));
+        systems
+            .push(Box::new(postgres::Postgres::start(&folder.0, postgres::registers(KEYS[0].0))?));
         systems.push(Box::new(etcd::Etcd::start(&folder.0, load)?));
     }
     Ok(systems)

@@ -1,5 +1,4 @@
-//! PostgreSQL 15: the transition as one prepared statement, synchronous commit on. Its own
-//! `pgbench` is the client.
+//! PostgreSQL 15, synchronous commit on, every statement prepared. Its own `pgbench` is the client.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,14 +13,42 @@ const PACKAGE: &str = "postgresql-15";
 /// Clients connect in this time; nothing is measured before.
 const CONNECT_S: f64 = 1.5;
 
+/// What is asked of it.
+pub struct Work {
+    /// the statements that make the tables
+    pub create: String,
+    /// what a client does again and again
+    pub script: fn(&Load) -> String,
+}
+
+/// A register takes a new value if its version is below a limit.
+pub fn registers(rows: u64) -> Work {
+    Work {
+        create: format!(
+            "create table register (id int primary key, version int not null, value text not null);
+             insert into register select n, 0, '' from generate_series(0, {rows} - 1) n;"
+        ),
+        script: |load| {
+            format!(
+                "\\set id random(0, {} - 1)\n\
+                 update register set version = version + 1, \
+                 value = 'sixty-four bytes of payload, written again with every transition..' \
+                 where id = :id and version < 1000000000;\n",
+                load.keys
+            )
+        },
+    }
+}
+
 pub struct Postgres {
     server: Server,
     client: PathBuf,
     folder: PathBuf,
+    script: fn(&Load) -> String,
 }
 
 impl Postgres {
-    pub fn start(folder: &Path, rows: u64) -> Result<Self, String> {
+    pub fn start(folder: &Path, work: Work) -> Result<Self, String> {
         let port = free_port()?;
         let folder = folder.join("postgres");
         std::fs::create_dir_all(&folder).map_err(|e| format!("no folder for PostgreSQL: {e}"))?;
@@ -52,24 +79,15 @@ impl Postgres {
         let mut create = Command::new(program("psql", Some(FOLDER), "postgresql-client-15")?);
         create.args(["--host", "127.0.0.1", "--port", &port.to_string(), "--username", "bench"]);
         create.args(["--quiet", "--dbname", "postgres", "--command"]);
-        create.arg(format!(
-            "create table register (id int primary key, version int not null, value text not null);
-             insert into register select n, 0, '' from generate_series(0, {rows} - 1) n;"
-        ));
+        create.arg(work.create);
         cargo::output(&mut create)?;
-        Ok(Self { server, client, folder })
+        Ok(Self { server, client, folder, script: work.script })
     }
 
     fn script(&self, load: &Load) -> Result<PathBuf, String> {
-        let path = self.folder.join("transition.sql");
-        let text = format!(
-            "\\set id random(0, {} - 1)\n\
-             update register set version = version + 1, \
-             value = 'sixty-four bytes of payload, written again with every transition..' \
-             where id = :id and version < 1000000000;\n",
-            load.keys
-        );
-        std::fs::write(&path, text).map_err(|e| format!("cannot write the script: {e}"))?;
+        let path = self.folder.join("script.sql");
+        std::fs::write(&path, (self.script)(load))
+            .map_err(|e| format!("cannot write the script: {e}"))?;
         Ok(path)
     }
 }

@@ -1,6 +1,6 @@
 //! `cargo xtask bench serve`: steps over HTTP, durable, beside a bare echo, Redis, Valkey and Restate.
 
-mod ours;
+pub mod ours;
 mod report;
 mod restate;
 mod valkey;

@@ -29,6 +29,11 @@ impl Ours {
         let server = Server::start(&mut command, port)?;
         Ok(Self { server, program: program.to_path_buf(), client, name })
     }
+
+    /// Lets clients of another kind do something before anything is measured.
+    pub fn prepare(&self, client: &str, load: &Load) -> Result<(), String> {
+        clients(&self.program, client, load, self.server.port, &[]).map(drop)
+    }
 }
 
 impl System for Ours {
