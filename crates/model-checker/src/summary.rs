@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use design::model::{ActorId, Const, Fault, OperationId, StateKind, Type, Values};
+use design::model::{ActorId, Const, Design, Fault, OperationId, Range, StateKind, Type, Values};
 
 use crate::WorldSummary;
 use crate::machine::{Beyond, Machine, is_implied};
+use crate::world::flow::PlaceOf;
 use crate::world::plan::SlotName;
 use crate::world::sizes::{list_room, setting};
 use crate::world::slots::Codec;
@@ -110,12 +111,14 @@ pub(crate) fn summary(
     summary.symmetry = machine.symmetry_notes.clone();
     for (number, sort) in machine.universe.sorts.list.iter().enumerate() {
         let held_in_truth = sort.places.iter().filter_map(|place| match place {
-            crate::world::flow::PlaceOf::Attr(subject, attr) => {
-                Some(machine.attribute_name(*subject, *attr))
-            }
+            PlaceOf::Attr(subject, attr) => Some(machine.attribute_name(*subject, *attr)),
             _ => None,
         });
         let names: Vec<String> = held_in_truth.collect();
+        let range = |low: &i64, high: &i64| {
+            let ty = sort.places.iter().find_map(|place| type_of(design, place));
+            Range { low: *low, high: *high }.text(ty.unwrap_or(&Type::Int))
+        };
         match &sort.domain {
             SortDomain::Ranked { global } => summary.normalised.push(format!(
                 "{} kept by rank{}",
@@ -124,18 +127,20 @@ pub(crate) fn summary(
             )),
             SortDomain::Bounded { low, high } if machine.carried.contains(&number) => {
                 summary.normalised.push(format!(
-                    "{} has the bound {low}..{high}: messages carry it",
-                    names.join(", ")
+                    "{} has the bound {}: messages carry it",
+                    names.join(", "),
+                    range(low, high)
                 ));
             }
             SortDomain::Bounded { low, high } if barred.contains(&number) => {
                 summary.normalised.push(format!(
-                    "{} fell back to the bound {low}..{high}: one that was not the largest advanced",
-                    names.join(", ")
+                    "{} fell back to the bound {}: one that was not the largest advanced",
+                    names.join(", "),
+                    range(low, high)
                 ));
             }
             SortDomain::Bounded { low, high } => {
-                summary.bounds.push(format!("{}: {low}..{high}", names.join(", ")));
+                summary.bounds.push(format!("{}: {}", names.join(", "), range(low, high)));
             }
             _ => {}
         }
@@ -240,7 +245,8 @@ fn bound_of_message(machine: &Machine, step: OperationId) -> String {
         let sort = machine.universe.sorts.local(step, param.local)?;
         match &machine.universe.sorts.list[sort].domain {
             SortDomain::Bounded { low, high } => {
-                Some(format!("{}.{}: {low}..{high}", held.name, param.name))
+                let range = Range { low: *low, high: *high }.text(&param.ty);
+                Some(format!("{}.{}: {range}", held.name, param.name))
             }
             _ => None,
         }
@@ -249,6 +255,15 @@ fn bound_of_message(machine: &Machine, step: OperationId) -> String {
     match bounds.is_empty() {
         true => format!("what messages to {} carry", held.name),
         false => bounds.join(", "),
+    }
+}
+
+fn type_of<'d>(design: &'d Design, place: &PlaceOf) -> Option<&'d Type> {
+    match place {
+        PlaceOf::Attr(subject, attr) => {
+            Some(&design.subjects[subject.index()].attributes[attr.index()].ty)
+        }
+        _ => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Other worlds for the same design: each of its numbers one larger, or one smaller.
 
-use design::model::{Design, Fault, StateKind, Type, Values, visit};
+use design::model::{Design, Fault, Range, StateKind, Type, Values, visit};
 
 use crate::world::sizes::setting;
 use crate::{Options, Progress, Report, Stop, Verdict, WorldError, check};
@@ -241,14 +241,15 @@ fn changed(design: &Design, number: &Number, by: i64) -> Option<(String, Design)
         }
         Number::Bound(at) => {
             let bound = &mut world.bounds[*at];
-            bound.high += by;
+            let subject = &design.subjects[bound.subject.index()];
+            let attribute = &subject.attributes[bound.attr.index()];
+            bound.high += by * one(&attribute.ty);
             if bound.high < bound.low {
                 return None;
             }
-            let subject = &design.subjects[bound.subject.index()];
-            let attribute = &subject.attributes[bound.attr.index()];
             let state = &subject.states[attribute.state.index()].name;
-            let line = format!("{state}.{}: {}..{}", attribute.name, bound.low, bound.high);
+            let range = Range { low: bound.low, high: bound.high }.text(&attribute.ty);
+            let line = format!("{state}.{}: {range}", attribute.name);
             Some((line, other))
         }
         Number::Setting(name, otherwise) => {
@@ -266,6 +267,14 @@ fn changed(design: &Design, number: &Number, by: i64) -> Option<(String, Design)
             held.budget = Some(u32::try_from(budget).ok()?);
             Some((format!("{} {budget}", held.fault.name()), other))
         }
+    }
+}
+
+/// What a number is raised by: a `decimal` counts in millionths, and the next of those is hardly larger.
+fn one(ty: &Type) -> i64 {
+    match ty.required() {
+        Type::Decimal => 1_000_000,
+        _ => 1,
     }
 }
 

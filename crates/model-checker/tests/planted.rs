@@ -50,6 +50,8 @@ const PLANTED: &[(&str, &[Shows])] = &[
     ),
     ("rounded_fee", &[Holds]),
     ("rounded_twice", &[Breaks("nothing_lost", 1)]),
+    ("split_in_three", &[Holds]),
+    ("thirds_lose_a_cent", &[Breaks("all_of_it", 4)]),
     ("keyed_never_repeated", &[Holds, Vacuous("charged twice by a retry")]),
     ("stale_after_pause", &[Breaks("advances", 4)]),
     ("crash_forgets", &[Breaks("run_once", 3)]),

@@ -57,6 +57,29 @@ fn the_numbers_of_each_world_are_raised() {
     assert_eq!(of("two_hands: weaver: 2"), Some(&violated));
 }
 
+/// A decimal counts in millionths: one larger means one whole, and bounds are told as they are written.
+#[test]
+fn the_bound_of_a_decimal_is_raised_by_one() {
+    let text = "design Till
+actor clerk
+subject Till(till: text) { truth TillState { held: decimal = 0 } }
+step clerk[pay(till: Till, sum: decimal)] { TillState.held += sum }
+invariant small: all t in Till: t.held < 3.2
+check { till: 1  clerk: 1  sum: {0.5}  TillState.held: 0..2.5 }
+";
+    let design = compiled(text);
+    let report = checked(&design);
+    assert!(
+        render::golden(&report).contains("TillState.held: 0..2.5"),
+        "{}",
+        render::golden(&report)
+    );
+    let all = larger(&design, &report, &options(), &mut |_| ());
+    let raised = all.iter().find(|one| one.world == "TillState.held: 0..3.5");
+    let violated = LargerOutcome::Violated { goal: "small".into(), steps: 7 };
+    assert_eq!(raised.map(|one| &one.outcome), Some(&violated), "{all:?}");
+}
+
 #[test]
 fn a_clause_that_one_world_needs_is_not_free() {
     let unnamed: String = LOOM

@@ -14,8 +14,8 @@ use crate::suggest;
 /// How often `define`s may be put in place within one expression.
 const MAX_EXPANSIONS: u32 = 2_000;
 
-const FUNCTIONS: [&str; 8] =
-    ["min", "max", "size", "stored", "slice", "hash", "verified", "included"];
+const FUNCTIONS: [&str; 9] =
+    ["min", "max", "size", "split", "stored", "slice", "hash", "verified", "included"];
 
 impl Compiler {
     pub(super) fn call(
@@ -74,6 +74,7 @@ impl Compiler {
                     }
                 }
             }
+            "split" => self.split(frame, function, args, span),
             "slice" => self.slice(frame, function, args, span),
             "hash" => self.hash(frame, function, args, span),
             "verified" => self.verified(frame, function, args, span),
@@ -116,7 +117,7 @@ impl Compiler {
         problem = match suggest::did_you_mean(&function.text, words.iter().map(String::as_str)) {
             Some(hint) => problem.help(hint),
             None => problem.help(
-                "there are `min`, `max`, `size`, `stored`, `slice`, `hash`, `verified`, \
+                "there are `min`, `max`, `size`, `split`, `stored`, `slice`, `hash`, `verified`, \
                  `included`, `count`, `sum`, and what you `define`",
             ),
         };
@@ -136,6 +137,7 @@ impl Compiler {
                     "size" => "size(StageState.dependencies)",
                     "stored" => "stored(UploadState.content)",
                     "verified" => "verified(signature, by KeyState.public_key, over hash(order))",
+                    "split" => "split(total, 12, month, 2)",
                     "included" => "included(hash(entry), in LogState.root, by proof)",
                     _ => "slice(Changes, from, 100)",
                 };

@@ -1,4 +1,4 @@
-//! `round half_even to 2`: products and quotients of decimals, rounded once.
+//! `round half_even to 2`: products and quotients of decimals, rounded once. `split`: parts that lose nothing.
 
 use syntax::tree::{self, BinaryOp};
 use syntax::{Diagnostic, Span};
@@ -58,6 +58,47 @@ impl Compiler {
         Expr { kind, ty: Type::Decimal, span }
     }
 
+    /// `split(m, n, k, 2)`: the k-th of n parts of `m`, to 2 decimal places.
+    pub(super) fn split(
+        &mut self,
+        frame: &mut Frame,
+        function: &tree::Name,
+        args: &[tree::Expr],
+        span: Span,
+    ) -> Expr {
+        let Some([whole, count, place, digits]) = self.arity(function, args) else {
+            return error_expr(span);
+        };
+        let digits = self.places(digits, "split(total, 12, month, 2)");
+        let whole = self.of_type(frame, whole, &Type::Decimal);
+        let count = self.of_type(frame, count, &Type::Int);
+        let place = self.of_type(frame, place, &Type::Int);
+        let (Some(whole), Some(count), Some(place), Some(digits)) = (whole, count, place, digits)
+        else {
+            return error_expr(span);
+        };
+        if let ExprKind::Literal(Const::Int(parts)) = count.kind
+            && parts < 1
+        {
+            let message = format!("nothing is split into {parts} parts");
+            let problem = Diagnostic::error("E0322", count.span, message);
+            self.report(problem.help("there is one part at least"));
+            return error_expr(span);
+        }
+        let op = ArithmeticOp::Place;
+        let kind = ExprKind::Arithmetic { op, left: Box::new(count), right: Box::new(place) };
+        let right = Box::new(Expr { kind, ty: Type::Int, span });
+        let op = ArithmeticOp::Part { digits };
+        let kind = ExprKind::Arithmetic { op, left: Box::new(whole), right };
+        Expr { kind, ty: Type::Decimal, span }
+    }
+
+    /// A value of this type; where it may be null, the call is refused if it is.
+    fn of_type(&mut self, frame: &mut Frame, of: &tree::Expr, ty: &Type) -> Option<Expr> {
+        let value = self.expr(frame, of, Some(ty));
+        if value.ty.required() == ty { Some(value) } else { self.demand(value, ty) }
+    }
+
     fn rounding(&mut self, mode: &tree::Name, digits: &tree::Expr) -> Option<Rounding> {
         let known = RoundingMode::named(&mode.text);
         if known.is_none() {
@@ -69,6 +110,12 @@ impl Compiler {
                 None => problem.help("there are `half_even`, `half_up`, `down` and `up`"),
             });
         }
+        let places = self.places(digits, "round half_even to 2");
+        Some(Rounding { mode: known?, digits: places? })
+    }
+
+    /// How many decimal places are kept: 0 to 6, written out.
+    fn places(&mut self, digits: &tree::Expr, example: &str) -> Option<u8> {
         let places = match &digits.kind {
             tree::ExprKind::Int(text) => text.parse::<u8>().ok().filter(|held| *held <= DIGITS_MAX),
             tree::ExprKind::Error => return None,
@@ -77,9 +124,9 @@ impl Compiler {
         if places.is_none() {
             self.report(
                 Diagnostic::error("E0322", digits.span, "a decimal has 0 to 6 decimal places")
-                    .help("write how many are kept: `round half_even to 2`"),
+                    .help(format!("write how many are kept: `{example}`")),
             );
         }
-        Some(Rounding { mode: known?, digits: places? })
+        places
     }
 }

@@ -228,6 +228,13 @@ pub enum ArithmeticOp {
     MultiplyRounded(Rounding),
     /// the exact quotient, rounded once
     DivideRounded(Rounding),
+    /// `split(left, n, k, digits)`: one of n nearly equal parts of a decimal, which are the whole together; `right` is a
+    /// `Place`
+    Part {
+        digits: u8,
+    },
+    /// the k-th (`right`) of n (`left`) in one number, as a `Part` takes it; refused unless 1 <= k <= n
+    Place,
 }
 
 /// `round half_even to 2`

@@ -22,6 +22,8 @@ pub(crate) fn compute(op: Arithmetic, left: Word, right: Word) -> Result<Word, F
         }
         Arithmetic::Rounded(how) if how.divide && right == 0 => return Err(Fault::DivisionByZero),
         Arithmetic::Rounded(how) => rounding::compute(how, left, right),
+        Arithmetic::Part { digits } => rounding::part(digits, left, right),
+        Arithmetic::Place => return rounding::place(left, right).ok_or(Fault::OutOfRange),
         Arithmetic::Divide => left.checked_div(right),
         Arithmetic::DivideDecimals => {
             Word::try_from(i128::from(left) * ONE / i128::from(right)).ok()

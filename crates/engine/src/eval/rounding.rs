@@ -28,6 +28,27 @@ pub(super) fn compute(how: Rounded, left: Word, right: Word) -> Option<Word> {
     Word::try_from(millionths).ok()
 }
 
+/// The k-th of n in one word; none: there is no such part.
+pub(super) fn place(count: Word, at: Word) -> Option<Word> {
+    let fits = 1 <= at && at <= count && count <= Word::from(i32::MAX);
+    fits.then_some(count << 32 | at)
+}
+
+/// One part of a decimal. Each has the same number of units, the first ones one more until the units are used up, and the
+/// first what is smaller than a unit. So all of them together are the whole. None: not a place.
+pub(super) fn part(digits: u8, whole: Word, place: Word) -> Option<Word> {
+    let (count, at) = (place >> 32, place & Word::from(u32::MAX));
+    if count < 1 {
+        return None;
+    }
+    let unit = 10_i64.pow(PLACES - u32::from(digits).min(PLACES));
+    let (units, rest) = (whole / unit, whole % unit);
+    let (each, over) = (units / count, units % count);
+    let one_more = if at <= over.abs() { over.signum() } else { 0 };
+    let smaller = if at == 1 { rest } else { 0 };
+    Some((each + one_more) * unit + smaller)
+}
+
 fn ten_to(power: u32) -> i128 {
     10_i128.pow(power)
 }
@@ -60,6 +81,39 @@ mod tests {
 
     fn how(divide: bool, sides: Sides, mode: RoundingMode, digits: u8) -> Rounded {
         Rounded { divide, sides, rounding: Rounding { mode, digits } }
+    }
+
+    /// Parts of any whole are the whole together, and differ by one unit at most, but for what is smaller than one.
+    #[test]
+    fn parts_are_the_whole_together() {
+        let part_of = |digits, whole, count, at| part(digits, whole, place(count, at)?);
+        let ten = [1, 2, 3].map(|at| part_of(2, 10_000_000, 3, at));
+        assert_eq!(ten, [3_340_000, 3_330_000, 3_330_000].map(Some));
+        let owed = [1, 2, 3].map(|at| part_of(2, -50_000, 3, at));
+        assert_eq!(owed, [-20_000, -20_000, -10_000].map(Some));
+        // 0.012345 to cents: the first has what is smaller than a cent
+        assert_eq!([1, 2].map(|at| part_of(2, 12_345, 2, at)), [12_345, 0].map(Some));
+        assert_eq!(part_of(2, 1_000_000, 3, 0), None);
+        assert_eq!(part_of(2, 1_000_000, 3, 4), None);
+        assert_eq!(part_of(2, 1_000_000, 0, 1), None);
+        let mut random = 7_u64;
+        let mut next = || {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 1) as Word >> (random >> 59)
+        };
+        for _ in 0..100_000 {
+            let (sign, size) = (if next() & 1 == 0 { 1 } else { -1 }, next());
+            let (whole, count, digits) = (sign * size, next() % 40 + 1, (next() % 7) as u8);
+            let parts: Vec<Word> =
+                (1..=count).map(|at| part_of(digits, whole, count, at).unwrap()).collect();
+            assert_eq!(parts.iter().sum::<Word>(), whole, "{whole} {count} {digits}");
+            let unit = 10_i64.pow(PLACES - u32::from(digits));
+            let rest = whole % unit;
+            let units: Vec<Word> = [&[parts[0] - rest], &parts[1..]].concat();
+            assert!(units.iter().all(|part| part % unit == 0));
+            let (most, least) = (units.iter().max().unwrap(), units.iter().min().unwrap());
+            assert!(most - least <= unit, "{whole} {count} {digits}");
+        }
     }
 
     /// In the order of `RoundingMode::ALL`: half_even, half_up, down, up.

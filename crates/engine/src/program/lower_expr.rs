@@ -150,6 +150,8 @@ impl Lower<'_> {
                         rounded(false, left, right, *rounding)
                     }
                     ArithmeticOp::DivideRounded(rounding) => rounded(true, left, right, *rounding),
+                    ArithmeticOp::Part { digits } => Arithmetic::Part { digits: *digits },
+                    ArithmeticOp::Place => Arithmetic::Place,
                 };
                 Node::Arithmetic { op, left: self.expr(left), right: self.expr(right) }
             }

@@ -226,6 +226,11 @@ pub(crate) enum Arithmetic {
     MultiplyDecimals,
     DivideDecimals,
     Rounded(Rounded),
+    /// of a decimal, in units of so many decimal places
+    Part {
+        digits: u8,
+    },
+    Place,
 }
 
 /// A product or a quotient of numbers of which one is a decimal, rounded once.

@@ -137,6 +137,15 @@ impl<'a> Scope<'a> {
             ExprKind::In { item, collection } => {
                 (4, format!("{} in {}", self.at(item, 5), self.at(collection, 5)))
             }
+            ExprKind::Arithmetic { op: ArithmeticOp::Part { digits }, left, right } => {
+                let place = match &right.kind {
+                    ExprKind::Arithmetic { left: count, right: at, .. } => {
+                        format!("{}, {}", self.text(count), self.text(at))
+                    }
+                    _ => self.text(right),
+                };
+                (WHOLE, format!("split({}, {place}, {digits})", self.text(left)))
+            }
             ExprKind::Arithmetic { op, left, right } => {
                 let (level, sign) = arithmetic(*op);
                 let one = ExprKind::Literal(Const::Int(1));
@@ -308,6 +317,8 @@ fn arithmetic(op: ArithmeticOp) -> (u8, &'static str) {
         ArithmeticOp::Subtract => (5, "-"),
         ArithmeticOp::Multiply | ArithmeticOp::MultiplyRounded(_) => (6, "*"),
         ArithmeticOp::Divide | ArithmeticOp::DivideRounded(_) => (6, "/"),
+        // always a part of `split`
+        ArithmeticOp::Part { .. } | ArithmeticOp::Place => (6, "of"),
     }
 }
 

@@ -404,6 +404,9 @@ impl<'w> Scope<'w> {
             // the numbers of TLC have 32 bits
             return Term::whole(self.world.refuse("a decimal that is rounded"));
         }
+        if matches!(op, ArithmeticOp::Part { .. } | ArithmeticOp::Place) {
+            return Term::whole(self.world.refuse("a decimal that is split"));
+        }
         let (one, other) = (self.term(left), self.term(right));
         // `now` is 0, so what is added to it is all there is
         if one.is("0") && op == ArithmeticOp::Add && matches!(left.kind, ExprKind::Now) {

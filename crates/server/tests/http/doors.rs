@@ -252,6 +252,71 @@ fn strangers_make_room_for_callers_and_callers_stay() {
     assert_eq!(add(&mut caller, 300), 200);
 }
 
+/// A socket that was let in is no stranger, though no step came over it yet.
+#[test]
+fn who_opened_a_socket_keeps_its_place() {
+    let mut config = config();
+    config.limits.connections_max = 3;
+    let guarded = guarded_within(config, vec![service("tickets", TICKETS)]);
+    let bearer = format!("Bearer {}", guarded.token("olga", "organizer"));
+    let mut sockets: Vec<Client> = (0..3).map(|_| guarded.client()).collect();
+    for socket in &mut sockets {
+        socket.upgrade_as("/v1/socket", &[("authorization", &bearer)]);
+    }
+    for _ in 0..3 {
+        assert!(guarded.client().is_closed(), "all who are here are callers");
+    }
+    for (at, socket) in sockets.iter_mut().enumerate() {
+        let params = json!({ "seat": format!("S{at}"), "section": "s" });
+        let step = json!({
+            "id": at, "design": "tickets", "actor": "organizer", "operation": "add_seat", "params": params,
+        });
+        socket.send_text(&step.to_string());
+        assert_eq!(socket.text_frame()["status"], 200);
+    }
+}
+
+/// What takes long is answered late, so who asks for it is known before.
+#[test]
+fn strangers_do_not_end_an_upload() {
+    let mut config = config();
+    config.limits.connections_max = 4;
+    let guarded = guarded_within(config, vec![service("gallery", GALLERY)]);
+    let operator = guarded.issue("olga", Roles::ALL).text;
+    let mut watch = guarded.client();
+    let mut transfers = || {
+        let told = get(&mut watch, &operator, "/metrics").text();
+        let line = told.lines().find(|line| line.starts_with("steadfast_transfers "));
+        line.and_then(|line| line.rsplit(' ').next()?.parse::<usize>().ok()).unwrap()
+    };
+    assert_eq!(transfers(), 0);
+    let content = "c".repeat(300_000);
+    let (first, rest) = content.split_at(100_000);
+    let mut upload = guarded.client();
+    upload.send(
+        format!(
+            "POST /v1/gallery/blobs HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {operator}\r\n\
+             content-type: application/octet-stream\r\ncontent-length: {}\r\n\r\n{first}",
+            content.len()
+        )
+        .as_bytes(),
+    );
+    while transfers() == 0 {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let strangers: Vec<Client> = (0..12)
+        .map(|_| {
+            let mut stranger = guarded.client();
+            assert_eq!(stranger.get("/healthz").status, 200);
+            stranger
+        })
+        .collect();
+    upload.send(rest.as_bytes());
+    let kept = upload.answer(false);
+    assert_eq!((kept.status, &kept.json()["bytes"]), (200, &json!(300_000)), "{kept:?}");
+    drop(strangers);
+}
+
 #[test]
 fn large_content_goes_through_a_piece_at_a_time() {
     let mut config = config();

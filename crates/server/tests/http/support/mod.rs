@@ -173,12 +173,18 @@ impl Client {
 
     /// A WebSocket from here on.
     pub fn upgrade(&mut self, path: &str) {
-        let headers = [
+        self.upgrade_as(path, &[]);
+    }
+
+    /// The same with headers of its own.
+    pub fn upgrade_as(&mut self, path: &str, own: &[(&str, &str)]) {
+        let mut headers = vec![
             ("connection", "upgrade"),
             ("upgrade", "websocket"),
             ("sec-websocket-version", "13"),
             ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
         ];
+        headers.extend(own);
         let answer = self.request("GET", path, &headers, "");
         assert_eq!(answer.status, 101, "{answer:?}");
     }
