@@ -44,6 +44,7 @@ mod taking;
 mod types;
 mod unknown;
 mod view;
+mod view_parts;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::tree::{self, ItemKind};

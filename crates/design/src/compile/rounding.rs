@@ -58,7 +58,7 @@ impl Compiler {
         Expr { kind, ty: Type::Decimal, span }
     }
 
-    fn rounding(&mut self, mode: &tree::Name, digits: &tree::Expr) -> Option<Rounding> {
+    pub(super) fn rounding(&mut self, mode: &tree::Name, digits: &tree::Expr) -> Option<Rounding> {
         let known = RoundingMode::named(&mode.text);
         if known.is_none() {
             let words = RoundingMode::ALL.map(|(_, name)| name);

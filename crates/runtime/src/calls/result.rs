@@ -138,10 +138,11 @@ fn entries(
 }
 
 impl Runtime {
-    /// Asks the views that the answer names.
+    /// Asks the views that the answer names. `me` is who reads, for views of the caller.
     pub(crate) fn answered_tree(
         &self,
         tree: Tree,
+        me: &str,
         viewer: Option<&Viewer>,
     ) -> Result<Value, CallError> {
         match tree {
@@ -149,11 +150,13 @@ impl Runtime {
             Tree::Record(fields) => {
                 let mut object = Map::new();
                 for (name, tree) in fields {
-                    object.insert(name, self.answered_tree(tree, viewer)?);
+                    object.insert(name, self.answered_tree(tree, me, viewer)?);
                 }
                 Ok(Value::Object(object))
             }
-            Tree::View(query) => self.view_as(&query, viewer),
+            Tree::View(query) => {
+                self.view_as(&ViewQuery { me: Some(me.to_string()), ..query }, viewer)
+            }
         }
     }
 }

@@ -297,18 +297,48 @@ fn view_get(service: &Service, view: &View) -> Value {
             let limit = json!({ "type": "integer", "minimum": 1, "maximum": 1000 });
             parameters.push(query("limit", false, limit));
             parameters.push(query("after", false, json!({ "type": "string" })));
-            properties["rows"] = json!({ "type": "array", "items": {
+            let mut row = json!({
                 "type": "object", "required": ["key", "truth"],
                 "properties": { "key": key(), "truth": { "type": "object" },
                                 "rank": { "type": "integer" } },
-            } });
+            });
+            if !view.with.is_empty() {
+                let shown = view.with.iter().map(|column| {
+                    (
+                        column.name.clone(),
+                        schema::or_null(schema::answered(design, &column.value.ty)),
+                    )
+                });
+                row["properties"]["with"] = json!({
+                    "type": "object",
+                    "description": "attributes of records that the row refers to; null where there is \
+                                    none, left out where the caller may not see them",
+                    "properties": shown.collect::<Map<String, Value>>(),
+                });
+            }
+            properties["rows"] = json!({ "type": "array", "items": row });
             properties["next"] = json!({ "type": ["string", "null"] });
             properties["total"] = json!({ "type": "integer" });
         }
         ViewForm::Count => properties["count"] = json!({ "type": "integer" }),
         ViewForm::Sum { .. } => properties["sum"] = json!({ "type": ["integer", "string"] }),
+        ViewForm::Extreme { greatest, ref value } => {
+            let name = if greatest { "max" } else { "min" };
+            properties[name] = schema::or_null(schema::answered(design, &value.ty));
+        }
+        ViewForm::Average { .. } => {
+            properties["avg"] =
+                schema::or_null(schema::answered(design, &design::model::Type::Decimal));
+        }
         _ => {}
     }
+    let summary = match &view.caller {
+        None => format!("the view `{}`", view.name),
+        Some(caller) => {
+            let of = &design.actors[caller.actor.index()].name;
+            format!("the view `{}`: rows of the caller, who is a `{of}`", view.name)
+        }
+    };
     let mut responses = answers(&WITHOUT_BODY);
     responses.insert(
         "200".into(),
@@ -322,7 +352,7 @@ fn view_get(service: &Service, view: &View) -> Value {
     json!({
         "tags": [service.name],
         "operationId": format!("{}_view_{}", service.name, view.name),
-        "summary": format!("the view `{}`", view.name),
+        "summary": summary,
         "parameters": parameters,
         "responses": responses,
     })

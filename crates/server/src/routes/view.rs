@@ -27,8 +27,11 @@ pub async fn get(
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Problem> {
     let place = app.enter()?;
-    let viewer = auth::caller(app, headers)?.viewer(service);
-    let asked = asked(view, query)?;
+    let caller = auth::caller(app, headers)?;
+    let viewer = caller.viewer(service);
+    let mut asked = asked(view, query)?;
+    // never from the address: nobody asks for the rows of another
+    asked.me = Some(caller.principal.clone());
     let wait_ms = app.limits().wait_ms_max;
     let patience = Duration::from_millis(wait_ms);
     let late = || {
