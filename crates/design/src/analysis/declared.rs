@@ -145,7 +145,7 @@ impl<'t> Walk<'t> {
         match &operation.body {
             OperationBody::Statements(block) => self.block(block),
             OperationBody::Effect(effect) => self.effect(effect, owner),
-            OperationBody::Read { result, memory } => {
+            OperationBody::Read { result, memory, .. } => {
                 self.expr(result);
                 self.block(memory);
             }

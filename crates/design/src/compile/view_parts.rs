@@ -9,7 +9,90 @@ use super::path::error_expr;
 use crate::model::visit::each;
 use crate::model::*;
 
+/// What a read that answers in pages takes besides its own parameters: where the page begins, and how many rows it
+/// has.
+pub(super) const PAGE_PARAMS: [&str; 2] = ["after", "limit"];
+/// Rows of one page.
+const PAGE_ROWS: Range = Range { low: 1, high: 1_000 };
+
 impl Compiler {
+    /// `= Mine() paged`: two more parameters, which need not be given.
+    pub(super) fn page_params(
+        &mut self,
+        span: Span,
+        params: &mut Vec<Param>,
+        locals: &mut Vec<Local>,
+    ) {
+        for name in PAGE_PARAMS {
+            if let Some(taken) = params.iter().find(|param| param.name == name) {
+                let taken = taken.span;
+                let message = format!("a read in pages has a parameter `{name}` of its own");
+                self.report(
+                    Diagnostic::error("E0454", taken, message)
+                        .also(span, "it comes with this")
+                        .help("call this one differently"),
+                );
+            }
+            let (of, range) = match name {
+                "limit" => (Type::Int, Some(PAGE_ROWS)),
+                _ => (Type::Text, None),
+            };
+            let (ty, local) = (Type::Optional(Box::new(of)), LocalId::of(locals.len()));
+            locals.push(Local { name: name.into(), ty: ty.clone() });
+            params.push(Param {
+                name: name.into(),
+                new: false,
+                ty,
+                range,
+                default: None,
+                generated: None,
+                local,
+                span,
+            });
+        }
+    }
+
+    /// Rows in an order come in pages, and nothing else does. The page is told to the view behind its own arguments.
+    pub(super) fn in_pages(&mut self, result: &mut Expr, page: [Expr; 2], span: Span) {
+        if result.ty == Type::Error {
+            return; // reported already
+        }
+        if let ExprKind::View { args, .. } = &mut result.kind {
+            args.extend(page);
+            return;
+        }
+        let message = "only a view comes in pages";
+        self.report(
+            Diagnostic::error("E0454", span, message).help("answer with a list: `= Mine() paged`"),
+        );
+    }
+
+    /// Once views are known: what is read in pages has rows.
+    pub(super) fn pages_have_rows(&mut self, items: &[tree::Item]) {
+        for item in items {
+            let tree::ItemKind::Operation(written) = &item.kind else { continue };
+            let tree::OperationBody::Read { paged: Some(paged), .. } = &written.body else {
+                continue;
+            };
+            let Some(id) = self.names.operations.get(&written.name.text) else { continue };
+            let OperationKind::Read { result } = &self.design.operations[id.index()].kind else {
+                continue;
+            };
+            let ExprKind::View { view, .. } = &result.kind else { continue };
+            let view = &self.design.views[view.index()];
+            if view.has_rows() {
+                continue;
+            }
+            let (message, declared) =
+                (format!("`{}` has no rows to page through", view.name), view.span);
+            self.report(
+                Diagnostic::error("E0454", *paged, message)
+                    .also(declared, "it is neither a `list` nor a `rank`")
+                    .help("leave `paged` out"),
+            );
+        }
+    }
+
     /// `price round half_even to 2`: the average of the prices, rounded once.
     pub(super) fn average(&mut self, frame: &mut Frame, written: &tree::Expr) -> ViewForm {
         let unrounded = Rounding { mode: RoundingMode::HalfEven, digits: 0 };
@@ -107,9 +190,9 @@ impl Compiler {
         filter: Option<Expr>,
         group: &mut Vec<(LocalId, Expr)>,
     ) -> Option<Expr> {
-        let spoilt = filter.as_ref().is_some_and(|filter| filter.ty == Type::Error);
+        // a mistake in the condition is reported there
+        let mut found = filter.as_ref().is_some_and(|filter| filter.ty == Type::Error);
         let mut rest = Vec::new();
-        let mut found = false;
         for part in filter.into_iter().flat_map(conjuncts) {
             match of_me(&part) {
                 Some(value) => {
@@ -117,12 +200,12 @@ impl Compiler {
                     group.push((me, value.clone()));
                 }
                 None => {
-                    self.no_caller(&part);
+                    found |= self.no_caller(&part);
                     rest.push(part);
                 }
             }
         }
-        if !found && !spoilt {
+        if !found {
             let message = format!("nothing says which rows are those of `{}`", of.text);
             self.report(
                 Diagnostic::error("E0452", of.span, message)
@@ -132,8 +215,8 @@ impl Compiler {
         all_of(rest)
     }
 
-    /// Rows are found by who owns them: anything else would be another view for each caller.
-    pub(super) fn no_caller(&mut self, value: &Expr) {
+    /// Rows are found by who owns them: anything else would be another view for each caller. True: it was reported.
+    pub(super) fn no_caller(&mut self, value: &Expr) -> bool {
         let mut met = None;
         each(value, &mut |part| {
             if matches!(part.kind, ExprKind::Me) {
@@ -146,6 +229,7 @@ impl Compiler {
                     .help("compare an attribute with it, joined by `and`: `where owner = me`"),
             );
         }
+        met.is_some()
     }
 
     /// A view of the caller is asked by whoever it is of.

@@ -19,6 +19,16 @@ pub fn of_view(design: &Design, view: &View) -> Derivation {
         defence: None,
         added: false,
     });
+    let own = view.caller.iter().flat_map(|caller| {
+        let picked = view.group.iter().filter(move |(local, _)| *local == caller.me);
+        picked.map(|(_, value)| Clause {
+            name: "of".into(),
+            text: format!("{} = me", scope.text(value)),
+            implicit: false,
+            defence: None,
+            added: false,
+        })
+    });
     let types = Types { design };
     let mut touches = sources(design, view);
     touches.push(Touch {
@@ -39,7 +49,7 @@ pub fn of_view(design: &Design, view: &View) -> Derivation {
         kind: Kind::View,
         actor: "projector".into(),
         params: view.params.iter().map(|p| format!("{}: {}", p.name, types.text(&p.ty))).collect(),
-        guard: filter.collect(),
+        guard: own.chain(filter).collect(),
         touches,
         shapes: vec![Shape::Overwrite],
         mechanism: Some(mechanism),

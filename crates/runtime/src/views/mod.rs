@@ -5,6 +5,7 @@
 
 mod answers;
 mod columns;
+mod cursor;
 mod group;
 mod proposals;
 mod query;

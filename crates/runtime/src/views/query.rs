@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::State;
 use super::answers;
+use super::cursor;
 use super::group::Group;
 use super::row::{key_in, put_group};
 use crate::calls::CallError;
@@ -77,11 +78,11 @@ impl Runtime {
         let mut answer = match &view.form {
             ViewForm::List { limit, .. } => {
                 let most = limit.map_or(PAGE, |limit| limit as usize);
-                self.page(&state, found, &looks, query, most)?
+                self.page(&state, found, &looks, (query, &group), most)?
             }
             ViewForm::Rank { top, .. } => {
                 let most = top.map_or(PAGE, |top| top as usize);
-                self.page(&state, found, &looks, query, most)?
+                self.page(&state, found, &looks, (query, &group), most)?
             }
             form => answers::answer(form, found, query.limit),
         };
@@ -155,7 +156,7 @@ impl Runtime {
         state: &State,
         found: &Group,
         looks: &Looks<'_>,
-        query: &ViewQuery,
+        (query, group): (&ViewQuery, &[u8]),
         most: usize,
     ) -> Result<Value, CallError> {
         let schema = &*self.schema;
@@ -167,8 +168,7 @@ impl Runtime {
         let mut start = 0;
         let mut limit = if ranked { limit.min(most) } else { limit };
         if let Some(after) = &query.after {
-            let after =
-                from_hex(after).ok_or_else(|| bad("/after", "this is no `next` of a page"))?;
+            let after = cursor::place(view, group, after).map_err(|wrong| bad("/after", wrong))?;
             start = found.sorted.position(&after);
             // the row itself may be gone; if it is there, it was shown
             if found.sorted.from(start).next() == Some(&after[..]) {
@@ -195,6 +195,10 @@ impl Runtime {
         let mut last = None;
         let mut more = false;
         for (at, sort) in found.sorted.from(start).enumerate() {
+            // behind the last row that the view has
+            if looks.whole && !ranked && view_limit(view).is_some() && start + at >= most {
+                break;
+            }
             let Some(mut shown) = self.shown(state, looks, sort)? else { continue };
             if rows.len() >= limit {
                 more = true;
@@ -207,7 +211,7 @@ impl Runtime {
             rows.push(shown);
             last = Some(sort);
         }
-        let next = last.filter(|_| more).map(to_hex);
+        let next = last.filter(|_| more).map(|sort| cursor::next(view, group, sort));
         let mut page = json!({ "rows": rows, "next": next });
         if looks.whole {
             page["total"] = json!(found.sorted.len());
@@ -278,15 +282,4 @@ fn view_limit(view: &View) -> Option<u32> {
         ViewForm::List { limit, .. } => limit,
         _ => None,
     }
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
 }

@@ -88,7 +88,7 @@ pub(super) fn of_row(design: &Design, view: &View, guard: Vec<Clause>, result: E
     }
 }
 
-fn order(view: &View) -> Vec<(&Expr, bool)> {
+pub(super) fn order(view: &View) -> Vec<(&Expr, bool)> {
     match &view.form {
         ViewForm::List { order, .. } => {
             order.iter().map(|key| (&key.value, key.descending)).collect()

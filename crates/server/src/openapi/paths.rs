@@ -32,7 +32,10 @@ pub fn add(service: &Service, paths: &mut Map<String, Value>, schemas: &mut Map<
     for view in &design.views {
         if !is_searched(view) {
             let path = format!("/v1/{name}/views/{}", view.name);
-            paths.insert(path, json!({ "get": view_get(service, view) }));
+            let whole = view_get(service, view);
+            paths
+                .insert(format!("{path}/live"), json!({ "get": view_live(service, view, &whole) }));
+            paths.insert(path, json!({ "get": whole }));
         }
     }
     paths.insert(format!("/v1/{name}/feed"), json!({ "get": feed_get(service) }));
@@ -306,7 +309,7 @@ fn view_get(service: &Service, view: &View) -> Value {
                 let shown = view.with.iter().map(|column| {
                     (
                         column.name.clone(),
-                        schema::or_null(schema::answered(design, &column.value.ty)),
+                        schema::or_null(schema::answered(design, column.value.ty.required())),
                     )
                 });
                 row["properties"]["with"] = json!({
@@ -324,7 +327,7 @@ fn view_get(service: &Service, view: &View) -> Value {
         ViewForm::Sum { .. } => properties["sum"] = json!({ "type": ["integer", "string"] }),
         ViewForm::Extreme { greatest, ref value } => {
             let name = if greatest { "max" } else { "min" };
-            properties[name] = schema::or_null(schema::answered(design, &value.ty));
+            properties[name] = schema::or_null(schema::answered(design, value.ty.required()));
         }
         ViewForm::Average { .. } => {
             properties["avg"] =
@@ -353,6 +356,33 @@ fn view_get(service: &Service, view: &View) -> Value {
         "tags": [service.name],
         "operationId": format!("{}_view_{}", service.name, view.name),
         "summary": summary,
+        "parameters": parameters,
+        "responses": responses,
+    })
+}
+
+/// The same parameters, except where a page begins.
+fn view_live(service: &Service, view: &View, whole: &Value) -> Value {
+    let mut parameters: Vec<Value> = whole["parameters"].as_array().cloned().unwrap_or_default();
+    parameters.retain(|param| param["name"] != "after");
+    parameters.push(json!({
+        "name": "Last-Event-ID", "in": "header", "schema": { "type": "string" },
+        "description": "what was told last: nothing earlier is told",
+    }));
+    let mut responses = answers(&WITHOUT_BODY);
+    responses.insert(
+        "200".into(),
+        json!({
+            "description": "server-sent events without end: first `snapshot`, whose `data` is the view; \
+                            then, of rows, `change` with the keys that are `gone` and the rows to `put` \
+                            `at` their places, and of anything else another `snapshot`; `id` is the revision",
+            "content": { "text/event-stream": { "schema": { "type": "string" } } },
+        }),
+    );
+    json!({
+        "tags": [service.name],
+        "operationId": format!("{}_live_{}", service.name, view.name),
+        "summary": format!("{}, as it is and as it changes", whole["summary"].as_str().unwrap_or_default()),
         "parameters": parameters,
         "responses": responses,
     })

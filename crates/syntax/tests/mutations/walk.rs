@@ -249,7 +249,7 @@ impl Walked {
                     self.block(&answer.body);
                 }
             }
-            OperationBody::Read { result, memory } => {
+            OperationBody::Read { result, memory, .. } => {
                 self.expr(result);
                 self.block(memory);
             }
