@@ -206,7 +206,7 @@ fn directory(seed: u64) -> PathBuf {
 
 #[test]
 fn following_building_anew_and_counting_by_hand_agree_through_kills() {
-    for seed in 1..=6_u64 {
+    for seed in 1..=4_u64 {
         let directory = directory(seed);
         let clock = Arc::new(ManualClock::new(START));
         let open = || {
@@ -218,14 +218,14 @@ fn following_building_anew_and_counting_by_hand_agree_through_kills() {
         let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut runtime = open();
         let (mut done, mut kills) = (0, 0);
-        for round in 0..300 {
+        for round in 0..240 {
             done += usize::from(runtime.call(&chance.step()).is_ok());
             clock.advance(chance.below(3_000) as i64);
             // views follow now and then, so that what they missed meanwhile varies
             if chance.below(3) == 0 {
                 runtime.follow_views().unwrap();
             }
-            if chance.below(30) == 0 {
+            if chance.below(15) == 0 {
                 // the last step is decided, and whether it is durable nobody has waited for
                 drop(runtime.begin(&chance.step()).map(|(ticket, _)| ticket));
                 drop(runtime);
@@ -239,7 +239,7 @@ fn following_building_anew_and_counting_by_hand_agree_through_kills() {
                 assert_eq!(followed, answers(&runtime), "seed {seed}, round {round}");
             }
         }
-        assert!(done > 80 && kills > 3, "seed {seed}: {done} steps, {kills} kills");
+        assert!(done > 60 && kills > 3, "seed {seed}: {done} steps, {kills} kills");
         drop(runtime);
         std::fs::remove_dir_all(&directory).unwrap();
     }
