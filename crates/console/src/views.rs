@@ -86,6 +86,7 @@ pub async fn one(visit: &Visit, service: &Service, name: &str) -> Result<Html, P
         params,
         limit: Some(100),
         after: sent(form, "after").map(str::to_string),
+        me: Some(visit.caller.principal.clone()),
         ..ViewQuery::default()
     };
     match look::view(visit, service, query).await {
@@ -109,11 +110,18 @@ fn show(
         answer["revision"].as_str().unwrap_or("none")
     );
     match &view.form {
-        ViewForm::Count | ViewForm::Sum { .. } => {
-            let (name, found) = match &view.form {
-                ViewForm::Count => ("count", &answer["count"]),
-                _ => ("sum", &answer["sum"]),
+        ViewForm::Count
+        | ViewForm::Sum { .. }
+        | ViewForm::Extreme { .. }
+        | ViewForm::Average { .. } => {
+            let name = match &view.form {
+                ViewForm::Count => "count",
+                ViewForm::Extreme { greatest: true, .. } => "max",
+                ViewForm::Extreme { .. } => "min",
+                ViewForm::Average { .. } => "avg",
+                _ => "sum",
             };
+            let found = &answer[name];
             html!(
                 page,
                 "<div class=\"card\"><dl class=\"figures\"><div><dt>{}</dt><dd>{}</dd></div></dl></div>",
@@ -169,6 +177,9 @@ fn rows(
     for attribute in &shown {
         html!(page, "<th>{}</th>", attribute.name);
     }
+    for column in &view.with {
+        html!(page, "<th>{}</th>", column.name);
+    }
     html!(page, "</tr></thead><tbody>");
     for row in rows {
         html!(page, "<tr>");
@@ -192,6 +203,14 @@ fn rows(
                     let found = fields.get(&attribute.name).unwrap_or(&Value::Null);
                     value::value(page, place, &attribute.ty, found);
                 }
+            }
+            html!(page, "</td>");
+        }
+        for column in &view.with {
+            html!(page, "<td data-name=\"{}\">", column.name);
+            match row["with"].get(&column.name) {
+                None => html!(page, "<span class=\"faint\">hidden</span>"),
+                Some(found) => value::value(page, place, &column.value.ty, found),
             }
             html!(page, "</td>");
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::model::visit::{each, each_statement, statement_exprs};
 use crate::model::{
     ActorId, AssignOp, AttrId, Design, Expr, ExprKind, Operation, OperationKind, StateId, Stmt,
-    StmtKind, SubjectId, Target, Type, View, ViewForm,
+    StmtKind, SubjectId, Target, Type, View,
 };
 
 /// What must be seen before something that is made of it may be.
@@ -50,9 +50,11 @@ impl Mentions {
             }
             // rows are shown whole
             ExprKind::View { view, .. } => {
-                let subject = design.views[view.index()].subject;
-                let states = design.subjects[subject.index()].states.len();
-                self.states.extend((0..states).map(|state| (subject, StateId::of(state))));
+                let view = &design.views[view.index()];
+                let states = design.subjects[view.subject.index()].states.len();
+                self.states.extend((0..states).map(|state| (view.subject, StateId::of(state))));
+                // and what they show of others
+                view.with.iter().for_each(|column| self.add(design, &column.value));
             }
             // whether it is there tells as much as how many there are
             ExprKind::Exists { base, cache: None } => self.counted.extend(subject_of(base)),
@@ -240,14 +242,11 @@ pub fn view(design: &Design, view: &View) -> Mentions {
     let mut found = Mentions::default();
     let grouped = view.group.iter().map(|(_, value)| value);
     view.filter.iter().chain(grouped).for_each(|value| found.add(design, value));
-    match &view.form {
-        ViewForm::Count | ViewForm::Near { .. } | ViewForm::Search { .. } => {}
-        ViewForm::Sum { value } => found.add(design, value),
-        ViewForm::List { order, .. } => order.iter().for_each(|key| found.add(design, &key.value)),
-        ViewForm::Rank { by, .. } => found.add(design, &by.value),
-        ViewForm::Window { value, by, .. } => {
-            value.iter().chain([by]).for_each(|value| found.add(design, value));
-        }
-    }
+    view.values().into_iter().for_each(|value| found.add(design, value));
     found
+}
+
+/// Of each column of a view: what it tells of the row and of the records that it leads to.
+pub fn columns(design: &Design, view: &View) -> Vec<Mentions> {
+    view.with.iter().map(|column| Mentions::of(design, &column.value)).collect()
 }

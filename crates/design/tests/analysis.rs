@@ -334,7 +334,7 @@ impl Names {
         }
         match &operation.body {
             OperationBody::Statements(block) => self.block(block),
-            OperationBody::Read { result, memory } => {
+            OperationBody::Read { result, memory, .. } => {
                 self.expr(result);
                 self.block(memory);
             }

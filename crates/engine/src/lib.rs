@@ -35,6 +35,7 @@ mod word;
 
 pub use command::{AnswerKind, Command};
 pub use due::{Due, due};
+pub use eval::average;
 pub use hash_part::HashPart;
 pub use holds::{Side, holds, leads_to};
 pub use layout::{Field, Layout, ParamsLayout, StateLayout, width_of};

@@ -157,8 +157,10 @@ fn mentions(expr: &Expr, is: &dyn Fn(&Expr) -> bool) -> bool {
 
 /// A view without parameters is one key for the whole design.
 fn views(design: &Design, found: &mut Vec<HotKey>) {
-    for view in design.views.iter().filter(|view| view.params.is_empty()) {
-        let counter = matches!(view.form, ViewForm::Count | ViewForm::Sum { .. });
+    let one_key = |view: &&View| view.params.is_empty() && view.caller.is_none();
+    for view in design.views.iter().filter(one_key) {
+        let counter =
+            matches!(view.form, ViewForm::Count | ViewForm::Sum { .. } | ViewForm::Average { .. });
         let subject = &design.subjects[view.subject.index()].name;
         found.push(HotKey {
             key: format!("view {}", view.name),

@@ -109,3 +109,53 @@ check { team: 1  member: 1  archive: 1  boss: 1  number: 0..1 }
     assert_eq!(realize(&wider, Engine::Embedded).misfits.len(), 0);
     assert!(realization(&realize(&wider, Engine::Etcd)).contains("**Does not fit:**"));
 }
+
+/// Views lie beside the runtime, so how a read gets at one is the same on every engine.
+#[test]
+fn a_read_of_a_view_says_where_its_rows_come_from() {
+    let text = r#"
+design Drive
+actor user
+subject File(file: text) { truth FileState { path: text = "" } }
+subject Share(share: text) { truth ShareState { file: File?, to: actor, weight: int = 0 } }
+step user[share(share: new Share, file: File, to: actor)] { ShareState := { file: file, to: to, weight: 1 } }
+view Mine of user = list Share where to = me and weight > 0 with file.path order by weight desc
+view Most(to: actor) = max weight of Share
+view Mean = avg weight round half_up to 1 of Share
+read user[mine] = Mine() paged
+read user[most(to: actor)] = Most(to)
+read user[mean] = Mean()
+"#;
+    let found = compiled(text);
+    for engine in Engine::ALL {
+        let all = realize(&found, engine).operations;
+        let said = |name: &str| {
+            let one = all.iter().find(|one| one.operation == name).unwrap();
+            one.scans.iter().map(|line| line.text.clone()).collect::<Vec<_>>()
+        };
+        let kept = "which the server has in memory and keeps from the feed";
+        assert_eq!(
+            said("user[mine]"),
+            [format!(
+                "Mine(me): the Share in the order of weight desc, key, {kept}; for each row file.path from the File there"
+            )]
+        );
+        assert_eq!(
+            said("user[most]"),
+            [format!(
+                "Most(to): the Share in the order of weight desc, key, of which the first, {kept}"
+            )]
+        );
+        assert_eq!(
+            said("user[mean]"),
+            [format!("Mean: the sum of weight and how many there are, {kept}")]
+        );
+    }
+    let sheet = explain::sheet(&found);
+    let mine = sheet.derived.iter().find(|derived| derived.name == "Mine").unwrap();
+    assert_eq!(
+        mine.text,
+        "sorted list of Share for each user, each for its own rows alone with file.path, looked up when a row is \
+         read, rebuilt from the feed"
+    );
+}

@@ -36,5 +36,8 @@ mod taking;
 mod text;
 mod torture;
 mod versions;
+mod view_forms;
+mod view_histories;
+mod view_pages;
 mod views;
 mod visibility;

@@ -15,6 +15,7 @@ mod feed_pages;
 mod idempotency;
 pub mod kinds;
 mod listen;
+mod live_rows;
 mod metrics;
 mod openapi;
 pub mod origin;

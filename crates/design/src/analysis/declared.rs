@@ -71,6 +71,7 @@ impl<'t> Walk<'t> {
                 self.params(&view.params, owner, item.span);
                 self.view_form(&view.form);
                 self.exprs(&view.filter);
+                view.with.iter().for_each(|shown| self.expr(shown));
             }
             ItemKind::Protocol(protocol) => {
                 self.define(Kind::Protocol, &protocol.name, None);
@@ -144,7 +145,7 @@ impl<'t> Walk<'t> {
         match &operation.body {
             OperationBody::Statements(block) => self.block(block),
             OperationBody::Effect(effect) => self.effect(effect, owner),
-            OperationBody::Read { result, memory } => {
+            OperationBody::Read { result, memory, .. } => {
                 self.expr(result);
                 self.block(memory);
             }
@@ -202,7 +203,9 @@ impl<'t> Walk<'t> {
 
     fn view_form(&mut self, form: &'t ViewForm) {
         match form {
-            ViewForm::Sum { value } => self.expr(value),
+            ViewForm::Sum { value }
+            | ViewForm::Extreme { value, .. }
+            | ViewForm::Average { value } => self.expr(value),
             ViewForm::List { order, .. } => order.iter().for_each(|key| self.expr(&key.value)),
             ViewForm::Rank { by, .. } => self.expr(&by.value),
             ViewForm::Window { value, by, .. } => {

@@ -410,6 +410,9 @@ impl Compiler {
                 None => return error_expr(span),
             }
         }
+        if frame.mode == Mode::Read && !self.is_own_view(frame, view, span) {
+            return error_expr(span);
+        }
         if frame.mode == Mode::Goal {
             return self.caught_up(frame, view, values, span);
         }

@@ -241,13 +241,18 @@ impl Compiler {
     }
 
     fn me(&mut self, frame: &Frame, span: Span) -> Expr {
-        let repair = frame.mode != Mode::Visible && frame.actor.is_none();
-        if repair {
-            self.report(
-                Diagnostic::error("E0504", span, "nobody calls here, so there is no `me`").help(
+        let nobody = frame.mode != Mode::Visible && frame.actor.is_none() && !frame.of_caller;
+        if nobody {
+            let help = match frame.mode {
+                Mode::View => "say whose rows they are: `view Mine of user = …`",
+                _ => {
                     "repairs, effects and goals act for the engine; compare with a stored \
-                     principal instead",
-                ),
+                     principal instead"
+                }
+            };
+            self.report(
+                Diagnostic::error("E0504", span, "nobody calls here, so there is no `me`")
+                    .help(help),
             );
             return error_expr(span);
         }

@@ -80,6 +80,8 @@ pub struct Frame {
     /// parameters that refer to a record: their states are seen by their bare names
     pub params: Vec<(LocalId, SubjectId)>,
     pub actor: Option<ActorId>,
+    /// a view of the caller: `me` is whoever asks
+    pub of_caller: bool,
     pub memory: Vec<MemoryUse>,
     pub uses_old: bool,
     pub in_old: bool,
@@ -104,6 +106,7 @@ impl Frame {
             scope: Vec::new(),
             params: Vec::new(),
             actor,
+            of_caller: false,
             memory: Vec::new(),
             uses_old: false,
             in_old: false,

@@ -44,6 +44,7 @@ mod taking;
 mod types;
 mod unknown;
 mod view;
+mod view_parts;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::tree::{self, ItemKind};
@@ -169,6 +170,7 @@ pub(crate) fn analyse(items: &[tree::Item], sources: Sources, mode: Reading) -> 
     compiler.operations(items);
     compiler.events_call_their_handlers(items);
     compiler.views(items);
+    compiler.pages_have_rows(items);
     compiler.takes_from_lists();
     compiler.earlier_versions(items);
     compiler.goals(items);

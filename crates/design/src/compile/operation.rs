@@ -5,6 +5,7 @@ use syntax::{Diagnostic, Span};
 
 use super::Compiler;
 use super::frame::{Frame, Mode};
+use super::view_parts::PAGE_PARAMS;
 use crate::model::*;
 use crate::suggest;
 
@@ -31,7 +32,10 @@ impl Compiler {
             let id = OperationId::of(self.design.operations.len());
             self.operation_names.push(written.name.span);
             self.names.operations.insert(written.name.text.clone(), id);
-            let (params, locals) = self.params(&written.params);
+            let (mut params, mut locals) = self.params(&written.params);
+            if let OperationBody::Read { paged: Some(paged), .. } = &written.body {
+                self.page_params(*paged, &mut params, &mut locals);
+            }
             if !matches!(written.kind, tree::OperationKind::Effect) {
                 self.digests_are_made_here(&params);
             }
@@ -220,7 +224,13 @@ impl Compiler {
         };
         let mut frame = Frame::new(Mode::Guard, caller);
         let params = known.params.clone();
-        frame.bind_params(&params);
+        let paged = matches!(written.body, OperationBody::Read { paged: Some(_), .. });
+        // where a page begins and ends is nobody's to ask: no name reaches that
+        let given = params.len() - if paged { PAGE_PARAMS.len() } else { 0 };
+        frame.bind_params(&params[..given]);
+        for param in &params[given..] {
+            frame.slot(&param.name, param.ty.clone());
+        }
         let guard = self.guard(&mut frame, &written.guard);
         self.no_implicit_name(id, &guard);
         let body = match &written.body {
@@ -233,9 +243,14 @@ impl Compiler {
                 self.design.operations[id.index()].kind = OperationKind::Effect(Box::new(effect));
                 Vec::new()
             }
-            OperationBody::Read { result, memory } => {
+            OperationBody::Read { result, paged, memory } => {
                 frame.mode = Mode::Read;
-                let result = self.expr(&mut frame, result, None);
+                let mut result = self.expr(&mut frame, result, None);
+                if let Some(paged) = paged {
+                    let (from, size) = (&params[given], &params[given + 1]);
+                    let page = [size, from].map(|it| frame.local(it.local, *paged));
+                    self.in_pages(&mut result, page, *paged);
+                }
                 if result.ty == Type::Null {
                     self.report(
                         Diagnostic::error(

@@ -176,9 +176,28 @@ impl Compiler {
         span: Span,
     ) -> Expr {
         let view = self.design.views[view.index()].clone();
+        if let Some(caller) = &view.caller {
+            let of = &self.design.actors[caller.actor.index()].name;
+            let message = format!("`{}` has rows of each `{of}`, and nobody asks here", view.name);
+            self.report(
+                Diagnostic::error("E0427", span, message)
+                    .also(view.span, "derived here")
+                    .help("say it over the records: `all x in S: …`"),
+            );
+            return error_expr(span);
+        }
         let value = match &view.form {
             ViewForm::Count => None,
             ViewForm::Sum { value } => Some(value.clone()),
+            ViewForm::Extreme { .. } | ViewForm::Average { .. } => {
+                let message = format!("`{}` may be of no row, and is no number then", view.name);
+                self.report(
+                    Diagnostic::error("E0427", span, message)
+                        .also(view.span, "derived here")
+                        .help("say it over the records: `all x in S: x.price <= 10`"),
+                );
+                return error_expr(span);
+            }
             ViewForm::List { .. }
             | ViewForm::Rank { .. }
             | ViewForm::Search { .. }

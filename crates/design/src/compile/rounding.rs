@@ -99,7 +99,7 @@ impl Compiler {
         if value.ty.required() == ty { Some(value) } else { self.demand(value, ty) }
     }
 
-    fn rounding(&mut self, mode: &tree::Name, digits: &tree::Expr) -> Option<Rounding> {
+    pub(super) fn rounding(&mut self, mode: &tree::Name, digits: &tree::Expr) -> Option<Rounding> {
         let known = RoundingMode::named(&mode.text);
         if known.is_none() {
             let words = RoundingMode::ALL.map(|(_, name)| name);

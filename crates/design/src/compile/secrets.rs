@@ -363,12 +363,8 @@ fn as_it_is(value: &Expr) -> bool {
 }
 
 fn view_exprs<'v>(view: &'v View, visit: &mut dyn FnMut(&'v Expr)) {
-    view.filter.iter().chain(view.group.iter().map(|(_, value)| value)).for_each(&mut *visit);
-    match &view.form {
-        ViewForm::Count | ViewForm::Near { .. } | ViewForm::Search { .. } => {}
-        ViewForm::Sum { value } => visit(value),
-        ViewForm::List { order, .. } => order.iter().for_each(|key| visit(&key.value)),
-        ViewForm::Rank { by, .. } => visit(&by.value),
-        ViewForm::Window { value, by, .. } => value.iter().chain([by]).for_each(visit),
-    }
+    let grouped = view.group.iter().map(|(_, value)| value);
+    let shown = view.with.iter().map(|column| &column.value);
+    let all = view.filter.iter().chain(grouped).chain(shown).chain(view.values());
+    all.for_each(visit);
 }

@@ -149,6 +149,17 @@ impl Compiler {
             );
             return;
         }
+        if let Some(caller) = &view.caller
+            && root(design, caller.actor) != root(design, operation.actor)
+        {
+            let of = &design.actors[caller.actor.index()].name;
+            let message = format!("`{}` has rows of each `{of}`", view.name);
+            self.report(
+                Diagnostic::error("E0453", param.span, message)
+                    .also(view.span, "derived here, for whoever asks")
+                    .help(format!("let a step of `{of}` take them")),
+            );
+        }
         let picks = |param: &&Param| !view.group.iter().any(|(local, _)| *local == param.local);
         if let Some(other) = view.params.iter().find(picks) {
             let message = format!("`{}` is not found by `{}`", view.name, other.name);
@@ -178,6 +189,14 @@ pub(super) fn takes(items: &[tree::Item]) -> bool {
         }
         _ => false,
     })
+}
+
+/// The first of those that continue each other.
+fn root(design: &Design, mut actor: ActorId) -> ActorId {
+    while let Some(base) = design.actors[actor.index()].continues {
+        actor = base;
+    }
+    actor
 }
 
 fn is_taken(param: &Param) -> bool {

@@ -34,6 +34,8 @@ impl Compiler {
                 }
             }
             let row = Local { name: "row".into(), ty: Type::Ref(subject) };
+            let mut locals: Vec<Local> = std::iter::once(row).chain(locals).collect();
+            let caller = written.of.as_ref().map(|of| self.caller(of, &mut locals));
             let id = ViewId::of(self.design.views.len());
             self.names.views.insert(written.name.text.clone(), id);
             self.design.views.push(View {
@@ -43,7 +45,9 @@ impl Compiler {
                 filter: None,
                 group: Vec::new(),
                 form: ViewForm::Count,
-                locals: std::iter::once(row).chain(locals).collect(),
+                with: Vec::new(),
+                caller,
+                locals,
                 span: written.name.span,
             });
         }
@@ -64,12 +68,13 @@ impl Compiler {
     }
 
     fn view(&mut self, id: ViewId, written: &tree::ViewItem) {
-        let (subject, params, locals) = {
+        let (subject, params, locals, caller) = {
             let view = &self.design.views[id.index()];
-            (view.subject, view.params.clone(), view.locals.clone())
+            (view.subject, view.params.clone(), view.locals.clone(), view.caller.clone())
         };
         let mut frame = Frame::new(Mode::View, None);
         frame.locals = locals;
+        frame.of_caller = caller.is_some();
         for param in &params {
             frame.scope.push(Entry::Local { name: param.name.clone(), id: param.local });
             frame.declared.push((param.local, param.span));
@@ -78,15 +83,23 @@ impl Compiler {
         frame.scope.push(Entry::Row { id: LocalId(0), subject });
         let filter = written.filter.as_ref().map(|filter| self.condition(&mut frame, filter));
         let form = self.view_form(&mut frame, subject, &written.form);
-        let group = self.group(&mut frame, subject, &params, filter.as_ref());
-        for value in filter.iter().chain(values_of(&form)) {
-            self.only_the_rows_own(value);
-        }
+        let mut group = self.group(&mut frame, subject, &params, filter.as_ref());
+        let with = self.columns(&mut frame, &written.with);
+        filter.iter().for_each(|filter| self.only_the_rows_own(filter));
+        let filter = match (&caller, &written.of) {
+            (Some(caller), Some(of)) => self.of_caller(of, caller.me, filter, &mut group),
+            _ => filter,
+        };
         let view = &mut self.design.views[id.index()];
         view.filter = filter;
         view.form = form;
         view.group = group;
+        view.with = with;
         view.locals = frame.locals;
+        for value in view.clone().values() {
+            self.only_the_rows_own(value);
+            self.no_caller(value);
+        }
     }
 
     /// A view changes when its row changes, and only then.
@@ -112,7 +125,10 @@ impl Compiler {
             self.report(
                 Diagnostic::error("E0421", span, "a view looks at its own row only")
                     .label("this lies in another record")
-                    .help("keep a copy in the row, written by the same step that changes it there"),
+                    .help(
+                        "keep a copy in the row, written by the same step that changes it there; to \
+                         show it beside the row, write `with`",
+                    ),
             );
         }
     }
@@ -126,6 +142,10 @@ impl Compiler {
         match form {
             tree::ViewForm::Count => ViewForm::Count,
             tree::ViewForm::Sum { value } => ViewForm::Sum { value: self.number(frame, value) },
+            tree::ViewForm::Extreme { greatest, value } => {
+                ViewForm::Extreme { greatest: *greatest, value: self.number(frame, value) }
+            }
+            tree::ViewForm::Average { value } => self.average(frame, value),
             tree::ViewForm::List { order, limit } => ViewForm::List {
                 order: order
                     .iter()
@@ -184,8 +204,9 @@ impl Compiler {
         }
         let ty = self.type_name(&value.ty);
         self.report(
-            Diagnostic::error("E0303", value.span, format!("`{ty}` is not a number"))
-                .help("sums and ranks are over `int`, `decimal`, `duration` or `time`"),
+            Diagnostic::error("E0303", value.span, format!("`{ty}` is not a number")).help(
+                "sums, ranks, `max` and `min` are over `int`, `decimal`, `duration` or `time`",
+            ),
         );
         error_expr(value.span)
     }
@@ -296,16 +317,5 @@ impl Compiler {
             }
         }
         group
-    }
-}
-
-/// The expressions that a form evaluates on a row.
-fn values_of(form: &ViewForm) -> Vec<&Expr> {
-    match form {
-        ViewForm::Count | ViewForm::Search { .. } | ViewForm::Near { .. } => Vec::new(),
-        ViewForm::Sum { value } => vec![value],
-        ViewForm::List { order, .. } => order.iter().map(|key| &key.value).collect(),
-        ViewForm::Rank { by, .. } => vec![&by.value],
-        ViewForm::Window { value, by, .. } => value.iter().chain([by]).collect(),
     }
 }

@@ -17,8 +17,30 @@ pub struct View {
     /// two are equal. One for each such parameter: (parameter, value of the row).
     pub group: Vec<(LocalId, Expr)>,
     pub form: ViewForm,
+    /// what rows show of records that they refer to
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<Column>,
+    /// whoever asks: only the rows that belong to it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<Caller>,
     pub locals: Vec<Local>,
     pub span: Span,
+}
+
+/// `file.path`: attributes from reference to reference, from the row on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Column {
+    /// as it is written
+    pub name: String,
+    pub value: Expr,
+}
+
+/// `of user … where owner = me`: the principal is one more parameter, which nobody gives.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Caller {
+    pub actor: ActorId,
+    /// stands in `group`, once for each `attribute = me`
+    pub me: LocalId,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -26,6 +48,16 @@ pub enum ViewForm {
     Count,
     Sum {
         value: Expr,
+    },
+    /// the greatest or the least; null where there is no row
+    Extreme {
+        greatest: bool,
+        value: Expr,
+    },
+    /// the exact average, rounded once; null where there is no row
+    Average {
+        value: Expr,
+        rounding: Rounding,
     },
     List {
         order: Vec<OrderKey>,
@@ -54,4 +86,41 @@ pub enum ViewForm {
 pub struct OrderKey {
     pub value: Expr,
     pub descending: bool,
+}
+
+impl View {
+    /// Rows in an order, rather than one answer made of them.
+    pub fn has_rows(&self) -> bool {
+        matches!(self.form, ViewForm::List { .. } | ViewForm::Rank { .. })
+    }
+
+    /// The expressions that its form evaluates on a row.
+    pub fn values(&self) -> Vec<&Expr> {
+        match &self.form {
+            ViewForm::Count | ViewForm::Search { .. } | ViewForm::Near { .. } => Vec::new(),
+            ViewForm::Sum { value }
+            | ViewForm::Extreme { value, .. }
+            | ViewForm::Average { value, .. } => vec![value],
+            ViewForm::List { order, .. } => order.iter().map(|key| &key.value).collect(),
+            ViewForm::Rank { by, .. } => vec![&by.value],
+            ViewForm::Window { value, by, .. } => value.iter().chain([by]).collect(),
+        }
+    }
+
+    /// Subjects whose records are shown beside the rows that refer to them.
+    pub fn joined(&self) -> Vec<SubjectId> {
+        let mut found = Vec::new();
+        for column in &self.with {
+            visit::each(&column.value, &mut |part| {
+                if let ExprKind::Attr { base, .. } = &part.kind
+                    && !matches!(base.kind, ExprKind::Local(_))
+                {
+                    found.extend(base.ty.subject());
+                }
+            });
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
 }

@@ -13,6 +13,7 @@ use design::model::{ActorId, BlobId, MemoryId, OperationId, StateId, SubjectId};
 pub(crate) use arithmetic::compute;
 pub(crate) use block::used;
 use condition::ordered;
+pub use rounding::average;
 
 use crate::fault::Fault;
 pub(crate) use crate::fault::Stop;

@@ -1,6 +1,6 @@
 //! Products and quotients of decimals: exact in 128 bits, then rounded once.
 
-use design::model::RoundingMode;
+use design::model::{Rounding, RoundingMode};
 
 use crate::Word;
 use crate::program::node::{Rounded, Sides};
@@ -49,6 +49,16 @@ pub(super) fn part(digits: u8, whole: Word, place: Word) -> Option<Word> {
     Some((each + one_more) * unit + smaller)
 }
 
+/// The average of `count` numbers with this sum, in millionths: exact, then rounded once. The sum has so many
+/// decimal places.
+pub fn average((sum, places): (i128, u32), count: i64, rounding: Rounding) -> i128 {
+    assert!(count > 0 && places <= PLACES, "an average is of something");
+    let digits = u32::from(rounding.digits).min(PLACES);
+    // 2^43 rows of 64 bits, which no memory holds, times 10^6
+    let above = sum.checked_mul(ten_to(digits)).expect("a sum of rows in memory has room");
+    round(above, i128::from(count) * ten_to(places), rounding.mode) * ten_to(PLACES - digits)
+}
+
 fn ten_to(power: u32) -> i128 {
     10_i128.pow(power)
 }
@@ -75,9 +85,22 @@ fn round(above: i128, below: i128, mode: RoundingMode) -> i128 {
 
 #[cfg(test)]
 mod tests {
-    use design::model::Rounding;
-
     use super::*;
+
+    #[test]
+    fn an_average_is_rounded_once_from_the_exact_value() {
+        let check = |sum: i128, places: u32, count: i64, digits: u8, expected: [i128; 4]| {
+            let found = RoundingMode::ALL
+                .map(|(mode, _)| average((sum, places), count, Rounding { mode, digits }));
+            assert_eq!(found, expected, "{sum} {places} {count} {digits}");
+        };
+        // 10 / 4 = 2.5, 2 / 3, -1 / 8, and 0.25 / 2 = 0.125
+        check(10, 0, 4, 0, [2_000_000, 3_000_000, 2_000_000, 3_000_000]);
+        check(2, 0, 3, 2, [670_000, 670_000, 660_000, 670_000]);
+        check(-1, 0, 8, 2, [-120_000, -130_000, -120_000, -130_000]);
+        check(250_000, 6, 2, 2, [120_000, 130_000, 120_000, 130_000]);
+        check(i128::from(i64::MAX) << 40, 0, 1 << 40, 6, [i128::from(i64::MAX) * 1_000_000; 4]);
+    }
 
     fn how(divide: bool, sides: Sides, mode: RoundingMode, digits: u8) -> Rounded {
         Rounded { divide, sides, rounding: Rounding { mode, digits } }

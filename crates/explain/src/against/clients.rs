@@ -208,7 +208,16 @@ fn views(old: &Design, new: &Design, found: &mut Found) {
         let scope = Scope::row(design, &view.locals);
         let params: Vec<&str> = view.params.iter().map(|p| p.name.as_str()).collect();
         let filter = view.filter.as_ref().map(|f| scope.text(f));
-        format!("{params:?} {filter:?} {:?}", std::mem::discriminant(&view.form))
+        let with: Vec<&str> = view.with.iter().map(|column| column.name.as_str()).collect();
+        let of = view.caller.as_ref().map(|it| &design.actors[it.actor.index()].name);
+        let values: Vec<String> = view.values().into_iter().map(|it| scope.text(it)).collect();
+        let form = std::mem::discriminant(&view.form);
+        let kind = match &view.form {
+            ViewForm::Extreme { greatest, .. } => format!("{greatest}"),
+            ViewForm::Average { rounding, .. } => format!("{rounding:?}"),
+            _ => String::new(),
+        };
+        format!("{params:?} {filter:?} {form:?} {kind} {with:?} {of:?} {values:?}")
     };
     for (a, b) in both {
         if shape(old, a) != shape(new, b) {

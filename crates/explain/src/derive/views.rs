@@ -19,6 +19,16 @@ pub fn of_view(design: &Design, view: &View) -> Derivation {
         defence: None,
         added: false,
     });
+    let own = view.caller.iter().flat_map(|caller| {
+        let picked = view.group.iter().filter(move |(local, _)| *local == caller.me);
+        picked.map(|(_, value)| Clause {
+            name: "of".into(),
+            text: format!("{} = me", scope.text(value)),
+            implicit: false,
+            defence: None,
+            added: false,
+        })
+    });
     let types = Types { design };
     let mut touches = sources(design, view);
     touches.push(Touch {
@@ -39,7 +49,7 @@ pub fn of_view(design: &Design, view: &View) -> Derivation {
         kind: Kind::View,
         actor: "projector".into(),
         params: view.params.iter().map(|p| format!("{}: {}", p.name, types.text(&p.ty))).collect(),
-        guard: filter.collect(),
+        guard: own.chain(filter).collect(),
         touches,
         shapes: vec![Shape::Overwrite],
         mechanism: Some(mechanism),
@@ -59,6 +69,8 @@ fn form(form: &ViewForm) -> (Mechanism, &'static str) {
         ViewForm::Count | ViewForm::Sum { .. } => {
             (Mechanism::Counter, "counter kept from the feed")
         }
+        ViewForm::Extreme { .. } => (Mechanism::Ranking, "values in order, kept from the feed"),
+        ViewForm::Average { .. } => (Mechanism::Counter, "sum and count kept from the feed"),
         ViewForm::Window { .. } => (Mechanism::Counter, "counter for each stretch of time"),
         ViewForm::List { .. } => (Mechanism::MaterializedView, "sorted list kept from the feed"),
         ViewForm::Near { .. } => {
@@ -76,23 +88,32 @@ fn sources(design: &Design, view: &View) -> Vec<Touch> {
     let mut see = |expr: &Expr| mentioned(expr, view.subject, subject, &mut states);
     view.filter.iter().for_each(&mut see);
     view.group.iter().for_each(|(_, value)| see(value));
+    view.values().into_iter().for_each(&mut see);
     match &view.form {
-        ViewForm::Sum { value } => see(value),
-        ViewForm::List { order, .. } => order.iter().for_each(|key| see(&key.value)),
-        ViewForm::Rank { by, .. } => see(&by.value),
-        ViewForm::Window { value, by, .. } => {
-            value.iter().for_each(&mut see);
-            see(by);
-        }
         ViewForm::Search { on } => {
             states.extend(on.iter().map(|a| subject.attributes[a.index()].state))
         }
         ViewForm::Near { on } => states.push(subject.attributes[on.index()].state),
-        ViewForm::Count => {}
+        _ => {}
     }
     states.sort_unstable();
     states.dedup();
-    let touch = |state: StateId| Touch {
+    let own = states.into_iter().map(|state| (view.subject, state));
+    own.chain(shown(design, view)).map(|(of, state)| touch(design, of, state)).collect()
+}
+
+/// The states of other records that rows show.
+fn shown(design: &Design, view: &View) -> Vec<(SubjectId, StateId)> {
+    let told = design::mentions::columns(design, view).into_iter().flat_map(|it| it.states);
+    let mut states: Vec<_> = told.filter(|(of, _)| *of != view.subject).collect();
+    states.sort_unstable();
+    states.dedup();
+    states
+}
+
+fn touch(design: &Design, of: SubjectId, state: StateId) -> Touch {
+    let subject = &design.subjects[of.index()];
+    Touch {
         state: subject.states[state.index()].name.clone(),
         kind: TouchKind::Truth,
         truth: true,
@@ -104,8 +125,7 @@ fn sources(design: &Design, view: &View) -> Vec<Touch> {
         shape: Some(Shape::ReadSource),
         mechanism: None,
         at: None,
-    };
-    states.into_iter().map(touch).collect()
+    }
 }
 
 fn mentioned(expr: &Expr, of: SubjectId, subject: &Subject, states: &mut Vec<StateId>) {

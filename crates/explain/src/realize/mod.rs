@@ -15,6 +15,7 @@ mod kept;
 mod postgres;
 mod reached;
 mod scans;
+mod views;
 
 use design::model::{Design, OperationKind};
 use serde::Serialize;
@@ -123,6 +124,8 @@ pub fn realize(design: &Design, engine: Engine) -> Realization {
             );
             scans.insert(0, Line::always(text));
         }
+        let asked = facts.views.iter().map(|id| views::text(design, &design.views[id.index()]));
+        scans.extend(asked.map(Line::always));
         operations.push(Realized { operation: unit.name(), scans, reads, commit, form });
     }
     let (layout, notes) = match engine {

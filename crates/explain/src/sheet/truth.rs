@@ -124,19 +124,30 @@ pub fn derived(design: &Design) -> Vec<Derived> {
         let word = match view.form {
             ViewForm::Count => "count of",
             ViewForm::Sum { .. } => "sum over",
+            ViewForm::Extreme { greatest: true, .. } => "greatest over",
+            ViewForm::Extreme { greatest: false, .. } => "least over",
+            ViewForm::Average { .. } => "average over",
             ViewForm::List { .. } => "sorted list of",
             ViewForm::Rank { .. } => "ranking of",
             ViewForm::Search { .. } => "search over",
             ViewForm::Near { .. } => "nearest of",
             ViewForm::Window { .. } => "windows over",
         };
-        let params: Vec<&str> = view.params.iter().map(|p| p.name.as_str()).collect();
+        let mut params: Vec<&str> = view.params.iter().map(|p| p.name.as_str()).collect();
+        let caller = view.caller.as_ref().map(|it| design.actors[it.actor.index()].name.as_str());
+        params.extend(caller);
         let by = if params.is_empty() {
             String::new()
         } else {
             format!(" for each {}", params.join(", "))
         };
-        let text = format!("{word} {subject}{by}, rebuilt from the feed");
+        let shown: Vec<&str> = view.with.iter().map(|column| column.name.as_str()).collect();
+        let with = match shown.is_empty() {
+            true => String::new(),
+            false => format!(" with {}, looked up when a row is read", shown.join(", ")),
+        };
+        let own = if caller.is_some() { ", each for its own rows alone" } else { "" };
+        let text = format!("{word} {subject}{by}{own}{with}, rebuilt from the feed");
         list.push(Derived { name: view.name.clone(), kind: "view", text });
     }
     list

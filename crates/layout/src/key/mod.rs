@@ -29,7 +29,9 @@ pub use aside::AsideKey;
 pub use due::RepairDueKey;
 pub use outbox::{OutboxDueKey, OutboxKey};
 pub use outcome::{OutcomeDueKey, OutcomeKey};
-pub use parts::{MAX_PARTS, PartKind, has_empty_part, put_parts, put_text, sortable, take_parts};
+pub use parts::{
+    MAX_PARTS, PartKind, from_sortable, has_empty_part, put_parts, put_text, sortable, take_parts,
+};
 pub use record::{LogKey, RecordKey};
 pub use stored::StoredKey;
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use design::model::{OperationId, StateId, SubjectId};
-use engine::{Query, Scratch, Shape, Word};
+use engine::{NULL, Query, Scratch, Shape, Word};
 use layout::key::put_parts;
 use layout::{LogKey, Pool, Reader, take_append_time, value};
 use serde_json::{Map, Value, json};
@@ -86,8 +86,15 @@ fn branch(
                         params.insert(param.name.clone(), value);
                         at += width;
                     }
-                    let view = known.name.clone();
-                    Ok(Tree::View(ViewQuery { view, params, ..ViewQuery::default() }))
+                    let mut query =
+                        ViewQuery { view: known.name.clone(), params, ..ViewQuery::default() };
+                    // of a read in pages: how many rows, and behind which
+                    if let [limit, after] = args[at..] {
+                        query.limit = usize::try_from(limit).ok().filter(|_| limit != NULL);
+                        query.after = (after != NULL)
+                            .then(|| String::from_utf8_lossy(pool.content(after)).into_owned());
+                    }
+                    Ok(Tree::View(query))
                 }
             }
         }
@@ -138,10 +145,11 @@ fn entries(
 }
 
 impl Runtime {
-    /// Asks the views that the answer names.
+    /// Asks the views that the answer names. `me` is who reads, for views of the caller.
     pub(crate) fn answered_tree(
         &self,
         tree: Tree,
+        me: &str,
         viewer: Option<&Viewer>,
     ) -> Result<Value, CallError> {
         match tree {
@@ -149,11 +157,13 @@ impl Runtime {
             Tree::Record(fields) => {
                 let mut object = Map::new();
                 for (name, tree) in fields {
-                    object.insert(name, self.answered_tree(tree, viewer)?);
+                    object.insert(name, self.answered_tree(tree, me, viewer)?);
                 }
                 Ok(Value::Object(object))
             }
-            Tree::View(query) => self.view_as(&query, viewer),
+            Tree::View(query) => {
+                self.view_as(&ViewQuery { me: Some(me.to_string()), ..query }, viewer)
+            }
         }
     }
 }

@@ -193,7 +193,7 @@ impl Runtime {
                 self.counters.done(id);
                 let outcome = self.outcome(id, &done, false, &[], desk);
                 let viewer = request.viewer.as_ref();
-                self.answered_tree(tree, viewer).map(|result| Reply {
+                self.answered_tree(tree, &request.principal, viewer).map(|result| Reply {
                     revision,
                     memory: outcome.memory,
                     truth: Value::Array(Vec::new()),

@@ -5,7 +5,7 @@
 
 use design::model::visit::each;
 use design::model::{
-    ClauseRef, Design, ExprKind, LocalId, NONE_LEFT, Operation, OperationId, ViewForm,
+    ClauseRef, Design, ExprKind, LocalId, NONE_LEFT, Operation, OperationId, Type, ViewForm,
 };
 use engine::{Place, Reason, Refusal};
 use layout::RecordKey;
@@ -80,6 +80,10 @@ impl Runtime {
         let (layout, pool) = (schema.program.params(id), desk.pool.borrow());
         let mut group = Vec::new();
         for (local, _) in &view.group {
+            if view.caller.as_ref().is_some_and(|caller| caller.me == *local) {
+                put_group(&mut group, schema, &Type::Actor, &[arguments.me], &pool);
+                continue;
+            }
             // the parameters of a view are its locals from 1 on, and each has its argument
             let at = view.params.iter().position(|param| param.local == *local);
             let given = at.and_then(|at| next.args.get(at)).expect("a parameter for each");

@@ -63,6 +63,10 @@ impl<'s> Loaded<'s> {
         &self.held.entries[at]
     }
 
+    pub fn count(&self) -> usize {
+        self.held.entries.len()
+    }
+
     pub fn stored_key(&self, at: usize) -> &[u8] {
         &self.held.keys[self.held.entries[at].stored_key.clone()]
     }

@@ -27,6 +27,10 @@ pub struct Schema {
     pub records: Vec<RecordForm>,
     /// for each view, the operation that evaluates a row
     pub view_operations: Vec<OperationId>,
+    /// by view: the operations that evaluate what its rows show of other records
+    pub view_columns: Vec<Vec<OperationId>>,
+    /// by subject: do rows of some view show attributes of its records?
+    pub joined: Vec<bool>,
     /// who may see what
     pub sight: Sight,
     /// where secrets stand
@@ -86,6 +90,16 @@ impl Schema {
         extended.operations.extend(views::operations(&design));
         let view_operations =
             (design.operations.len()..extended.operations.len()).map(OperationId::of).collect();
+        let mut view_columns = Vec::new();
+        for columns in views::column_operations(&design) {
+            let first = extended.operations.len();
+            view_columns.push((first..first + columns.len()).map(OperationId::of).collect());
+            extended.operations.extend(columns);
+        }
+        let mut joined = vec![false; design.subjects.len()];
+        for subject in design.views.iter().flat_map(|view| view.joined()) {
+            joined[subject.index()] = true;
+        }
         let (sight, conditions) = Sight::of(&design, extended.operations.len());
         extended.operations.extend(conditions);
         let (elsewhere, own) = Elsewhere::of(&design, extended.operations.len());
@@ -121,12 +135,19 @@ impl Schema {
             subjects,
             records,
             view_operations,
+            view_columns,
+            joined,
             sight,
             elsewhere,
             operations,
             subject_names,
             listeners: RwLock::default(),
         })
+    }
+
+    /// Do views look at records of this subject?
+    pub fn is_viewed(&self, subject: SubjectId) -> bool {
+        self.joined[subject.index()] || self.design.views.iter().any(|it| it.subject == subject)
     }
 
     pub fn listeners(&self) -> Listeners {

@@ -127,6 +127,40 @@ impl Eye<'_> {
         &self.sight.views[view]
     }
 
+    /// Are all rows of a view there for the viewer, and everything that they tell by being there? Of a view of the
+    /// caller: all rows that belong to the viewer, who is asked before whether it is of that actor.
+    pub fn sees_whole_view(&self, view: usize) -> bool {
+        let (subject, mentions) = (self.sight.subjects[view], self.of_view(view));
+        if self.sees_all_of(subject, mentions) {
+            return true;
+        }
+        let own =
+            |state: StateId| self.always(subject, state) || self.sight.own[view][state.index()];
+        let states = self.sight.states[subject.index()].len();
+        (0..states).any(|at| own(StateId::of(at)))
+            && mentions.states.iter().all(|(of, state)| *of == subject && own(*state))
+            && mentions.counted.is_empty()
+    }
+
+    /// Is what a column tells seen, on the records that it was read from?
+    pub fn sees_column(
+        &self,
+        view: usize,
+        column: usize,
+        read: &[Looked<'_>],
+        pool: &RefCell<Pool>,
+    ) -> Result<bool, ReadError> {
+        let told = &self.sight.columns[view][column];
+        for record in read {
+            let mask = self.mask(*record, pool, None)?;
+            let of = told.states.iter().filter(|(subject, _)| *subject == record.subject);
+            if !of.into_iter().all(|(_, state)| mask.shows(*state)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// What of a record is seen. `source` knows the records that a condition follows references to;
     /// none: they are asked of the store, which must not be in a transaction.
     pub fn mask(

@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 
 use design::mentions::{self, Answer, Mentions, readers_of};
 use design::model::{
-    ActorId, Clause, Const, Design, Expr, ExprKind, Operation, OperationId, OperationKind, Param,
-    StateId, StateKind, SubjectId, Type, Visible,
+    ActorId, Clause, CompareOp, Const, Design, Expr, ExprKind, LocalId, Operation, OperationId,
+    OperationKind, Param, StateId, StateKind, SubjectId, Type, View, Visible,
 };
 
 /// The rules of a design, prepared.
@@ -32,6 +32,12 @@ pub struct Sight {
     written: Vec<BTreeSet<(SubjectId, StateId)>>,
     /// by view: what a row tells by being there, and by where it stands
     views: Vec<Mentions>,
+    /// by view, then by column: what it tells of the row and of the records that it leads to
+    columns: Vec<Vec<Mentions>>,
+    /// by view, then by state of its subject: seen on every row that a view of the caller has for its caller,
+    /// because the condition of the state is the one that picks the rows
+    own: Vec<Vec<bool>>,
+    subjects: Vec<SubjectId>,
     /// for each actor the one at the root of its chain: they are the same principals
     roots: Vec<ActorId>,
     names: Vec<String>,
@@ -84,6 +90,9 @@ impl Sight {
             answers: design.operations.iter().map(|it| mentions::answer(design, it)).collect(),
             written: design.operations.iter().map(|it| mentions::written(design, it)).collect(),
             views: design.views.iter().map(|it| mentions::view(design, it)).collect(),
+            columns: design.views.iter().map(|it| mentions::columns(design, it)).collect(),
+            own: design.views.iter().map(|it| own(design, it, &roots)).collect(),
+            subjects: design.views.iter().map(|it| it.subject).collect(),
             names: design.actors.iter().map(|actor| actor.name.clone()).collect(),
             roots,
         };
@@ -103,6 +112,50 @@ impl Sight {
         let Roles::Some(roles) = &viewer.roles else { return Vec::new() };
         let actors = self.names.iter().zip(&self.roots);
         actors.filter(|(name, _)| roles.contains(name)).map(|(_, root)| *root).collect()
+    }
+}
+
+/// For each state of the view's subject: does its caller see it on every row that it has there?
+fn own(design: &Design, view: &View, roots: &[ActorId]) -> Vec<bool> {
+    let states = &design.subjects[view.subject.index()].states;
+    let Some(caller) = &view.caller else { return vec![false; states.len()] };
+    let picked: Vec<&Expr> =
+        view.group.iter().filter(|(local, _)| *local == caller.me).map(|(_, it)| it).collect();
+    let implied = |visible: &Visible| {
+        let asked = roots[caller.actor.index()];
+        visible.to.iter().any(|to| roots[to.index()] == asked)
+            && visible.condition.as_ref().is_some_and(|condition| follows(condition, &picked))
+    };
+    states.iter().map(|state| state.visible.iter().any(implied)).collect()
+}
+
+/// Is the condition nothing but `attribute = me`, for attributes that pick the rows?
+fn follows(condition: &Expr, picked: &[&Expr]) -> bool {
+    match &condition.kind {
+        ExprKind::And(parts) => parts.iter().all(|part| follows(part, picked)),
+        ExprKind::Compare { op: CompareOp::Equal, left, right } => {
+            let of = match (&left.kind, &right.kind) {
+                (_, ExprKind::Me) => left,
+                (ExprKind::Me, _) => right,
+                _ => return false,
+            };
+            picked.iter().any(|known| same_place(known, of))
+        }
+        _ => false,
+    }
+}
+
+/// The same attribute or part of the key of the row, which is local 0 in both.
+fn same_place(one: &Expr, other: &Expr) -> bool {
+    let is_row = |base: &Expr| matches!(base.kind, ExprKind::Local(LocalId(0)));
+    match (&one.kind, &other.kind) {
+        (ExprKind::Attr { base: a, attr }, ExprKind::Attr { base: b, attr: held }) => {
+            attr == held && is_row(a) && is_row(b)
+        }
+        (ExprKind::KeyPart { base: a, part }, ExprKind::KeyPart { base: b, part: held }) => {
+            part == held && is_row(a) && is_row(b)
+        }
+        _ => false,
     }
 }
 

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use design::model::ViewForm;
 
-use super::row::Row;
+use engine::Word;
+
+use super::row::{Row, first_number};
 use super::sorted::Sorted;
 
 #[derive(Debug, Default, Clone)]
@@ -32,6 +34,11 @@ impl Group {
         }
     }
 
+    /// The value of the first row of a `max` or a `min`; none: there is no row.
+    pub fn extreme(&self, greatest: bool) -> Option<Word> {
+        self.sorted.from(0).next().map(|sort| first_number(sort, greatest))
+    }
+
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -51,6 +58,7 @@ impl Group {
     }
 }
 
+/// Of a `max` or a `min` as well: the first row is the answer, and the one behind it the next.
 fn keeps_order(form: &ViewForm) -> bool {
-    matches!(form, ViewForm::List { .. } | ViewForm::Rank { .. })
+    matches!(form, ViewForm::List { .. } | ViewForm::Rank { .. } | ViewForm::Extreme { .. })
 }

@@ -3,12 +3,16 @@
 //! What a view keeps of a record depends on that record alone, so following the feed and starting
 //! again from the records lead to the same place.
 
+mod answers;
+mod columns;
+mod cursor;
 mod group;
 mod proposals;
 mod query;
 mod row;
 mod sorted;
 
+pub(crate) use columns::operations as column_operations;
 pub(crate) use proposals::{Proposed, Taking};
 pub use query::ViewQuery;
 pub(crate) use row::{operations, put_group};
@@ -41,7 +45,7 @@ struct State {
     /// none: not built yet
     applied: Option<Cursor>,
     views: Vec<ViewState>,
-    /// the truth of every record that some view shows, by its stored key
+    /// the truth of every record that some view shows, as a row or beside one, by its stored key
     records: FxHashMap<Box<[u8]>, Box<[u8]>>,
     /// records that could not be read when the views were built, and are in none of them
     unreadable: usize,
@@ -137,7 +141,7 @@ impl Runtime {
         let mut room = Room::default();
         for (at, _) in schema.design.subjects.iter().enumerate() {
             let subject = SubjectId::of(at);
-            if !schema.design.views.iter().any(|view| view.subject == subject) {
+            if !schema.is_viewed(subject) {
                 continue;
             }
             let mut range = KeyRange::prefix(RecordKey::prefix(schema.number, subject));
@@ -168,7 +172,7 @@ impl Runtime {
         let entry = FeedEntry::parse(bytes).map_err(|wrong| ReadError::feed(bytes, wrong))?;
         for change in &entry.changes {
             let subject = change.subject;
-            if self.schema.design.views.iter().any(|view| view.subject == subject) {
+            if self.schema.is_viewed(subject) {
                 let key = self.schema.codec().key_of(subject, change.key);
                 set(&self.schema, state, key, change.truth, &mut room)?;
             }
@@ -210,7 +214,7 @@ fn set(
             .map_err(|wrong| ReadError::value(&id, wrong))?;
         loaded.add(subject, handle, &[], Some(1), Head::default(), Some(&words));
     }
-    let mut shown = false;
+    let mut shown = schema.joined[subject.index()];
     for (at, view) in schema.design.views.iter().enumerate() {
         if view.subject != subject {
             continue;

@@ -8,13 +8,15 @@ use layout::Pool;
 use serde_json::{Map, Value, json};
 
 use super::State;
+use super::answers;
+use super::cursor;
 use super::group::Group;
 use super::row::{key_in, put_group};
 use crate::calls::CallError;
 use crate::core::{ReadError, Runtime};
 use crate::feed;
 use crate::sight::{Eye, Looked, Mask, Viewer};
-use crate::values::{self, BadValue, time};
+use crate::values::{self, BadValue};
 
 /// What is asked of a view.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +31,8 @@ pub struct ViewQuery {
     pub around: Option<Vec<Value>>,
     /// wait until the view reflects this revision
     pub at_least: Option<String>,
+    /// who asks a view of the caller, where nobody in particular looks; a viewer is always itself
+    pub me: Option<String>,
 }
 
 /// Rows in one page, unless the design or the caller says less.
@@ -55,8 +59,8 @@ impl Runtime {
         }
         let eye = self.eye(viewer);
         // does every row count that is there?
-        let whole = eye.as_ref().is_none_or(|it| it.sees_all_of(view.subject, it.of_view(at)));
-        if !whole && !matches!(view.form, ViewForm::List { .. } | ViewForm::Rank { .. }) {
+        let whole = eye.as_ref().is_none_or(|it| it.sees_whole_view(at));
+        if !whole && !view.has_rows() {
             let message = format!("`{}` is made of truth that you may not see", view.name);
             return Err(CallError::Hidden(message));
         }
@@ -64,7 +68,7 @@ impl Runtime {
         if let Some(cursor) = &query.at_least {
             self.block_on(self.reached(cursor))?;
         }
-        let group = self.group_of(view, query)?;
+        let group = self.group_of(view, query, viewer)?;
         let mut state = self.views.lock();
         self.follow(&mut state)?;
         self.still_current()?;
@@ -72,48 +76,34 @@ impl Runtime {
         let known = &state.views[at];
         let found = known.groups.get(&group[..]).unwrap_or(&empty);
         let mut answer = match &view.form {
-            ViewForm::Count => json!({ "count": found.count }),
-            ViewForm::Sum { value } => json!({ "sum": amount(&value.ty, found.sum) }),
-            ViewForm::Window { value, keep, .. } => {
-                let keep = keep.map_or(usize::MAX, |keep| keep as usize);
-                let mut stretches: Vec<Value> = found
-                    .stretches
-                    .iter()
-                    .rev()
-                    .take(keep.min(query.limit.unwrap_or(usize::MAX)))
-                    .map(|(start, (count, sum))| {
-                        let mut stretch =
-                            json!({ "start": time::write_time(*start), "count": count });
-                        if let Some(value) = value {
-                            stretch["sum"] = amount(&value.ty, *sum);
-                        }
-                        stretch
-                    })
-                    .collect();
-                stretches.reverse();
-                json!({ "stretches": stretches })
-            }
             ViewForm::List { limit, .. } => {
                 let most = limit.map_or(PAGE, |limit| limit as usize);
-                self.page(&state, found, &looks, query, most)?
+                self.page(&state, found, &looks, (query, &group), most)?
             }
             ViewForm::Rank { top, .. } => {
                 let most = top.map_or(PAGE, |top| top as usize);
-                self.page(&state, found, &looks, query, most)?
+                self.page(&state, found, &looks, (query, &group), most)?
             }
-            ViewForm::Search { .. } | ViewForm::Near { .. } => Value::Null,
+            form => answers::answer(form, found, query.limit),
         };
         answer["revision"] = json!(state.applied.map(|cursor| cursor.to_string()));
         Ok(answer)
     }
 
     /// The group that the parameters name.
-    fn group_of(&self, view: &View, query: &ViewQuery) -> Result<Vec<u8>, CallError> {
+    fn group_of(
+        &self,
+        view: &View,
+        query: &ViewQuery,
+        viewer: Option<&Viewer>,
+    ) -> Result<Vec<u8>, CallError> {
         let schema = &*self.schema;
         let mut pool = Pool::new(schema.program.texts());
         let mut group = Vec::new();
         for (local, _) in &view.group {
             let Some(param) = view.params.iter().find(|param| param.local == *local) else {
+                let me = pool.text(self.who_asks(view, query, viewer)?.as_bytes());
+                put_group(&mut group, schema, &Type::Actor, &[me], &pool);
                 continue;
             };
             let pointer = format!("/params/{}", param.name);
@@ -139,12 +129,34 @@ impl Runtime {
         Ok(group)
     }
 
+    /// The principal whose rows are asked for: whoever looks, and nobody else.
+    fn who_asks<'q>(
+        &self,
+        view: &View,
+        query: &'q ViewQuery,
+        viewer: Option<&'q Viewer>,
+    ) -> Result<&'q str, CallError> {
+        let caller = view.caller.as_ref().expect("a group without a parameter is the caller's");
+        let Some(viewer) = viewer else {
+            let missing = "these are the rows of a caller, and nobody is named";
+            return query.me.as_deref().ok_or_else(|| {
+                CallError::Bad(BadValue::new(String::new(), format!("`{}`: {missing}", view.name)))
+            });
+        };
+        if !self.schema.sight.allows(viewer, caller.actor) {
+            let of = &self.schema.design.actors[caller.actor.index()].name;
+            let message = format!("`{}` has rows of each `{of}`, which you are not", view.name);
+            return Err(CallError::Hidden(message));
+        }
+        Ok(&viewer.principal)
+    }
+
     fn page(
         &self,
         state: &State,
         found: &Group,
         looks: &Looks<'_>,
-        query: &ViewQuery,
+        (query, group): (&ViewQuery, &[u8]),
         most: usize,
     ) -> Result<Value, CallError> {
         let schema = &*self.schema;
@@ -156,8 +168,7 @@ impl Runtime {
         let mut start = 0;
         let mut limit = if ranked { limit.min(most) } else { limit };
         if let Some(after) = &query.after {
-            let after =
-                from_hex(after).ok_or_else(|| bad("/after", "this is no `next` of a page"))?;
+            let after = cursor::place(view, group, after).map_err(|wrong| bad("/after", wrong))?;
             start = found.sorted.position(&after);
             // the row itself may be gone; if it is there, it was shown
             if found.sorted.from(start).next() == Some(&after[..]) {
@@ -184,6 +195,10 @@ impl Runtime {
         let mut last = None;
         let mut more = false;
         for (at, sort) in found.sorted.from(start).enumerate() {
+            // behind the last row that the view has
+            if looks.whole && !ranked && view_limit(view).is_some() && start + at >= most {
+                break;
+            }
             let Some(mut shown) = self.shown(state, looks, sort)? else { continue };
             if rows.len() >= limit {
                 more = true;
@@ -196,7 +211,7 @@ impl Runtime {
             rows.push(shown);
             last = Some(sort);
         }
-        let next = last.filter(|_| more).map(to_hex);
+        let next = last.filter(|_| more).map(|sort| cursor::next(view, group, sort));
         let mut page = json!({ "rows": rows, "next": next });
         if looks.whole {
             page["total"] = json!(found.sorted.len());
@@ -232,7 +247,11 @@ impl Runtime {
         let mut parts = Vec::new();
         values::write_key(&schema.design, view.subject, handle, &pool.borrow(), &mut parts);
         let truth = feed::seen_json(schema, view.subject, &words, &pool.borrow(), &mask);
-        Ok(Some(json!({ "key": parts, "truth": truth })))
+        let mut row = json!({ "key": parts, "truth": truth });
+        if !view.with.is_empty() {
+            row["with"] = self.columns(state, (looks.at, looks.eye), looked, &pool)?.into();
+        }
+        Ok(Some(row))
     }
 }
 
@@ -263,24 +282,4 @@ fn view_limit(view: &View) -> Option<u32> {
         ViewForm::List { limit, .. } => limit,
         _ => None,
     }
-}
-
-fn amount(ty: &Type, sum: i128) -> Value {
-    match (ty.required(), i64::try_from(sum)) {
-        (Type::Decimal, _) => json!(values::decimal_text(sum)),
-        (Type::Duration, Ok(sum)) => json!(time::write_duration(sum)),
-        (_, Ok(sum)) => json!(sum),
-        (_, Err(_)) => json!(sum.to_string()),
-    }
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
 }

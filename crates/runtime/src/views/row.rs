@@ -8,7 +8,7 @@ use design::model::{
     ViewForm,
 };
 use engine::{Command, NULL, Outcome, Word};
-use layout::key::{put_parts, put_text, sortable};
+use layout::key::{from_sortable, put_parts, put_text, sortable};
 use layout::{Pool, Wrong, value as stored_value};
 
 use crate::calls::Room;
@@ -21,7 +21,7 @@ pub struct Row {
     pub group: Vec<u8>,
     /// sorts as the view does; ends in the record's key and its length
     pub sort: Vec<u8>,
-    /// of a sum or a window; 1 where rows are counted
+    /// of a sum, an average, a greatest, a least or a window; 1 where rows are counted
     pub value: Word,
     /// of a window: the time it runs over
     pub at: Word,
@@ -55,6 +55,12 @@ fn operation(design: &Design, view: &View) -> Operation {
         .iter()
         .map(|filter| Clause { name: "where".into(), body: filter.clone(), span })
         .collect();
+    of_row(design, view, guard, result)
+}
+
+/// A read of one row.
+pub(super) fn of_row(design: &Design, view: &View, guard: Vec<Clause>, result: Expr) -> Operation {
+    let span = view.span;
     let row = Param {
         name: "row".into(),
         ty: Type::Ref(view.subject),
@@ -82,19 +88,22 @@ fn operation(design: &Design, view: &View) -> Operation {
     }
 }
 
-fn order(view: &View) -> Vec<(&Expr, bool)> {
+pub(super) fn order(view: &View) -> Vec<(&Expr, bool)> {
     match &view.form {
         ViewForm::List { order, .. } => {
             order.iter().map(|key| (&key.value, key.descending)).collect()
         }
         ViewForm::Rank { by, .. } => vec![(&by.value, by.descending)],
+        ViewForm::Extreme { greatest, value } => vec![(value, *greatest)],
         _ => Vec::new(),
     }
 }
 
 fn value(view: &View) -> Option<&Expr> {
     match &view.form {
-        ViewForm::Sum { value } => Some(value),
+        ViewForm::Sum { value }
+        | ViewForm::Extreme { value, .. }
+        | ViewForm::Average { value, .. } => Some(value),
         ViewForm::Window { value, .. } => value.as_ref(),
         _ => None,
     }
@@ -164,6 +173,12 @@ pub fn row(
 pub fn key_in(sort: &[u8]) -> Option<&[u8]> {
     let (rest, length) = sort.split_last_chunk::<2>()?;
     rest.get(rest.len().checked_sub(usize::from(u16::from_be_bytes(*length)))?..)
+}
+
+/// The number that a sort key begins with.
+pub fn first_number(sort: &[u8], descending: bool) -> Word {
+    let bytes: [u8; 8] = sort[1..9].try_into().expect("a number has eight bytes");
+    from_sortable(if descending { bytes.map(|byte| !byte) } else { bytes })
 }
 
 /// A value of a grouping parameter, the same whether it comes from a row or from a caller.

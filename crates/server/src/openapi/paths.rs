@@ -32,7 +32,10 @@ pub fn add(service: &Service, paths: &mut Map<String, Value>, schemas: &mut Map<
     for view in &design.views {
         if !is_searched(view) {
             let path = format!("/v1/{name}/views/{}", view.name);
-            paths.insert(path, json!({ "get": view_get(service, view) }));
+            let whole = view_get(service, view);
+            paths
+                .insert(format!("{path}/live"), json!({ "get": view_live(service, view, &whole) }));
+            paths.insert(path, json!({ "get": whole }));
         }
     }
     paths.insert(format!("/v1/{name}/feed"), json!({ "get": feed_get(service) }));
@@ -297,18 +300,48 @@ fn view_get(service: &Service, view: &View) -> Value {
             let limit = json!({ "type": "integer", "minimum": 1, "maximum": 1000 });
             parameters.push(query("limit", false, limit));
             parameters.push(query("after", false, json!({ "type": "string" })));
-            properties["rows"] = json!({ "type": "array", "items": {
+            let mut row = json!({
                 "type": "object", "required": ["key", "truth"],
                 "properties": { "key": key(), "truth": { "type": "object" },
                                 "rank": { "type": "integer" } },
-            } });
+            });
+            if !view.with.is_empty() {
+                let shown = view.with.iter().map(|column| {
+                    (
+                        column.name.clone(),
+                        schema::or_null(schema::answered(design, column.value.ty.required())),
+                    )
+                });
+                row["properties"]["with"] = json!({
+                    "type": "object",
+                    "description": "attributes of records that the row refers to; null where there is \
+                                    none, left out where the caller may not see them",
+                    "properties": shown.collect::<Map<String, Value>>(),
+                });
+            }
+            properties["rows"] = json!({ "type": "array", "items": row });
             properties["next"] = json!({ "type": ["string", "null"] });
             properties["total"] = json!({ "type": "integer" });
         }
         ViewForm::Count => properties["count"] = json!({ "type": "integer" }),
         ViewForm::Sum { .. } => properties["sum"] = json!({ "type": ["integer", "string"] }),
+        ViewForm::Extreme { greatest, ref value } => {
+            let name = if greatest { "max" } else { "min" };
+            properties[name] = schema::or_null(schema::answered(design, value.ty.required()));
+        }
+        ViewForm::Average { .. } => {
+            properties["avg"] =
+                schema::or_null(schema::answered(design, &design::model::Type::Decimal));
+        }
         _ => {}
     }
+    let summary = match &view.caller {
+        None => format!("the view `{}`", view.name),
+        Some(caller) => {
+            let of = &design.actors[caller.actor.index()].name;
+            format!("the view `{}`: rows of the caller, who is a `{of}`", view.name)
+        }
+    };
     let mut responses = answers(&WITHOUT_BODY);
     responses.insert(
         "200".into(),
@@ -322,7 +355,34 @@ fn view_get(service: &Service, view: &View) -> Value {
     json!({
         "tags": [service.name],
         "operationId": format!("{}_view_{}", service.name, view.name),
-        "summary": format!("the view `{}`", view.name),
+        "summary": summary,
+        "parameters": parameters,
+        "responses": responses,
+    })
+}
+
+/// The same parameters, except where a page begins.
+fn view_live(service: &Service, view: &View, whole: &Value) -> Value {
+    let mut parameters: Vec<Value> = whole["parameters"].as_array().cloned().unwrap_or_default();
+    parameters.retain(|param| param["name"] != "after");
+    parameters.push(json!({
+        "name": "Last-Event-ID", "in": "header", "schema": { "type": "string" },
+        "description": "what was told last: nothing earlier is told",
+    }));
+    let mut responses = answers(&WITHOUT_BODY);
+    responses.insert(
+        "200".into(),
+        json!({
+            "description": "server-sent events without end: first `snapshot`, whose `data` is the view; \
+                            then, of rows, `change` with the keys that are `gone` and the rows to `put` \
+                            `at` their places, and of anything else another `snapshot`; `id` is the revision",
+            "content": { "text/event-stream": { "schema": { "type": "string" } } },
+        }),
+    );
+    json!({
+        "tags": [service.name],
+        "operationId": format!("{}_live_{}", service.name, view.name),
+        "summary": format!("{}, as it is and as it changes", whole["summary"].as_str().unwrap_or_default()),
         "parameters": parameters,
         "responses": responses,
     })

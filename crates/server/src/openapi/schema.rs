@@ -122,7 +122,7 @@ fn millionths(value: i64) -> f64 {
     value as f64 / 1_000_000.0
 }
 
-fn or_null(mut schema: Value) -> Value {
+pub fn or_null(mut schema: Value) -> Value {
     if let Some(constants) = schema.get_mut("enum").and_then(Value::as_array_mut) {
         constants.push(Value::Null);
     }

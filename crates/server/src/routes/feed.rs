@@ -162,10 +162,7 @@ impl Following {
                     () = self.app.stopped() => return,
                     () = self.caller.turned_away(&self.app) => return,
                 }
-                let between = BETWEEN_PAGES.saturating_mul(self.app.followers() as u32);
-                if between >= BETWEEN_PAGES_MIN {
-                    tokio::time::sleep(between.min(BETWEEN_PAGES_MAX)).await;
-                }
+                pause(&self.app).await;
             }
             page = match self.page(&next).await {
                 Ok(page) => page,
@@ -185,14 +182,8 @@ impl Following {
         }
     }
 
-    /// False: the client has left, has not read for too long, or may no longer be told.
     async fn hand_over(&self, text: Bytes) -> bool {
-        if !self.caller.still_good(&self.app) {
-            return false;
-        }
-        let stall = Duration::from_millis(self.app.limits().stall_ms_max);
-        let sent = tokio::time::timeout(stall, self.sender.send(text)).await;
-        matches!(sent, Ok(Ok(())))
+        hand_over(&self.app, &self.caller, &self.sender, text).await
     }
 
     /// What is told of a transition to who asks for one subject, or one record.
@@ -206,4 +197,27 @@ impl Following {
         });
         (!changes.is_empty()).then_some(told)
     }
+}
+
+/// With many who follow, one page tells of several steps.
+pub async fn pause(app: &App) {
+    let between = BETWEEN_PAGES.saturating_mul(app.followers() as u32);
+    if between >= BETWEEN_PAGES_MIN {
+        tokio::time::sleep(between.min(BETWEEN_PAGES_MAX)).await;
+    }
+}
+
+/// False: the client has left, has not read for too long, or may no longer be told.
+pub async fn hand_over(
+    app: &App,
+    caller: &Caller,
+    sender: &mpsc::Sender<Bytes>,
+    text: Bytes,
+) -> bool {
+    if !caller.still_good(app) {
+        return false;
+    }
+    let stall = Duration::from_millis(app.limits().stall_ms_max);
+    let sent = tokio::time::timeout(stall, sender.send(text)).await;
+    matches!(sent, Ok(Ok(())))
 }

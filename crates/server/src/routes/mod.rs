@@ -7,6 +7,7 @@ mod blobs;
 mod clock;
 mod feed;
 mod health;
+mod live;
 mod metrics;
 mod problems;
 mod socket;
@@ -232,6 +233,13 @@ async fn dispatch(
             "view",
             match allowed(true) {
                 Ok(()) => other(view::get(app, service, view, query, headers).await),
+                Err(problem) => Err(problem),
+            },
+        ),
+        ["views", view, "live"] => (
+            "view",
+            match allowed(true) {
+                Ok(()) => other(live::get(app, service, view, query, headers).await),
                 Err(problem) => Err(problem),
             },
         ),

@@ -27,23 +27,13 @@ pub async fn get(
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Problem> {
     let place = app.enter()?;
-    let viewer = auth::caller(app, headers)?.viewer(service);
-    let asked = asked(view, query)?;
-    let wait_ms = app.limits().wait_ms_max;
-    let patience = Duration::from_millis(wait_ms);
-    let late = || {
-        Problem::new(
-            &kinds::NOT_REACHED,
-            format!("it was waited for {wait_ms} ms; ask again, or for an older revision"),
-        )
-        .hint(Hint::AgainAfter(1))
-    };
-    // waited for without a thread, which a revision that never comes would hold for good
-    if let Some(revision) = &asked.at_least {
-        let reached = tokio::time::timeout(patience, service.runtime.reached(revision)).await;
-        let reached = reached.map_err(|_| late())?;
-        reached.map_err(|error| Problem::of_call(service, error))?;
-    }
+    let caller = auth::caller(app, headers)?;
+    let viewer = caller.viewer(service);
+    let mut asked = asked(view, query)?;
+    // never from the address: nobody asks for the rows of another
+    asked.me = Some(caller.principal.clone());
+    wait_for(app, service, asked.at_least.as_deref()).await?;
+    let patience = Duration::from_millis(app.limits().wait_ms_max);
     let reader = Arc::clone(service);
     // following the feed and sorting rows may take a while, and blocks
     let reading = tokio::task::spawn_blocking(move || {
@@ -55,11 +45,26 @@ pub async fn get(
         Ok(Ok(Ok(answer))) => Ok(answer::json(&answer)),
         Ok(Ok(Err(error))) => Err(Problem::of_call(service, error)),
         Ok(Err(_)) => Err(Problem::broken()),
-        Err(_) => Err(late()),
+        Err(_) => Err(late(app)),
     }
 }
 
-fn asked(view: &str, query: &str) -> Result<ViewQuery, Problem> {
+/// Waits without a thread, which a revision that never comes would hold for good.
+pub async fn wait_for(app: &App, service: &Service, revision: Option<&str>) -> Result<(), Problem> {
+    let Some(revision) = revision else { return Ok(()) };
+    let patience = Duration::from_millis(app.limits().wait_ms_max);
+    let reached = tokio::time::timeout(patience, service.runtime.reached(revision)).await;
+    let reached = reached.map_err(|_| late(app))?;
+    reached.map_err(|error| Problem::of_call(service, error))
+}
+
+fn late(app: &App) -> Problem {
+    let wait_ms = app.limits().wait_ms_max;
+    let detail = format!("it was waited for {wait_ms} ms; ask again, or for an older revision");
+    Problem::new(&kinds::NOT_REACHED, detail).hint(Hint::AgainAfter(1))
+}
+
+pub fn asked(view: &str, query: &str) -> Result<ViewQuery, Problem> {
     let mut asked = ViewQuery { view: view.to_string(), ..ViewQuery::default() };
     for (name, value) in path::query(query)? {
         match name.as_str() {

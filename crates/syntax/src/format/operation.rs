@@ -57,10 +57,14 @@ impl Builder<'_, '_> {
                 self.space();
                 self.effect_body(body);
             }
-            OperationBody::Read { result, memory } => {
+            OperationBody::Read { result, paged, memory } => {
                 self.space();
                 self.expect(TokenKind::Equal);
                 self.hanging(result);
+                if paged.is_some() {
+                    self.space();
+                    self.word("paged");
+                }
                 if self.at(TokenKind::OpenBrace) {
                     self.space();
                     self.block(memory);

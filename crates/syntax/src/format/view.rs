@@ -5,7 +5,7 @@ use crate::TokenKind;
 use crate::tree::{Expr, ViewForm, ViewItem};
 
 /// The words of a view before which its line may end.
-const PARTS: [&str; 6] = ["where", "order", "limit", "top", "keep", "every"];
+const PARTS: [&str; 7] = ["where", "with", "order", "limit", "top", "keep", "every"];
 
 impl Builder<'_, '_> {
     /// `view N(params) = form`
@@ -13,6 +13,12 @@ impl Builder<'_, '_> {
         self.lead("view");
         self.solid(view.name.span);
         self.params(&view.params);
+        if let Some(of) = &view.of {
+            self.space();
+            self.word("of");
+            self.space();
+            self.solid(of.span);
+        }
         self.space();
         self.expect(TokenKind::Equal);
         self.space();
@@ -47,10 +53,12 @@ impl Builder<'_, '_> {
 
 /// The expressions that a view is made of.
 fn values(view: &ViewItem) -> Vec<&Expr> {
-    let mut values: Vec<&Expr> = view.filter.iter().collect();
+    let mut values: Vec<&Expr> = view.filter.iter().chain(&view.with).collect();
     match &view.form {
         ViewForm::Count | ViewForm::Search { .. } | ViewForm::Near { .. } => {}
-        ViewForm::Sum { value } => values.push(value),
+        ViewForm::Sum { value } | ViewForm::Extreme { value, .. } | ViewForm::Average { value } => {
+            values.push(value)
+        }
         ViewForm::List { order, limit } => {
             values.extend(order.iter().map(|key| &key.value));
             values.extend(limit);

@@ -273,10 +273,12 @@ impl Parser<'_> {
                     return OperationBody::Missing;
                 }
                 let result = self.value();
+                let here = self.span();
+                let paged = self.eat_word("paged").then_some(here);
                 let unopened = self.at(TokenKind::Word) && self.nth(1) == TokenKind::Assign;
                 let braces = !self.lost && (self.at(TokenKind::OpenBrace) || unopened);
                 let memory = if braces { self.block() } else { Default::default() };
-                OperationBody::Read { result, memory }
+                OperationBody::Read { result, paged, memory }
             }
             OperationKind::Effect if self.at_body(Self::at_answer) => {
                 OperationBody::Effect(self.effect_body())

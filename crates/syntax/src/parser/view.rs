@@ -5,7 +5,8 @@ use super::suggest::nearest;
 use crate::tree::{Expr, ExprKind, ItemKind, Name, OrderKey, ViewForm, ViewItem};
 use crate::{Diagnostic, Span, TokenKind};
 
-const FORMS: &[&str] = &["count", "sum", "list", "rank", "search", "near", "window"];
+const FORMS: &[&str] =
+    &["count", "sum", "max", "min", "avg", "list", "rank", "search", "near", "window"];
 
 /// What may follow the subject, in any order; each form takes its own.
 #[derive(Default)]
@@ -16,29 +17,34 @@ struct Parts {
     on: Vec<Name>,
     limit: Option<Expr>,
     every: Option<Expr>,
+    with: Vec<Expr>,
 }
 
 impl Parser<'_> {
-    /// `view N(params) = form`
+    /// `view N(params) of actor = form`
     pub(super) fn view(&mut self) -> ItemKind {
         self.bump();
         let name = self.name("the name of the view");
         let params = self.optional_params();
+        let of = self.eat_word("of").then(|| self.name("the actor whose rows they are"));
         self.expect(TokenKind::Equal, "=", "and the form of the view");
-        let Some((form, subject, filter)) = self.view_form() else {
-            return ItemKind::Error;
-        };
-        ItemKind::View(Box::new(ViewItem { name, params, form, subject, filter }))
+        match self.view_form() {
+            Some((form, subject, filter, with)) => {
+                ItemKind::View(Box::new(ViewItem { name, params, of, form, subject, filter, with }))
+            }
+            None => ItemKind::Error,
+        }
     }
 
-    fn view_form(&mut self) -> Option<(ViewForm, Name, Option<Expr>)> {
+    fn view_form(&mut self) -> Option<(ViewForm, Name, Option<Expr>, Vec<Expr>)> {
         if self.lost {
             return None;
         }
         let word = self.view_form_word()?;
         self.bump();
         let counted = word == "window" && self.eat_word("count");
-        let summed = word == "sum" || word == "window" && !counted && self.eat_word("sum");
+        let summed = matches!(word, "sum" | "max" | "min" | "avg")
+            || word == "window" && !counted && self.eat_word("sum");
         if word == "window" && !counted && !summed {
             self.expect_word("count", "or `sum` after `window`");
         }
@@ -48,10 +54,15 @@ impl Parser<'_> {
         }
         let subject = self.name("the subject whose records are the rows");
         let parts = self.view_parts(word);
-        let Parts { filter, order, by, mut on, limit, every } = parts;
+        let Parts { filter, order, by, mut on, limit, every, with } = parts;
         let form = match word {
             "count" => ViewForm::Count,
             "sum" => ViewForm::Sum { value: self.part(value, "what is summed") },
+            "max" | "min" => {
+                let value = self.part(value, "what the rows are compared by");
+                ViewForm::Extreme { greatest: word == "max", value }
+            }
+            "avg" => ViewForm::Average { value: self.part(value, "what the average is of") },
             "list" => ViewForm::List { order, limit },
             "rank" => {
                 let by = by.unwrap_or_else(|| self.missing_order());
@@ -77,7 +88,7 @@ impl Parser<'_> {
                 ViewForm::Window { value, by, every, keep: limit }
             }
         };
-        Some((form, subject, filter))
+        Some((form, subject, filter, with))
     }
 
     fn view_form_word(&mut self) -> Option<&'static str> {
@@ -110,6 +121,14 @@ impl Parser<'_> {
                     self.expect_word("by", "after `order`");
                     let order = self.order_keys();
                     !std::mem::replace(&mut parts.order, order).is_empty()
+                }
+                ("with", "list" | "rank") => {
+                    self.bump();
+                    let mut with = vec![self.sum_level()];
+                    while self.eat(TokenKind::Comma) {
+                        with.push(self.sum_level());
+                    }
+                    !std::mem::replace(&mut parts.with, with).is_empty()
                 }
                 ("by", "rank" | "window") => {
                     self.bump();

@@ -72,7 +72,8 @@ pub enum OperationBody {
     /// effect: `{ call … on ok(answer) { … } on refused { … } on unknown { … } }`
     Effect(EffectBody),
     /// read: `= expr`, and optionally `{ memory := … }`
-    Read { result: Expr, memory: Block },
+    /// `= e`, `= View() paged`
+    Read { result: Expr, paged: Option<Span>, memory: Block },
     /// nothing was written where a body belongs (a diagnostic says so)
     Missing,
 }

@@ -3,15 +3,19 @@
 use super::*;
 use crate::Span;
 
-/// `view N(params) = form`
+/// `view N(params) of actor = form`
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ViewItem {
     pub name: Name,
     pub params: Vec<Param>,
+    /// the caller whose rows they are: `of user`
+    pub of: Option<Name>,
     pub form: ViewForm,
     /// the subject whose records are the rows
     pub subject: Name,
     pub filter: Option<Expr>,
+    /// what rows show of records that they refer to: `with file.path, file.size`
+    pub with: Vec<Expr>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,6 +24,10 @@ pub enum ViewForm {
     Count,
     /// `sum e of S where p`
     Sum { value: Expr },
+    /// `max e of S where p`, `min e of S where p`
+    Extreme { greatest: bool, value: Expr },
+    /// `avg e round half_even to 2 of S where p`; the value is what is rounded, and how
+    Average { value: Expr },
     /// `list S where p order by a desc, b limit 50`
     List { order: Vec<OrderKey>, limit: Option<Expr> },
     /// `rank S by e desc where p top 100`

@@ -249,7 +249,7 @@ impl Walked {
                     self.block(&answer.body);
                 }
             }
-            OperationBody::Read { result, memory } => {
+            OperationBody::Read { result, memory, .. } => {
                 self.expr(result);
                 self.block(memory);
             }
@@ -260,10 +260,13 @@ impl Walked {
     fn view(&mut self, view: &ViewItem) {
         self.name(&view.subject);
         self.params(&view.params);
-        view.filter.iter().for_each(|e| self.expr(e));
+        view.of.iter().for_each(|of| self.name(of));
+        view.filter.iter().chain(&view.with).for_each(|e| self.expr(e));
         match &view.form {
             ViewForm::Count => {}
-            ViewForm::Sum { value } => self.expr(value),
+            ViewForm::Sum { value }
+            | ViewForm::Extreme { value, .. }
+            | ViewForm::Average { value } => self.expr(value),
             ViewForm::List { order, limit } => {
                 order.iter().for_each(|key| self.expr(&key.value));
                 limit.iter().for_each(|e| self.expr(e));

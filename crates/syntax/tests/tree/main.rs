@@ -360,7 +360,7 @@ fn effects_call_and_are_answered() {
 #[test]
 fn reads_have_a_result_and_may_hand_out_memory() {
     let read = operation("read a[get(c: Config)] = { v: C.value } { expected := C.version }");
-    let OperationBody::Read { result, memory } = &read.body else {
+    let OperationBody::Read { result, paged: None, memory } = &read.body else {
         panic!("not a read");
     };
     assert_eq!(show(result), "(record v=C.value)");

@@ -14,6 +14,10 @@ fn views_take_their_parts_in_any_order() {
             let form = match &view.form {
                 ViewForm::Count => "count".to_string(),
                 ViewForm::Sum { value } => format!("sum {}", show(value)),
+                ViewForm::Extreme { greatest, value } => {
+                    format!("{} {}", if *greatest { "max" } else { "min" }, show(value))
+                }
+                ViewForm::Average { value } => format!("avg {}", show(value)),
                 ViewForm::List { order, limit } => {
                     let order: Vec<String> = order.iter().map(key).collect();
                     format!("list {} {}", order.join(","), optional(limit))
@@ -29,7 +33,11 @@ fn views_take_their_parts_in_any_order() {
                     optional(keep)
                 ),
             };
-            format!("{form} | {} | {}", view.subject.text, optional(&view.filter))
+            let of = view.of.as_ref().map_or(String::new(), |of| format!(" | of {}", of.text));
+            let with: Vec<String> = view.with.iter().map(show).collect();
+            let with =
+                if with.is_empty() { String::new() } else { format!(" | with {}", with.join(",")) };
+            format!("{form} | {} | {}{with}{of}", view.subject.text, optional(&view.filter))
         }
         other => panic!("not a view: {other:?}"),
     };
@@ -43,6 +51,18 @@ fn views_take_their_parts_in_any_order() {
         ("view V = list Seat limit 5 order by a where x", "list a 5 | Seat | x"),
         ("view V = rank Player by score desc where x top 100", "rank score↓ 100 | Player | x"),
         ("view V = search Page on title, body where x", "search 2 | Page | x"),
+        ("view V = max a of Seat where x", "max a | Seat | x"),
+        ("view V = min a + 1 of Seat", "min (Add a 1) | Seat | -"),
+        (
+            "view V = list Share with file.path, file.size where x order by a",
+            "list a - | Share | x | with file.path,file.size",
+        ),
+        ("view V = rank Share top 3 with file.path by a", "rank a 3 | Share | - | with file.path"),
+        ("view V of user = count Seat where a = me", "count | Seat | (Equal a me) | of user"),
+        (
+            "view V(p: text) of user = list Seat where a = me",
+            "list  - | Seat | (Equal a me) | of user",
+        ),
         ("view V = near Shop on position", "near position | Shop | -"),
         (
             "view V = window count of Hit by at every 1m where x keep 60",
