@@ -162,7 +162,7 @@ fn subject(outline: &mut Outline, words: &[&str]) {
     let mut all = key.clone();
     while let Some((word, after)) = rest.split_first() {
         rest = after;
-        let kept = matches!(*word, "truth" | "log" | "cache" | "ephemeral");
+        let kept = matches!(*word, "truth" | "volatile" | "log" | "cache" | "ephemeral");
         let Some((state, after)) = after.split_first().filter(|_| kept) else { continue };
         let Some(open) = after.iter().position(|word| *word == "{") else { continue };
         let (body, after) = bracketed(&after[open..]);
