@@ -1,6 +1,8 @@
 //! The fields of a form, by the types of what they stand for; and back from a form to values.
 
-use design::model::{Const, Design, Operation, Param, Range, SubjectId, Type, duration_text};
+use design::model::{
+    Const, Design, Operation, Param, Range, StructField, SubjectId, Type, duration_text,
+};
 use serde_json::{Map, Value};
 
 use crate::html::{Html, html};
@@ -268,6 +270,11 @@ pub fn type_text(design: &Design, ty: &Type) -> String {
         Type::Ref(subject) => design.subjects[subject.index()].name.clone(),
         Type::Digest(blob) => format!("digest of {}", design.blobs[blob.index()].name),
         Type::Optional(inner) => type_text(design, inner),
+        Type::Struct(fields) => {
+            let field =
+                |field: &StructField| format!("{} = {}", field.name, type_text(design, &field.ty));
+            fields.iter().map(field).collect::<Vec<_>>().join(", ")
+        }
         Type::List { of, max } => {
             format!("list of {}, one a line, {max} at most", type_text(design, of))
         }
@@ -355,6 +362,10 @@ fn of_text(ty: &Type, text: &str) -> Value {
                 .collect::<Vec<Value>>()
                 .into(),
         },
+        Type::Struct(fields) => match json() {
+            Some(Value::Object(items)) => items.into(),
+            _ => struct_of_text(fields, text),
+        },
         Type::Map { value, .. } => match json() {
             Some(Value::Object(items)) => items.into(),
             _ => {
@@ -369,6 +380,24 @@ fn of_text(ty: &Type, text: &str) -> Value {
         },
         _ => text.into(),
     }
+}
+
+/// `sku = a, qty = 2`; a text with a comma in it is written as JSON. What has no `=` is left to the runtime
+/// to refuse.
+fn struct_of_text(fields: &[StructField], text: &str) -> Value {
+    let mut record = Map::new();
+    for part in text.split(',') {
+        let Some((name, given)) = part.split_once('=') else { return text.into() };
+        let (name, given) = (name.trim(), given.trim());
+        let ty = fields.iter().find(|field| field.name == name).map(|field| &field.ty);
+        let value = match ty {
+            Some(ty) if given.is_empty() && ty.is_optional() => Value::Null,
+            Some(ty) => of_text(ty.required(), given),
+            None => given.into(),
+        };
+        record.insert(name.to_string(), value);
+    }
+    record.into()
 }
 
 /// The name and text under which a form would send this value: for links that fill a form.

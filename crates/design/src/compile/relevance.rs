@@ -288,7 +288,12 @@ fn sources(value: &Expr, frame: FrameOf<'_>) -> Vec<Site> {
             found.extend(sources(otherwise, frame));
         }
         ExprKind::Let { body, .. } => found = sources(body, frame),
-        ExprKind::Index { base, .. } => found = sources(base, frame),
+        ExprKind::Index { base, .. } | ExprKind::Field { base, .. } => found = sources(base, frame),
+        ExprKind::Record(fields) if matches!(value.ty, Type::Struct(_)) => {
+            for (_, field) in fields {
+                found.extend(sources(field, frame));
+            }
+        }
         ExprKind::Set(parts)
         | ExprKind::List(parts)
         | ExprKind::Min(parts)
