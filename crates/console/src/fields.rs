@@ -428,7 +428,8 @@ actor user
 subject House(house: text) { truth H { a: int = 0 } }
 subject Room(house: House, number: int) { truth R { b: int = 0 } }
 step user[fill(room: Room, n: int, on: bool, sort: A | B, at: time, cost: decimal, names: set text max 3,
-               note: text, wait: duration = 10m, more: int?)] { R.b := n }
+               note: text, wait: duration = 10m, more: int?,
+               lines: list { sku: text, qty: int 1..9, gift: bool? } max 3)] { R.b := n }
 check { house: 1 number: 0..1 user: 1 }
 "#;
 
@@ -459,6 +460,18 @@ check { house: 1 number: 0..1 user: 1 }
         check(&[("p.names", "a\n b \n\n")], "names", Some(json!(["a", "b"])));
         check(&[("p.names", "[\"x\"]")], "names", Some(json!(["x"])));
         check(&[("p.names", "")], "names", Some(json!([])));
+        let line = json!([{ "sku": "a b", "qty": 2 }, { "sku": "c", "qty": "x", "gift": null }]);
+        check(&[("p.lines", "sku = a b, qty=2\nsku = c, qty = x, gift =")], "lines", Some(line));
+        let written = r#"[{"sku":"a, b","qty":1}]"#;
+        check(&[("p.lines", written)], "lines", Some(json!([{ "sku": "a, b", "qty": 1 }])));
+        check(
+            &[("p.lines", r#"{"sku":"a","qty":1}"#)],
+            "lines",
+            Some(json!([{ "sku": "a", "qty": 1 }])),
+        );
+        // the runtime says what is wrong with it
+        check(&[("p.lines", "a b")], "lines", Some(json!(["a b"])));
+        check(&[("p.lines", "")], "lines", Some(json!([])));
         check(&[("p.note", "")], "note", Some(json!("")));
         check(&[("p.wait", "")], "wait", None);
         check(&[("p.wait", "5s")], "wait", Some(json!("5s")));

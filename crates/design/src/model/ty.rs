@@ -82,6 +82,11 @@ impl Type {
         }
     }
 
+    /// Does a field of the records that a list holds have a range?
+    pub fn has_ranges(&self) -> bool {
+        self.fields().unwrap_or(&[]).iter().any(|field| field.range.is_some())
+    }
+
     /// The type without its `?`.
     pub fn required(&self) -> &Type {
         match self {
