@@ -115,3 +115,33 @@ fn a_literal_that_a_field_is_compared_with_is_given() {
     );
     assert!(matches!(verdict(&checked(&text), "never"), Verdict::Violated(_)));
 }
+
+/// What is only summed decides, too: one number would not stand for all.
+#[test]
+fn a_list_that_is_only_summed_needs_its_values() {
+    let sums = |of: &str, value: &str, size: &str| {
+        format!(
+            "design Sums
+actor user
+subject Box(box: text) {{ truth BoxState {{ full: bool = false }} }}
+step user[fill(box: Box, parts: list {of} max 2) {{ heavy: sum({value} of p in parts) > 5 }}] {{
+    BoxState.full := true
+}}
+invariant empty: all b in Box: not b.full
+check {{ box: 1  {size} list: 2 }}
+"
+        )
+    };
+    for (of, value, size) in
+        [("int", "p", "parts: {1, 4}"), ("{ n: int }", "p.n", "parts.n: {1, 4}")]
+    {
+        let without = design::compile("sums", &sums(of, value, ""), &design::NoCatalog);
+        assert!(
+            without.diagnostics.iter().any(|it| it.code == "E0701"),
+            "{:?}",
+            without.diagnostics
+        );
+        let report = checked(&sums(of, value, size));
+        assert!(matches!(verdict(&report, "empty"), Verdict::Violated(_)));
+    }
+}

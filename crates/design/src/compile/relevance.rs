@@ -93,8 +93,10 @@ impl Flow {
             | ExprKind::Included { leaf: a, root: b, proof: c } => {
                 [a, b, c].into_iter().for_each(|part| self.look(part, frame));
             }
-            ExprKind::Aggregate { value: Some(value), .. } => self.look(value, frame),
             ExprKind::Quantifier { domain, .. } | ExprKind::Aggregate { domain, .. } => {
+                if let ExprKind::Aggregate { value: Some(value), .. } = &part.kind {
+                    self.look(value, frame);
+                }
                 if let Domain::Elements(collection) = &**domain {
                     self.look(collection, frame);
                 }
