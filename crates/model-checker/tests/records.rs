@@ -56,13 +56,8 @@ fn what_guards_say_of_the_records_is_proved_and_needed() {
     for failure in &report.failures {
         assert!(matches!(failure.status, FailureStatus::LoadBearing(_)), "{shown}");
     }
-    // the world says what callers give, and the trace shows it
-    assert!(
-        shown.contains("lines of at most")
-            || shown.contains("lists of at most 2 of {sku: 2, qty: 1..3}"),
-        "{shown}"
-    );
-    assert!(shown.contains("[{sku: sku-1, qty: "), "{shown}");
+    // the world says what callers give
+    assert!(shown.contains("lines: lists of at most 2 of {sku: 2, qty: 1..3}"), "{shown}");
 }
 
 #[test]

@@ -279,7 +279,7 @@ fn records_in_a_list_are_written_like_a_state() {
                 step a[p(s:S,l:list  {a:int} max  2)]{T.l+={sku:\"a\",qty:2}}\n";
     let formatted = format(text).text;
     for line in [
-        "    truth T { l: list { sku: text, qty: int 1..9? } max 3 }",
+        "subject S(s: text) { truth T { l: list { sku: text, qty: int 1..9? } max 3 } }",
         "step a[p(s: S, l: list { a: int } max 2)] { T.l += { sku: \"a\", qty: 2 } }",
     ] {
         assert!(formatted.contains(line), "{formatted}");

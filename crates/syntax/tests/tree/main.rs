@@ -209,7 +209,7 @@ fn subjects_hold_states_with_attributes() {
             "subject: list((text)?) max 4",
             "min: (A|B)?",
             "max: map(text, set(int) max 2) max 8",
-            "lines: list({sku:text qty:(int 1..9)?}) max 3",
+            "lines: list({sku:text qty:(int[1..9])?}) max 3",
         ]
     );
     let visible: Vec<_> =
