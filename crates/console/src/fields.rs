@@ -1,6 +1,8 @@
 //! The fields of a form, by the types of what they stand for; and back from a form to values.
 
-use design::model::{Const, Design, Operation, Param, Range, SubjectId, Type, duration_text};
+use design::model::{
+    Const, Design, Operation, Param, Range, StructField, SubjectId, Type, duration_text,
+};
 use serde_json::{Map, Value};
 
 use crate::html::{Html, html};
@@ -268,6 +270,11 @@ pub fn type_text(design: &Design, ty: &Type) -> String {
         Type::Ref(subject) => design.subjects[subject.index()].name.clone(),
         Type::Digest(blob) => format!("digest of {}", design.blobs[blob.index()].name),
         Type::Optional(inner) => type_text(design, inner),
+        Type::Struct(fields) => {
+            let field =
+                |field: &StructField| format!("{} = {}", field.name, type_text(design, &field.ty));
+            fields.iter().map(field).collect::<Vec<_>>().join(", ")
+        }
         Type::List { of, max } => {
             format!("list of {}, one a line, {max} at most", type_text(design, of))
         }
@@ -355,6 +362,10 @@ fn of_text(ty: &Type, text: &str) -> Value {
                 .collect::<Vec<Value>>()
                 .into(),
         },
+        Type::Struct(fields) => match json() {
+            Some(Value::Object(items)) => items.into(),
+            _ => struct_of_text(fields, text),
+        },
         Type::Map { value, .. } => match json() {
             Some(Value::Object(items)) => items.into(),
             _ => {
@@ -369,6 +380,24 @@ fn of_text(ty: &Type, text: &str) -> Value {
         },
         _ => text.into(),
     }
+}
+
+/// `sku = a, qty = 2`; a text with a comma in it is written as JSON. What has no `=` is left to the runtime
+/// to refuse.
+fn struct_of_text(fields: &[StructField], text: &str) -> Value {
+    let mut record = Map::new();
+    for part in text.split(',') {
+        let Some((name, given)) = part.split_once('=') else { return text.into() };
+        let (name, given) = (name.trim(), given.trim());
+        let ty = fields.iter().find(|field| field.name == name).map(|field| &field.ty);
+        let value = match ty {
+            Some(ty) if given.is_empty() && ty.is_optional() => Value::Null,
+            Some(ty) => of_text(ty.required(), given),
+            None => given.into(),
+        };
+        record.insert(name.to_string(), value);
+    }
+    record.into()
 }
 
 /// The name and text under which a form would send this value: for links that fill a form.
@@ -399,7 +428,8 @@ actor user
 subject House(house: text) { truth H { a: int = 0 } }
 subject Room(house: House, number: int) { truth R { b: int = 0 } }
 step user[fill(room: Room, n: int, on: bool, sort: A | B, at: time, cost: decimal, names: set text max 3,
-               note: text, wait: duration = 10m, more: int?)] { R.b := n }
+               note: text, wait: duration = 10m, more: int?,
+               lines: list { sku: text, qty: int 1..9, gift: bool? } max 3)] { R.b := n }
 check { house: 1 number: 0..1 user: 1 }
 "#;
 
@@ -430,6 +460,18 @@ check { house: 1 number: 0..1 user: 1 }
         check(&[("p.names", "a\n b \n\n")], "names", Some(json!(["a", "b"])));
         check(&[("p.names", "[\"x\"]")], "names", Some(json!(["x"])));
         check(&[("p.names", "")], "names", Some(json!([])));
+        let line = json!([{ "sku": "a b", "qty": 2 }, { "sku": "c", "qty": "x", "gift": null }]);
+        check(&[("p.lines", "sku = a b, qty=2\nsku = c, qty = x, gift =")], "lines", Some(line));
+        let written = r#"[{"sku":"a, b","qty":1}]"#;
+        check(&[("p.lines", written)], "lines", Some(json!([{ "sku": "a, b", "qty": 1 }])));
+        check(
+            &[("p.lines", r#"{"sku":"a","qty":1}"#)],
+            "lines",
+            Some(json!([{ "sku": "a", "qty": 1 }])),
+        );
+        // the runtime says what is wrong with it
+        check(&[("p.lines", "a b")], "lines", Some(json!(["a b"])));
+        check(&[("p.lines", "")], "lines", Some(json!([])));
         check(&[("p.note", "")], "note", Some(json!("")));
         check(&[("p.wait", "")], "wait", None);
         check(&[("p.wait", "5s")], "wait", Some(json!("5s")));

@@ -94,6 +94,15 @@ pub fn value(page: &mut Html, place: &Place<'_>, ty: &Type, value: &Value) {
                 self::value(page, place, of, item);
             }
         }
+        (Type::Struct(fields), Value::Object(items)) => {
+            page.add("{ ");
+            for (at, field) in fields.iter().enumerate() {
+                let comma = if at > 0 { ", " } else { "" };
+                html!(page, "{}<span class=\"faint\">{}</span> ", comma, field.name);
+                self::value(page, place, &field.ty, items.get(&field.name).unwrap_or(&Value::Null));
+            }
+            page.add(" }");
+        }
         (Type::Record(fields), Value::Object(items)) => {
             for (at, (name, ty)) in fields.iter().enumerate() {
                 html!(

@@ -137,6 +137,14 @@ fn agrees((emitter, is): (&Design, &Type), (listener, says): (&Design, &Type)) -
         (Type::Map { key: a, value: b, .. }, Type::Map { key: c, value: d, .. }) => {
             agrees((emitter, a), (listener, c)) && agrees((emitter, b), (listener, d))
         }
+        (Type::Struct(a), Type::Struct(b)) => {
+            a.len() == b.len()
+                && a.iter().zip(b).all(|(a, b)| {
+                    a.name == b.name
+                        && a.ty.is_optional() == b.ty.is_optional()
+                        && agrees((emitter, &a.ty), (listener, &b.ty))
+                })
+        }
         (Type::Digest(_), Type::Digest(_)) => true,
         (a, b) => a == b,
     }

@@ -69,6 +69,7 @@ fn listed(values: &Values, found: &mut BTreeSet<i64>) {
         Values::OrNull(inner) | Values::SetOf(inner, _) | Values::ListOf(inner, _) => {
             listed(inner, found);
         }
+        Values::Fields(columns) => columns.iter().for_each(|values| listed(values, found)),
         Values::Opaque(_)
         | Values::Range(..)
         | Values::Whole

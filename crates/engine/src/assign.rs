@@ -130,7 +130,14 @@ fn apply(
         }
         AssignKind::Insert => each(value, given, |word| collection::insert(target, word)),
         AssignKind::Remove => each(value, given, |word| collection::remove(target, word)),
-        AssignKind::Push => each(value, given, |word| collection::push(target, word)),
+        AssignKind::Push => match value.form {
+            Form::Block { stride } => {
+                let used = crate::eval::used(given, stride);
+                let mut elements = given[1..=used].chunks_exact(stride as usize);
+                elements.try_for_each(|element| collection::push(target, element))
+            }
+            Form::Scalar | Form::Record => collection::push(target, given),
+        },
         AssignKind::RemoveKey => collection::remove_key(target, word),
         AssignKind::PutSet { .. } => collection::put(target, element, word),
         AssignKind::PutAdd { .. } | AssignKind::PutSubtract { .. } => {

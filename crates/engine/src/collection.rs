@@ -30,10 +30,10 @@ pub(crate) fn remove(words: &mut [Word], element: Word) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A list grows at its end.
-pub(crate) fn push(words: &mut [Word], element: Word) -> Result<(), Fault> {
-    let length = elements(words, 1)?;
-    open(words, length + 1, length, &[element], 1)
+/// A list grows at its end; a record in it takes several words.
+pub(crate) fn push(words: &mut [Word], element: &[Word]) -> Result<(), Fault> {
+    let used = elements(words, element.len() as u32)?;
+    open(words, used + 1, used, element, element.len())
 }
 
 fn find_key(words: &[Word], used: usize, key: Word) -> Result<usize, usize> {
@@ -119,10 +119,19 @@ mod tests {
     #[test]
     fn a_list_keeps_its_order_and_stops_at_its_bound() {
         let mut list = [0, 0, 0];
-        push(&mut list, 9).unwrap();
-        push(&mut list, 1).unwrap();
+        push(&mut list, &[9]).unwrap();
+        push(&mut list, &[1]).unwrap();
         assert_eq!(list, [2, 9, 1]);
-        assert_eq!(push(&mut list, 1), Err(Fault::CollectionFull));
+        assert_eq!(push(&mut list, &[1]), Err(Fault::CollectionFull));
+    }
+
+    #[test]
+    fn a_list_of_records_grows_by_a_record() {
+        let mut list = [0, 0, 0, 0, 0];
+        push(&mut list, &[9, 3]).unwrap();
+        push(&mut list, &[9, 3]).unwrap();
+        assert_eq!(list, [2, 9, 3, 9, 3]);
+        assert_eq!(push(&mut list, &[1, 1]), Err(Fault::CollectionFull));
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl<T: Truth> Execute<'_, '_, T> {
                 Ok(())
             }
             StmtOp::Send { operation, args } => self.send(*operation, *args),
-            StmtOp::For { offset, block, stride, body } => {
+            StmtOp::For { offset, block, stride, bound, body } => {
                 let height = self.eval.stack.len();
                 let start = self.eval.block(*block, *stride)?;
                 if self.eval.stack[start] == NULL {
@@ -63,8 +63,7 @@ impl<T: Truth> Execute<'_, '_, T> {
                 }
                 let end = self.eval.stack.len();
                 for index in (start + 1..end).step_by(*stride as usize) {
-                    let element = self.eval.stack[index];
-                    self.eval.set_local(*offset, element);
+                    self.eval.set_element(*offset, index, *bound);
                     self.body(*body)?;
                 }
                 self.eval.stack.truncate(height);

@@ -18,8 +18,10 @@ impl Field {
 /// How many words a value takes.
 pub fn width_of(ty: &Type) -> u32 {
     match ty.required() {
-        Type::List { max, .. } | Type::Set { max, .. } => 1 + max,
+        Type::List { of, max } => 1 + max * width_of(of),
+        Type::Set { max, .. } => 1 + max,
         Type::Map { max, .. } => 1 + 2 * max,
+        Type::Struct(fields) => fields.len() as u32,
         Type::Record(fields) => fields.iter().map(|(_, ty)| width_of(ty)).sum(),
         _ => 1,
     }

@@ -5,7 +5,7 @@ use design::model::{ClauseRef, Span, SubjectId};
 use crate::env::StepEnv;
 use crate::eval::{Eval, Stop};
 use crate::overlay::Status;
-use crate::program::operation::{Check, Look, Op, ValueRule, Wanted};
+use crate::program::operation::{Check, ColumnRule, Look, Op, ValueRule, Wanted};
 use crate::step::Ended;
 use crate::{NULL, Outside, Place, Reason, Truth, Word};
 
@@ -22,7 +22,28 @@ pub(crate) fn check_params(op: &Op, params: &[Word]) -> Result<(), (Reason, Span
                 .map_err(|reason| (reason, op.param_rules[rule.param as usize].span))?;
         }
     }
+    for rule in &op.columns {
+        for (index, word) in rule.words(params) {
+            check_field(rule, index, word)
+                .map_err(|reason| (reason, op.param_rules[rule.param as usize].span))?;
+        }
+    }
     Ok(())
+}
+
+/// One field of one of the records of an argument.
+fn check_field(rule: &ColumnRule, index: u32, word: Word) -> Result<(), Reason> {
+    if word == NULL {
+        return if rule.required { Err(Reason::NullValue) } else { Ok(()) };
+    }
+    match rule.check {
+        Check::Below(end) if !(0..end).contains(&word) => Err(Reason::OutOfRange),
+        Check::Within(range) if !range.contains(word) => {
+            let place = Place::InParam { param: rule.param, index, field: rule.field };
+            Err(Reason::Range(Outside { place, value: word }))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check(rule: &ValueRule, words: &[Word]) -> Result<(), Reason> {
@@ -39,6 +60,7 @@ fn check(rule: &ValueRule, words: &[Word]) -> Result<(), Reason> {
         }
         Check::Within(_) => true,
         Check::List => fits(words, 1) && !elements(words, 1).contains(&NULL),
+        Check::Structs(stride) => fits(words, stride as usize),
         Check::Set => fits(words, 1) && sorted(elements(words, 1), 1),
         Check::Map => fits(words, 2) && sorted(elements(words, 2), 2),
     };

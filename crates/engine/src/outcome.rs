@@ -76,11 +76,38 @@ pub enum Place {
     /// of the operation that was called
     Param(u32),
     /// of a record that an argument refers to, or that would be made
-    Key { subject: SubjectId, part: u32 },
+    Key {
+        subject: SubjectId,
+        part: u32,
+    },
     /// of truth, a log, a cache or an ephemeral
-    Attribute { subject: SubjectId, attr: AttrId },
+    Attribute {
+        subject: SubjectId,
+        attr: AttrId,
+    },
     /// of an effect that would be sent
-    Sent { operation: OperationId, param: u32 },
+    Sent {
+        operation: OperationId,
+        param: u32,
+    },
+    /// a field of one of the records in an argument, which is a list
+    InParam {
+        param: u32,
+        index: u32,
+        field: u32,
+    },
+    InAttribute {
+        subject: SubjectId,
+        attr: AttrId,
+        index: u32,
+        field: u32,
+    },
+    InSent {
+        operation: OperationId,
+        param: u32,
+        index: u32,
+        field: u32,
+    },
 }
 
 impl Reason {

@@ -7,7 +7,7 @@ use design::model::{OperationId, StateId, SubjectId};
 use crate::execute::Execute;
 use crate::outcome::{Outside, Place};
 use crate::overlay::Status;
-use crate::program::operation::{Check, Kind, Op};
+use crate::program::operation::{Check, ColumnRule, Kind, Op};
 use crate::program::{KeyPartRule, Program, RangeRule};
 use crate::{NULL, Truth, Word};
 
@@ -83,7 +83,7 @@ pub(crate) fn outside<T: Truth>(execute: &Execute<'_, '_, T>) -> Option<Outside>
     }
     for (subject, state, _, attr, part) in &execute.out.ephemerals {
         let ranges = state_ranges(program, *subject, *state);
-        if let Some(rule) = ranges.iter().find(|rule| rule.attr == *attr) {
+        for rule in ranges.iter().filter(|rule| rule.attr == *attr) {
             found.look(*subject, &[RangeRule { offset: 0, ..*rule }], execute.out.part(*part));
         }
     }
@@ -108,12 +108,32 @@ fn sent(program: &Program, operation: OperationId, args: &[Word]) -> Option<Outs
     if op.kind != Kind::Effect {
         return None;
     }
-    op.values.iter().find_map(|rule| {
+    let single = op.values.iter().find_map(|rule| {
         let Check::Within(range) = rule.check else { return None };
         let value = args.get(rule.field.offset as usize).copied().unwrap_or(NULL);
         let place = Place::Sent { operation, param: rule.param };
         (value != NULL && !range.contains(value)).then_some(Outside { place, value })
-    })
+    });
+    let in_list = |rule: &ColumnRule| {
+        let Check::Within(range) = rule.check else { return None };
+        let mut words = rule.words(args);
+        let (index, value) = words.find(|(_, value)| *value != NULL && !range.contains(*value))?;
+        let place = Place::InSent { operation, param: rule.param, index, field: rule.field };
+        Some(Outside { place, value })
+    };
+    single.or_else(|| op.columns.iter().find_map(in_list))
+}
+
+/// The first of the records in a list with a field outside its range.
+fn in_list(subject: SubjectId, rule: &RangeRule, words: &[Word]) -> Option<Outside> {
+    let (field, stride) = rule.field?;
+    let words = words.get(rule.offset as usize..)?;
+    let length = usize::try_from(*words.first()?).unwrap_or(0);
+    let column = words[1..].iter().skip(field as usize).step_by(stride as usize).take(length);
+    let outside = |value: &Word| *value != NULL && !rule.range.contains(*value);
+    let (index, value) = (0..).zip(column).find(|(_, value)| outside(value))?;
+    let place = Place::InAttribute { subject, attr: rule.attr, index, field };
+    Some(Outside { place, value: *value })
 }
 
 /// The first in the order of declaration; of the same attribute of several records, the one that was
@@ -124,6 +144,11 @@ struct First(Option<((u32, u32), Outside)>);
 impl First {
     fn look(&mut self, subject: SubjectId, ranges: &[RangeRule], words: &[Word]) {
         for rule in ranges {
+            if rule.field.is_some() {
+                let outside = in_list(subject, rule, words);
+                self.keep((subject.0, rule.attr.0 + 1), outside);
+                continue;
+            }
             let value = words.get(rule.offset as usize).copied().unwrap_or(NULL);
             if value != NULL && !rule.range.contains(value) {
                 let place = Place::Attribute { subject, attr: rule.attr };

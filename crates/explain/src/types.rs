@@ -1,6 +1,6 @@
 //! Types in the words of the language.
 
-use design::model::{Design, Range, Type};
+use design::model::{Design, Range, StructField, Type};
 
 #[derive(Clone, Copy)]
 pub struct Types<'a> {
@@ -41,6 +41,12 @@ impl Types<'_> {
             Type::Set { of, max } => format!("set {} max {max}", self.text(of)),
             Type::Map { key, value, max } => {
                 format!("map {} {} max {max}", self.text(key), self.text(value))
+            }
+            Type::Struct(fields) => {
+                let field = |field: &StructField| {
+                    format!("{}: {}", field.name, self.ranged(&field.ty, field.range))
+                };
+                format!("{{ {} }}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
             }
             Type::Record(fields) => {
                 let fields: Vec<String> =

@@ -1,6 +1,6 @@
 //! The layout of a design in words. Two designs that are described alike store alike.
 
-use design::model::{Design, OperationKind, Range, StateKind, Type, visit};
+use design::model::{Design, OperationKind, Range, StateKind, StructField, Type, visit};
 
 /// Everything that the stored encoding depends on, a line for each.
 pub fn describe(design: &Design) -> String {
@@ -75,6 +75,15 @@ fn type_text(design: &Design, ty: &Type) -> String {
         Type::List { of, max } => format!("list {} up to {max}", type_text(design, of)),
         Type::Map { key, value, max } => {
             format!("map {} {} up to {max}", type_text(design, key), type_text(design, value))
+        }
+        Type::Struct(fields) => {
+            let field = |field: &StructField| {
+                let range = field
+                    .range
+                    .map_or_else(String::new, |range| format!(" {}..{}", range.low, range.high));
+                format!("{}: {}{range}", field.name, type_text(design, &field.ty))
+            };
+            format!("{{ {} }}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
         }
         other => format!("{other:?}").to_lowercase(),
     }

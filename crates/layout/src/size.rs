@@ -60,6 +60,9 @@ pub fn of_type(design: &Design, ty: &Type) -> Size {
         Type::Map { key, value, max } => {
             many(of_type(design, key).and(of_type(design, value)), *max)
         }
+        Type::Struct(fields) => {
+            fields.iter().fold(Size::NOTHING, |sum, field| sum.and(of_type(design, &field.ty)))
+        }
         Type::Record(fields) => {
             fields.iter().fold(Size::NOTHING, |sum, (_, ty)| sum.and(of_type(design, ty)))
         }

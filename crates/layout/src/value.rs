@@ -20,18 +20,24 @@ pub fn put(out: &mut Vec<u8>, design: &Design, ty: &Type, words: &[Word], pool: 
             }
         }
         Type::Set { of, .. } | Type::List { of, .. } => {
-            let length = length_of(words);
+            let width = width_of(of) as usize;
+            let length = length_of(words, width);
             put_number(out, length as u64);
-            for word in &words[1..=length] {
-                put(out, design, of, std::slice::from_ref(word), pool);
+            for element in words[1..=length * width].chunks_exact(width) {
+                put(out, design, of, element, pool);
             }
         }
         Type::Map { key, value, .. } => {
-            let length = length_of(words);
+            let length = length_of(words, 2);
             put_number(out, length as u64);
             for pair in words[1..=2 * length].chunks_exact(2) {
                 put(out, design, key, &pair[..1], pool);
                 put(out, design, value, &pair[1..], pool);
+            }
+        }
+        Type::Struct(fields) => {
+            for (field, word) in fields.iter().zip(words) {
+                put(out, design, &field.ty, std::slice::from_ref(word), pool);
             }
         }
         Type::Record(fields) => {
@@ -77,7 +83,7 @@ pub fn take(
             if matches!(ty, Type::Set { .. }) {
                 words[start + 1..].sort_unstable();
             }
-            words.resize(start + 1 + *max as usize, 0);
+            words.resize(start + width_of(ty) as usize, 0);
         }
         Type::Map { key, value, max } => {
             let length = count(reader, *max)?;
@@ -93,6 +99,11 @@ pub fn take(
             pairs.sort_unstable();
             words.extend(pairs.into_iter().flatten());
             words.resize(start + 1 + 2 * *max as usize, 0);
+        }
+        Type::Struct(fields) => {
+            for field in fields {
+                take(reader, design, &field.ty, pool, words)?;
+            }
         }
         Type::Record(fields) => {
             for (_, ty) in fields {
@@ -118,8 +129,8 @@ fn count(reader: &mut Reader<'_>, max: u32) -> Result<usize, Wrong> {
     if length > u64::from(max) { Err(Wrong::TooManyElements) } else { Ok(length as usize) }
 }
 
-fn length_of(words: &[Word]) -> usize {
-    usize::try_from(words[0]).unwrap_or(0).min(words.len().saturating_sub(1))
+fn length_of(words: &[Word], width: usize) -> usize {
+    usize::try_from(words[0]).unwrap_or(0).min(words.len().saturating_sub(1) / width)
 }
 
 /// Kept in the pool.

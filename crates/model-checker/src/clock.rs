@@ -208,6 +208,9 @@ fn in_milliseconds(values: &mut Values, unit: i64) {
         Values::OrNull(inner) | Values::SetOf(inner, _) | Values::ListOf(inner, _) => {
             in_milliseconds(inner, unit);
         }
+        Values::Fields(columns) => {
+            columns.iter_mut().for_each(|values| in_milliseconds(values, unit));
+        }
         Values::Listed(_)
         | Values::Opaque(_)
         | Values::Range(..)
@@ -302,6 +305,8 @@ fn lower_values(values: &mut Values, ty: &Type, clock: &Clock) {
         Values::SetOf(inner, _) | Values::ListOf(inner, _) => {
             lower_values(inner, crate::world::sorts::element(ty), clock);
         }
+        // no field is a time or a duration
+        Values::Fields(_) => {}
         Values::Opaque(_)
         | Values::Range(..)
         | Values::Whole

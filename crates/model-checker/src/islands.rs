@@ -110,6 +110,7 @@ fn refers(ty: &Type) -> bool {
         Type::Hash | Type::Signature | Type::Proof => true,
         Type::List { of, .. } | Type::Set { of, .. } => refers(of),
         Type::Map { key, value, .. } => refers(key) || refers(value),
+        Type::Struct(fields) => fields.iter().any(|field| refers(&field.ty)),
         _ => false,
     }
 }

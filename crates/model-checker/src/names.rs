@@ -1,6 +1,6 @@
 //! Values and places in the design's own words.
 
-use design::model::{AttrId, OperationId, SubjectId, Type};
+use design::model::{AttrId, OperationId, StructField, SubjectId, Type};
 use engine::{HashPart, NULL, Truth, Word};
 
 use crate::StateLine;
@@ -26,13 +26,22 @@ impl Machine {
     /// A value of a type; a collection takes all its words.
     pub(crate) fn show(&self, ty: &Type, words: &[Word]) -> String {
         let Some(&word) = words.first() else { return String::new() };
+        if let Type::Struct(fields) = ty {
+            let field = |(field, word): (&StructField, &Word)| {
+                format!("{}: {}", field.name, self.show(&field.ty, &[*word]))
+            };
+            let shown: Vec<String> = fields.iter().zip(words).map(field).collect();
+            return format!("{{{}}}", shown.join(", "));
+        }
         if word == NULL {
             return "null".into();
         }
         let list = |of: &Type, open: char, close: char| {
-            let shown: Vec<String> = (1..=word as usize)
-                .filter_map(|at| words.get(at))
-                .map(|word| self.show(of, &[*word]))
+            let width = engine::width_of(of) as usize;
+            let shown: Vec<String> = words[1..]
+                .chunks_exact(width)
+                .take(word as usize)
+                .map(|element| self.show(of, element))
                 .collect();
             format!("{open}{}{close}", shown.join(", "))
         };

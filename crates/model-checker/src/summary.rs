@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use design::model::{ActorId, Const, Design, Fault, OperationId, Range, StateKind, Type, Values};
+use design::model::{
+    ActorId, Const, Design, Fault, OperationId, Range, StateKind, StructField, Type, Values,
+};
 
 use crate::WorldSummary;
 use crate::machine::{Beyond, Machine, is_implied};
@@ -60,7 +62,11 @@ pub(crate) fn summary(
     for (index, operation) in design.operations.iter().enumerate() {
         for (at, param) in operation.params.iter().enumerate() {
             let values = design.world.params.get(index).and_then(|list| list.get(at));
-            let Some(shown) = values.and_then(|values| shown(machine, values)) else { continue };
+            let told = values.and_then(|values| match param.ty.fields() {
+                Some(fields) => shown_records(machine, values, fields),
+                None => shown(machine, values),
+            });
+            let Some(shown) = told else { continue };
             let default = match &param.default {
                 Some(value) if *value != Const::Null => {
                     format!(", or {}", constant(machine, value))
@@ -199,13 +205,33 @@ pub(crate) fn bounds(machine: &Machine, beyond: &[Beyond]) -> Vec<String> {
         let horizon = machine.settings.horizon * machine.clock.per_unit;
         bounds.push(format!("horizon: {}", machine.clock.show(horizon)));
     }
-    for what in beyond {
-        let name = name_of_beyond(machine, *what);
+    let all = beyond.iter().copied().chain(cut_lists(machine));
+    for what in all {
+        let name = name_of_beyond(machine, what);
         if !bounds.contains(&name) {
             bounds.push(name);
         }
     }
     bounds
+}
+
+/// Callers may give longer lists of records than they are let here.
+fn cut_lists(machine: &Machine) -> Vec<Beyond> {
+    let design = &machine.design;
+    let room = list_room(design);
+    let mut cut = Vec::new();
+    for (index, values) in design.world.params.iter().enumerate() {
+        let id = OperationId::of(index);
+        let given = values.iter().any(|values| {
+            let records = matches!(values, Values::ListOf(inner, max)
+                if *max > room && matches!(**inner, Values::Fields(_)));
+            records
+        });
+        if given && machine.instances.iter().any(|instance| instance.operation == id) {
+            cut.push(Beyond::List(id));
+        }
+    }
+    cut
 }
 
 /// What the world had no room for, with how much room there is: `Stock.left: 0..3`.
@@ -401,6 +427,18 @@ fn count(values: &Values) -> Option<u32> {
     }
 }
 
+/// `lists of at most 2 of {sku: 2, qty: 1..3}`
+fn shown_records(machine: &Machine, values: &Values, fields: &[StructField]) -> Option<String> {
+    let Values::ListOf(inner, max) = values else { return None };
+    let Values::Fields(columns) = &**inner else { return None };
+    let told = fields.iter().zip(columns).filter_map(|(field, values)| {
+        shown(machine, values).map(|shown| format!("{}: {shown}", field.name))
+    });
+    let told: Vec<String> = told.collect();
+    let room = list_room(&machine.design).min(*max);
+    Some(format!("lists of at most {room} of {{{}}}", told.join(", ")))
+}
+
 fn shown(machine: &Machine, values: &Values) -> Option<String> {
     Some(match values {
         Values::Opaque(count) => count.to_string(),
@@ -420,7 +458,8 @@ fn shown(machine: &Machine, values: &Values) -> Option<String> {
             let names = actors.iter().map(|actor| &machine.design.actors[actor.index()].name[..]);
             names.collect::<Vec<_>>().join(", ")
         }
-        Values::Units(..)
+        Values::Fields(_)
+        | Values::Units(..)
         | Values::Whole
         | Values::Refs(_)
         | Values::Principals

@@ -297,6 +297,11 @@ fn raise(values: &mut Values, by: i64) -> Option<String> {
         Values::OrNull(inner) | Values::SetOf(inner, _) | Values::ListOf(inner, _) => {
             raise(inner, by)
         }
+        Values::Fields(columns) => {
+            let raised: Vec<String> =
+                columns.iter_mut().filter_map(|values| raise(values, by)).collect();
+            (!raised.is_empty()).then(|| raised.join(", "))
+        }
         _ => None,
     }
 }

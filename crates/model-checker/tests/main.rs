@@ -16,6 +16,7 @@ mod own_clock;
 mod planted;
 mod random_designs;
 mod random_uses;
+mod records;
 mod recovery;
 mod several;
 mod slices;

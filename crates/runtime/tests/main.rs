@@ -24,6 +24,7 @@ mod messages;
 mod past;
 mod ranges;
 mod reads;
+mod records;
 mod replace;
 mod restored;
 mod retention;

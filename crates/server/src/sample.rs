@@ -30,6 +30,13 @@ pub fn value(design: &Design, ty: &Type, name: &str) -> Value {
             };
             json!({ key: value(design, inner, name) })
         }
+        Type::Struct(fields) => {
+            let fields = fields.iter().map(|field| {
+                let value = within(design, &field.ty, field.range, &field.name);
+                (field.name.clone(), value)
+            });
+            Value::Object(fields.collect())
+        }
         Type::Record(fields) => {
             let fields = fields.iter().map(|(name, ty)| (name.clone(), value(design, ty, name)));
             Value::Object(fields.collect())

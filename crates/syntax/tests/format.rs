@@ -272,3 +272,17 @@ fn what_the_server_takes_is_written_like_a_call() {
         "{formatted}"
     );
 }
+
+#[test]
+fn records_in_a_list_are_written_like_a_state() {
+    let text = "design D\nsubject S(s:text){truth T{l:list{sku:text,qty:int 1..9?}max 3}}\n\
+                step a[p(s:S,l:list  {a:int} max  2)]{T.l+={sku:\"a\",qty:2}}\n";
+    let formatted = format(text).text;
+    for line in [
+        "subject S(s: text) { truth T { l: list { sku: text, qty: int 1..9? } max 3 } }",
+        "step a[p(s: S, l: list { a: int } max 2)] { T.l += { sku: \"a\", qty: 2 } }",
+    ] {
+        assert!(formatted.contains(line), "{formatted}");
+    }
+    assert_eq!(format(&formatted).text, formatted);
+}

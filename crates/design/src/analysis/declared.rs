@@ -193,6 +193,9 @@ impl<'t> Walk<'t> {
             | TypeKind::Optional(of)
             | TypeKind::List(of, _)
             | TypeKind::Set(of, _) => self.constants(of, owner),
+            TypeKind::Record(fields) => {
+                fields.iter().for_each(|(_, ty)| self.constants(ty, owner));
+            }
             TypeKind::Map(key, value, _) => {
                 self.constants(key, owner);
                 self.constants(value, owner);

@@ -204,6 +204,7 @@ impl Compiler {
                 (Type::Record(fields.collect()), None)
             }
         };
+        let is_struct = matches!(ty, Type::Struct(_));
         let name = form.var.map_or("row", |var| var.text.as_str());
         if let Some(var) = form.var {
             self.not_reserved(var);
@@ -220,6 +221,8 @@ impl Compiler {
             && let Some(subject) = row
         {
             frame.scope.push(Entry::Row { id: local, subject });
+        } else if form.var.is_none() && is_struct {
+            frame.scope.push(Entry::Struct { id: local });
         }
         if let Some(var) = form.var {
             frame.scope.push(Entry::Local { name: var.text.clone(), id: local });

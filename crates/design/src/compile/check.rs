@@ -12,7 +12,7 @@ use crate::suggest;
 
 /// What was written in `check`, findable by name.
 #[derive(Default)]
-struct Entries {
+pub(super) struct Entries {
     list: Vec<Entry>,
     by_name: FxHashMap<Vec<String>, usize>,
 }
@@ -394,6 +394,15 @@ impl Compiler {
             for (place, param) in operation.params.iter().enumerate() {
                 let site = Site::Local(OperationId::of(at), param.local);
                 let is_looked = looked.contains(&site);
+                if param.ty.fields().is_some() {
+                    world.params[at][place] = self.struct_domain(
+                        (&operation.name, param),
+                        entries,
+                        is_looked && called,
+                        world.span,
+                    );
+                    continue;
+                }
                 let entry = entries.find(&[&operation.name, &param.name]);
                 world.params[at][place] = self.domain_of(
                     (&param.ty, param.range),
@@ -499,7 +508,11 @@ impl Compiler {
                 words.extend(subject.keys.iter().map(|key| key.name.clone()));
             }
             for operation in &self.design.operations {
-                words.extend(operation.params.iter().map(|param| param.name.clone()));
+                for param in &operation.params {
+                    let fields = param.ty.fields().unwrap_or(&[]);
+                    words.extend(fields.iter().map(|held| format!("{}.{}", param.name, held.name)));
+                    words.push(param.name.clone());
+                }
             }
             let word = entry.words.join(".");
             if let Some(meant) = suggest::nearest(&word, words.iter().map(String::as_str)) {
@@ -533,8 +546,18 @@ const NEEDS_A_SIZE: &str = "name a key part, an actor, a parameter, `State.attri
                             `symmetry`";
 
 impl Entries {
+    /// The entry for a field of the records in a list: `step.lines.qty`, else `lines.qty`, else
+    /// `qty`.
+    pub(super) fn find_field(&mut self, path: [&str; 3]) -> Option<&mut Entry> {
+        let words = |path: &[&str]| path.iter().map(|word| (*word).to_string()).collect();
+        let names: [Vec<String>; 3] = [words(&path), words(&path[1..]), words(&path[2..])];
+        let at = *names.iter().find_map(|name| self.by_name.get(name))?;
+        self.list[at].used = true;
+        Some(&mut self.list[at])
+    }
+
     /// The entry for a thing: `owner.name` if there is one, else `name`.
-    fn find(&mut self, path: &[&str]) -> Option<&mut Entry> {
+    pub(super) fn find(&mut self, path: &[&str]) -> Option<&mut Entry> {
         let exact: Vec<String> = path.iter().map(|word| (*word).to_string()).collect();
         let bare = vec![exact.last()?.clone()];
         let at = *self.by_name.get(&exact).or_else(|| self.by_name.get(&bare))?;

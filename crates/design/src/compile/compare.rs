@@ -65,7 +65,7 @@ impl Compiler {
             ));
             return boolean(ExprKind::Error, span);
         }
-        if matches!(left.ty, Type::Record(_) | Type::Rows(_)) {
+        if matches!(left.ty, Type::Record(_) | Type::Rows(_) | Type::Struct(_)) {
             self.report(
                 Diagnostic::error("E0302", span, "records are compared field by field")
                     .help("compare one value of each"),
@@ -185,6 +185,13 @@ impl Compiler {
         };
         if item.ty == Type::Error {
             return error_expr(span);
+        }
+        if matches!(element, Type::Struct(_)) {
+            self.report(
+                Diagnostic::error("E0302", span, "records are compared field by field")
+                    .help("ask for one: `any line in lines: line.sku = sku`"),
+            );
+            return boolean(ExprKind::Error, span);
         }
         if element != Type::Null && !self.fits(&item.ty, &element) {
             let (a, b) = (self.type_name(&item.ty), self.type_name(&element));

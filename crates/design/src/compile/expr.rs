@@ -171,6 +171,9 @@ impl Compiler {
                 self.collection(frame, &[], expected, true, span)
             }
             T::Record(fields) => {
+                if let Some(Type::Struct(wanted)) = expected {
+                    return self.struct_value(frame, fields, wanted, span);
+                }
                 if !matches!(frame.mode, Mode::Read | Mode::Call) {
                     self.report(
                         Diagnostic::error("E0301", span, "a record is not a value here")
@@ -214,6 +217,7 @@ impl Compiler {
                     self.expr(frame, &name, None)
                 }
             };
+            let value = self.not_a_struct(value);
             known.push((field.name.text.clone(), value));
         }
         known
@@ -373,6 +377,13 @@ impl Compiler {
         }
         let base = self.expr(frame, base, None);
         let (wanted, ty) = match &base.ty {
+            Type::List { of, .. } if matches!(**of, Type::Struct(_)) => {
+                self.report(
+                    Diagnostic::error("E0305", span, "a record of a list has no number")
+                        .help("go through them: `any line in lines: line.qty > 1`"),
+                );
+                return error_expr(span);
+            }
             Type::List { of, .. } => (Type::Int, (**of).clone()),
             Type::Map { key, value, .. } => ((**key).clone(), (**value).clone()),
             Type::Error => return error_expr(span),

@@ -62,6 +62,10 @@ pub enum Entry {
         id: LocalId,
         effect: OperationId,
     },
+    /// one of the records of a list, whose fields are seen by their bare names
+    Struct {
+        id: LocalId,
+    },
     /// a principal of this actor, which is the root of its chain
     Principal {
         id: LocalId,

@@ -163,6 +163,8 @@ impl Compiler {
 fn is_unclear(ty: &Type) -> bool {
     match ty {
         Type::Record(fields) => fields.iter().any(|(_, ty)| is_unclear(ty)),
+        Type::List { of, .. } => is_unclear(of),
+        Type::Struct(fields) => fields.iter().any(|field| is_unclear(&field.ty)),
         other => *other == Type::Error,
     }
 }

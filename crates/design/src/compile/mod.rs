@@ -39,6 +39,7 @@ mod rules;
 mod secrets;
 mod sent_to;
 mod stmt;
+mod structs;
 mod subject;
 mod taking;
 mod types;

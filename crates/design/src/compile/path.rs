@@ -161,6 +161,12 @@ impl Compiler {
                         return Some(found);
                     }
                 }
+                Entry::Struct { id } => {
+                    let base = frame.local(id, name.span);
+                    if let Some(found) = self.bare_struct_field(base, name) {
+                        return Some(found);
+                    }
+                }
                 Entry::WorldRow { id, effect } => {
                     if let Some(found) = self.world_member(id, effect, name) {
                         return Some(found);
@@ -307,6 +313,10 @@ impl Compiler {
                 }
                 self.unknown_member(subject, name);
                 Found::Nothing
+            }
+            Type::Struct(fields) => {
+                let fields = fields.clone();
+                self.struct_field(value, &fields, name, span)
             }
             Type::Record(fields) => {
                 let fields: Vec<String> = fields.iter().map(|(name, _)| name.clone()).collect();

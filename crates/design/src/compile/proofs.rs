@@ -40,7 +40,9 @@ impl Compiler {
                 Type::Json | Type::Document | Type::Point | Type::Proof => {
                     Some("the same value can be written in several ways; hash its parts")
                 }
-                Type::Null | Type::Record(_) | Type::Rows(_) => Some("hash its values one by one"),
+                Type::Null | Type::Record(_) | Type::Struct(_) | Type::Rows(_) => {
+                    Some("hash its values one by one")
+                }
                 _ => None,
             };
             if let Some(help) = help {

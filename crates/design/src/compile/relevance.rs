@@ -93,8 +93,10 @@ impl Flow {
             | ExprKind::Included { leaf: a, root: b, proof: c } => {
                 [a, b, c].into_iter().for_each(|part| self.look(part, frame));
             }
-            ExprKind::Aggregate { value: Some(value), .. } => self.look(value, frame),
             ExprKind::Quantifier { domain, .. } | ExprKind::Aggregate { domain, .. } => {
+                if let ExprKind::Aggregate { value: Some(value), .. } = &part.kind {
+                    self.look(value, frame);
+                }
                 if let Domain::Elements(collection) = &**domain {
                     self.look(collection, frame);
                 }
@@ -288,7 +290,12 @@ fn sources(value: &Expr, frame: FrameOf<'_>) -> Vec<Site> {
             found.extend(sources(otherwise, frame));
         }
         ExprKind::Let { body, .. } => found = sources(body, frame),
-        ExprKind::Index { base, .. } => found = sources(base, frame),
+        ExprKind::Index { base, .. } | ExprKind::Field { base, .. } => found = sources(base, frame),
+        ExprKind::Record(fields) if matches!(value.ty, Type::Struct(_)) => {
+            for (_, field) in fields {
+                found.extend(sources(field, frame));
+            }
+        }
         ExprKind::Set(parts)
         | ExprKind::List(parts)
         | ExprKind::Min(parts)

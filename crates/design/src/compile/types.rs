@@ -40,7 +40,10 @@ impl Compiler {
                 required => Type::Optional(Box::new(required)),
             },
             TypeKind::List(of, max) => {
-                let of = Box::new(self.element_type(of, owner));
+                let of = Box::new(match &of.kind {
+                    TypeKind::Record(fields) => self.struct_type(fields, owner, of.span),
+                    _ => self.element_type(of, owner),
+                });
                 let max = self.bound(max.as_ref(), written.span);
                 Type::List { of, max }
             }
@@ -54,6 +57,13 @@ impl Compiler {
                 let value = Box::new(self.element_type(value, owner));
                 let max = self.bound(max.as_ref(), written.span);
                 Type::Map { key, value, max }
+            }
+            TypeKind::Record(_) => {
+                self.report(
+                    Diagnostic::error("E0350", written.span, "only a list holds records")
+                        .help("write `list { sku: text, qty: int } max 8`"),
+                );
+                Type::Error
             }
             TypeKind::AnyOf(..) => self.taken_out_of_place(written.span),
             TypeKind::Error => Type::Error,
@@ -207,6 +217,15 @@ impl Compiler {
             }
             (Type::Map { key: a, value: b, .. }, Type::Map { key: c, value: d, .. }) => {
                 self.fits(a, c) && self.fits(b, d)
+            }
+            // what a range allows is asked when the step runs
+            (Type::Struct(have), Type::Struct(want)) => {
+                have.len() == want.len()
+                    && have.iter().zip(want).all(|(have, want)| {
+                        have.name == want.name
+                            && have.ty.is_optional() == want.ty.is_optional()
+                            && self.fits(&have.ty, &want.ty)
+                    })
             }
             (have, want) => have == want,
         }

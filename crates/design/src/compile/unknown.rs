@@ -105,6 +105,11 @@ impl Compiler {
                         .iter()
                         .map(|param| param.name.clone()),
                 ),
+                Entry::Struct { id } => {
+                    if let Type::Struct(fields) = &frame.locals[id.index()].ty {
+                        words.extend(fields.iter().map(|field| field.name.clone()));
+                    }
+                }
                 Entry::Principal { .. } | Entry::Wall => {}
             }
         }

@@ -163,7 +163,13 @@ pub enum ExprKind {
     },
     /// how many elements
     Size(Box<Expr>),
-    /// only in results, events and bodies of calls
+    /// a field of one of the records of a list, which is a local
+    Field {
+        base: Box<Expr>,
+        field: u32,
+    },
+    /// in results, events and bodies of calls; or one of the records of a list, whose fields stand in
+    /// the order declared
     Record(Vec<(String, Expr)>),
     /// only as the result of a read
     View {

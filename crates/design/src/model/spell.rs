@@ -1,6 +1,6 @@
 //! How a type is written.
 
-use super::{BlobId, Design, EnumId, SubjectId, Type};
+use super::{BlobId, Design, EnumId, StructField, SubjectId, Type};
 
 /// What types are called after.
 pub trait Named {
@@ -57,6 +57,11 @@ pub fn spell(ty: &Type, names: &impl Named) -> String {
         Type::Set { of, .. } => format!("set {}", spell(of, names)),
         Type::Map { key, value, .. } => {
             format!("map {} {}", spell(key, names), spell(value, names))
+        }
+        Type::Struct(fields) => {
+            let field =
+                |field: &StructField| format!("{}: {}", field.name, spell(&field.ty, names));
+            format!("{{ {} }}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
         }
         Type::Record(_) => "a record".into(),
         Type::Rows(_) => "rows of a view".into(),

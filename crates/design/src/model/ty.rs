@@ -50,6 +50,8 @@ pub enum Type {
         value: Box<Type>,
         max: u32,
     },
+    /// one of the records that a list holds, and nothing else does: single values only
+    Struct(Vec<StructField>),
     /// only in results, events and bodies of calls: never stored in truth
     Record(Vec<(String, Type)>),
     /// rows of a view, only as the result of a read
@@ -60,7 +62,31 @@ pub enum Type {
     Error,
 }
 
+/// A field of the records in a list: `qty: int 1..99`.
+#[derive(Clone, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
+pub struct StructField {
+    pub name: String,
+    pub ty: Type,
+    pub range: Option<super::Range>,
+}
+
 impl Type {
+    /// The fields of the records that a list holds; none: it holds single values, or is no list.
+    pub fn fields(&self) -> Option<&[StructField]> {
+        match self.required() {
+            Type::List { of, .. } => match &**of {
+                Type::Struct(fields) => Some(fields),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Does a field of the records that a list holds have a range?
+    pub fn has_ranges(&self) -> bool {
+        self.fields().unwrap_or(&[]).iter().any(|field| field.range.is_some())
+    }
+
     /// The type without its `?`.
     pub fn required(&self) -> &Type {
         match self {

@@ -20,6 +20,7 @@ pub fn children<'e>(value: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
         | ExprKind::LogStart { base, .. }
         | ExprKind::Exists { base, .. }
         | ExprKind::Counter { base, .. }
+        | ExprKind::Field { base, .. }
         | ExprKind::Keyed { key: base, .. } => visit(base),
         ExprKind::Stored(inner)
         | ExprKind::IsNull(inner)
@@ -329,6 +330,7 @@ pub fn children_mut(value: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
         | ExprKind::LogStart { base, .. }
         | ExprKind::Exists { base, .. }
         | ExprKind::Counter { base, .. }
+        | ExprKind::Field { base, .. }
         | ExprKind::Keyed { key: base, .. } => visit(base),
         ExprKind::Stored(inner)
         | ExprKind::IsNull(inner)

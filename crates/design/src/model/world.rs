@@ -56,6 +56,8 @@ pub enum Values {
     SetOf(Box<Values>, u32),
     /// any sequence of at most the bound of these
     ListOf(Box<Values>, u32),
+    /// the records of a list: any value of each field
+    Fields(Vec<Values>),
     /// the environment is not asked: the value is never looked at, so one stands for all
     Irrelevant,
 }

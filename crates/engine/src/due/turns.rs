@@ -103,7 +103,7 @@ impl<T: Truth> Turns<'_, '_, T> {
 
     fn each_element(&mut self, index: u32) -> Result<(), Stop> {
         let rule = self.eval.program.loops[index as usize];
-        let Over::Elements { block, stride } = rule.over else {
+        let Over::Elements { block, stride, bound } = rule.over else {
             self.exact = false;
             return Ok(());
         };
@@ -121,8 +121,7 @@ impl<T: Truth> Turns<'_, '_, T> {
             Err(stop) => return Err(stop),
         };
         for place in (start + 1..self.eval.stack.len()).step_by(stride as usize) {
-            let element = self.eval.stack[place];
-            self.eval.set_local(rule.local, element);
+            self.eval.set_element(rule.local, place, bound);
             let body = match rule.kind {
                 LoopKind::All(body) | LoopKind::Any(body) | LoopKind::Sum(body) => Some(body),
                 LoopKind::Count => None,

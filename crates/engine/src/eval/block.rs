@@ -71,6 +71,10 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 }
                 self.stack[start] = (self.stack.len() - start - 1) as Word;
             }
+            Node::Structs(items) => {
+                self.stack.push(Word::from(items.len));
+                self.push_all(items)?;
+            }
             Node::If { condition, then, otherwise } => {
                 let branch = if self.test(condition)? { then } else { otherwise };
                 return self.block(branch, stride);

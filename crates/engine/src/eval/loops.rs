@@ -26,13 +26,16 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
         let mut tally =
             Tally { value: Word::from(matches!(rule.kind, LoopKind::All(_))), ended: false };
         match rule.over {
-            Over::Elements { block, stride } => {
+            Over::Elements { block, stride, bound } => {
                 let start = self.block(block, stride)?;
                 if self.stack[start] == NULL {
                     self.missing(Fault::NullValue, at)?;
                 }
                 for index in (start + 1..self.stack.len()).step_by(stride as usize) {
                     let element = self.stack[index];
+                    if bound > 1 {
+                        self.set_element(rule.local, index, bound);
+                    }
                     self.visit(rule, element, &mut tally, at)?;
                     if tally.ended {
                         break;

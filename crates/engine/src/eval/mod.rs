@@ -92,6 +92,15 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
         }
     }
 
+    /// An element on the stack becomes what a variable holds.
+    #[inline]
+    pub fn set_element(&mut self, offset: u32, at: usize, bound: u32) {
+        for word in 0..bound {
+            let held = self.stack[at + word as usize];
+            self.set_local(offset + word, held);
+        }
+    }
+
     /// A missing value: null where that is allowed.
     #[cold]
     fn missing(&self, reason: Fault, at: NodeId) -> Result<Word, Stop> {

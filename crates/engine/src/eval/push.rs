@@ -50,6 +50,12 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 self.bind(value, offset)?;
                 self.push_record(&Slot { node: body, ..*slot })?;
             }
+            // one of the records of a list
+            Node::Local { offset } => {
+                for word in 0..slot.width {
+                    self.stack.push(self.local(offset + word));
+                }
+            }
             Node::Const(NULL) => {}
             _ => return Err(Stop::refuse(Fault::Unsupported, slot.node)),
         }

@@ -15,16 +15,26 @@ use crate::layout::width_of;
 /// How the words of a value of this type lie.
 pub(super) fn form_of(ty: &Type) -> Form {
     match ty.required() {
-        Type::List { .. } | Type::Set { .. } => Form::Block { stride: 1 },
-        Type::Map { .. } => Form::Block { stride: 2 },
-        Type::Record(_) => Form::Record,
+        Type::List { .. } | Type::Set { .. } | Type::Map { .. } => {
+            Form::Block { stride: stride_of(ty) }
+        }
+        Type::Record(_) | Type::Struct(_) => Form::Record,
         _ => Form::Scalar,
     }
 }
 
 /// How many words one element of a collection takes.
 pub(super) fn stride_of(ty: &Type) -> u32 {
-    if matches!(ty.required(), Type::Map { .. }) { 2 } else { 1 }
+    match ty.required() {
+        Type::Map { .. } => 2,
+        Type::List { of, .. } => width_of(of),
+        _ => 1,
+    }
+}
+
+/// How many of them a variable over the collection holds: of a map's, the key alone.
+pub(super) fn bound_of(ty: &Type) -> u32 {
+    if matches!(ty.required(), Type::Map { .. }) { 1 } else { stride_of(ty) }
 }
 
 pub(super) fn is_block(ty: &Type) -> bool {
@@ -198,7 +208,17 @@ impl Lower<'_> {
             }
             ExprKind::Old(inner) => Node::Old(self.expr(inner)),
             ExprKind::Set(items) => Node::Set(self.run(items)),
-            ExprKind::List(items) => Node::List(self.run(items)),
+            ExprKind::List(items) => match expr.ty.required() {
+                Type::List { of, .. } if matches!(**of, Type::Struct(_)) => {
+                    let slots: Vec<Slot> = items.iter().map(|item| self.slot(item, of)).collect();
+                    Node::Structs(self.slots(&slots))
+                }
+                _ => Node::List(self.run(items)),
+            },
+            ExprKind::Field { base, field } => match base.kind {
+                ExprKind::Local(local) => Node::Local { offset: self.offset(local) + field },
+                _ => Node::Unsupported,
+            },
             ExprKind::Index { base, index } => {
                 let map = matches!(base.ty.required(), Type::Map { .. });
                 let (block, index) = (self.expr(base), self.expr(index));
@@ -209,8 +229,13 @@ impl Lower<'_> {
                 Node::Size { block: self.expr(inner), stride }
             }
             ExprKind::Record(fields) => {
-                let slots: Vec<Slot> =
-                    fields.iter().map(|(_, field)| self.own_slot(field)).collect();
+                let slots: Vec<Slot> = match &expr.ty {
+                    Type::Struct(of) => {
+                        let fields = fields.iter().zip(of);
+                        fields.map(|((_, value), field)| self.slot(value, &field.ty)).collect()
+                    }
+                    _ => fields.iter().map(|(_, field)| self.own_slot(field)).collect(),
+                };
                 Node::Record(self.slots(&slots))
             }
             ExprKind::View { view, args } => {
@@ -292,8 +317,8 @@ impl Lower<'_> {
                 Over::Children { child: *child, parent: self.expr(parent) }
             }
             Domain::Elements(collection) => {
-                let stride = stride_of(&collection.ty);
-                Over::Elements { block: self.expr(collection), stride }
+                let (stride, bound) = (stride_of(&collection.ty), bound_of(&collection.ty));
+                Over::Elements { block: self.expr(collection), stride, bound }
             }
             Domain::World(effect) => Over::Rows(Rows::Done, *effect),
             Domain::Messages(step) => Over::Rows(Rows::UnderWay, *step),

@@ -6,7 +6,7 @@ use design::model::{
 };
 
 use super::lower::Lower;
-use super::lower_expr::{form_of, is_block, stride_of};
+use super::lower_expr::{bound_of, form_of, is_block, stride_of};
 use super::node::{
     AssignKind, Destination, Form, Node, Placed, Run, Slot, StmtNode, StmtOp, Store,
 };
@@ -61,7 +61,8 @@ impl Lower<'_> {
             StmtKind::For { local, domain, body } => {
                 let block = self.expr(domain);
                 let offset = self.offset(*local);
-                StmtOp::For { offset, block, stride: stride_of(&domain.ty), body: self.body(body) }
+                let (stride, bound) = (stride_of(&domain.ty), bound_of(&domain.ty));
+                StmtOp::For { offset, block, stride, bound, body: self.body(body) }
             }
             StmtKind::If { condition, then, otherwise } => StmtOp::If {
                 condition: self.expr(condition),

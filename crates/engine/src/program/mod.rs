@@ -201,10 +201,10 @@ impl Program {
 fn is_ranged(design: &Design) -> bool {
     design.subjects.iter().any(|subject| {
         subject.keys.iter().any(|key| key.range.is_some())
-            || subject.attributes.iter().any(|attribute| attribute.range.is_some())
+            || subject.attributes.iter().any(|held| held.range.is_some() || held.ty.has_ranges())
     }) || design.operations.iter().any(|operation| {
         matches!(operation.kind, OperationKind::Effect(_))
-            && operation.params.iter().any(|param| param.range.is_some())
+            && operation.params.iter().any(|held| held.range.is_some() || held.ty.has_ranges())
     })
 }
 

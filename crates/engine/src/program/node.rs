@@ -165,6 +165,8 @@ pub(crate) enum Node {
     Old(NodeId),
     Set(Run),
     List(Run),
+    /// a list of records, of `Program::slots`
+    Structs(Run),
     ListIndex {
         block: NodeId,
         index: NodeId,
@@ -270,8 +272,16 @@ pub(crate) enum LoopKind {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Over {
     All(SubjectId),
-    Children { child: SubjectId, parent: NodeId },
-    Elements { block: NodeId, stride: u32 },
+    Children {
+        child: SubjectId,
+        parent: NodeId,
+    },
+    /// each element takes `stride` words, of which the variable holds the first `bound`
+    Elements {
+        block: NodeId,
+        stride: u32,
+        bound: u32,
+    },
     Rows(Rows, OperationId),
     Principals(ActorId),
 }

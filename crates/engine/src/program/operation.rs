@@ -7,7 +7,7 @@ use design::model::{
 
 use super::lower::Lower;
 use super::node::{NodeId, Run, Slot};
-pub(crate) use super::params::{Check, KeyRule, Look, ParamRule, ValueRule, Wanted};
+pub(crate) use super::params::{Check, ColumnRule, KeyRule, Look, ParamRule, ValueRule, Wanted};
 use super::shape::Shape;
 use crate::layout::width_of;
 use crate::{Field, ParamsLayout};
@@ -21,6 +21,8 @@ pub(crate) struct Op {
     pub param_rules: Vec<ParamRule>,
     /// arguments that must be looked at before anything else
     pub values: Vec<ValueRule>,
+    /// and the fields of those that are lists of records
+    pub columns: Vec<ColumnRule>,
     /// and those whose keys must be looked at
     pub key_values: Vec<KeyRule>,
     /// records that must be there, then records that must not
@@ -166,6 +168,7 @@ impl<'d> Lower<'d> {
         Op {
             kind,
             values: self.values(id, operation),
+            columns: self.columns(id, operation),
             key_values: self.key_values(id, operation),
             looks: self.looks(id, operation, (exists, fresh)),
             actor: root_of(self.design, operation.actor),

@@ -72,7 +72,31 @@ pub(crate) enum Check {
     Within(Range),
     Set,
     List,
+    /// records of so many fields, whose values have rules of their own
+    Structs(u32),
     Map,
+}
+
+/// What the words of one field must be, in each of the records of an argument.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ColumnRule {
+    pub param: u32,
+    /// of the argument
+    pub place: Field,
+    pub stride: u32,
+    pub field: u32,
+    pub check: Check,
+    pub required: bool,
+}
+
+impl ColumnRule {
+    /// The words of the field, record by record. The argument's length fits it.
+    pub fn words<'w>(&self, params: &'w [Word]) -> impl Iterator<Item = (u32, Word)> + use<'w> {
+        let words = &params[self.place.range()];
+        let length = usize::try_from(words[0]).unwrap_or(0);
+        let column = words[1..].iter().skip(self.field as usize).step_by(self.stride as usize);
+        (0..).zip(column.copied().take(length))
+    }
 }
 
 impl Lower<'_> {
@@ -107,6 +131,25 @@ impl Lower<'_> {
         operation.params.iter().enumerate().map(rule).filter(|rule| !idle(rule)).collect()
     }
 
+    /// The same for the fields of arguments that are lists of records.
+    pub(super) fn columns(&self, id: OperationId, operation: &Operation) -> Vec<ColumnRule> {
+        let mut rules = Vec::new();
+        for (index, param) in operation.params.iter().enumerate() {
+            let fields = param.ty.fields().unwrap_or(&[]);
+            for (at, field) in fields.iter().enumerate() {
+                rules.push(ColumnRule {
+                    param: index as u32,
+                    place: self.params[id.index()].fields[index],
+                    stride: fields.len() as u32,
+                    field: at as u32,
+                    check: field.range.map_or_else(|| self.check_of(&field.ty), Check::Within),
+                    required: !field.ty.is_optional(),
+                });
+            }
+        }
+        rules
+    }
+
     /// Arguments that refer to records whose keys have ranges.
     pub(super) fn key_values(&self, id: OperationId, operation: &Operation) -> Vec<KeyRule> {
         let mut rules = Vec::new();
@@ -118,7 +161,14 @@ impl Lower<'_> {
                 }
             };
             match param.ty.required() {
-                Type::List { of, .. } | Type::Set { of, .. } => add(of, 1, 1),
+                Type::List { of, .. } | Type::Set { of, .. } => match &**of {
+                    Type::Struct(fields) => {
+                        for (at, held) in fields.iter().enumerate() {
+                            add(&held.ty, 1 + at as u32, fields.len() as u32);
+                        }
+                    }
+                    of => add(of, 1, 1),
+                },
                 Type::Map { key, value, .. } => {
                     add(key, 1, 2);
                     add(value, 2, 2);
@@ -172,7 +222,10 @@ impl Lower<'_> {
                 Check::Below(constants.map_or(0, |list| list.constants.len() as Word))
             }
             Type::Set { .. } => Check::Set,
-            Type::List { .. } => Check::List,
+            Type::List { of, .. } => match &**of {
+                Type::Struct(fields) => Check::Structs(fields.len() as u32),
+                _ => Check::List,
+            },
             Type::Map { .. } => Check::Map,
             _ => Check::Any,
         }

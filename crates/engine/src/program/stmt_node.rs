@@ -85,6 +85,7 @@ pub(crate) enum StmtOp {
         offset: u32,
         block: NodeId,
         stride: u32,
+        bound: u32,
         body: Run,
     },
     If {

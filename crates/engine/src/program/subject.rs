@@ -35,7 +35,25 @@ pub(crate) struct SubjectRules {
 pub(crate) struct RangeRule {
     pub attr: AttrId,
     pub offset: u32,
+    /// a field of each of the records in a list: which, of how many
+    pub field: Option<(u32, u32)>,
     pub range: Range,
+}
+
+/// Every range of an attribute that stands there.
+fn ranges_of(attr: AttrId, attribute: &Attribute, offset: u32) -> Vec<RangeRule> {
+    let fields = attribute.ty.fields().unwrap_or(&[]);
+    let mut rules = Vec::new();
+    if let Some(range) = attribute.range {
+        rules.push(RangeRule { attr, offset, field: None, range });
+    }
+    for (at, held) in fields.iter().enumerate() {
+        if let Some(range) = held.range {
+            let field = Some((at as u32, fields.len() as u32));
+            rules.push(RangeRule { attr, offset, field, range });
+        }
+    }
+    rules
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -81,9 +99,7 @@ pub(super) fn subject_rules(lower: &mut Lower<'_>, id: SubjectId) -> SubjectRule
             if !attribute.ty.is_optional() {
                 required.push(field.offset);
             }
-            if let Some(range) = attribute.range {
-                ranges.push(RangeRule { attr: AttrId::of(index), offset: field.offset, range });
-            }
+            ranges.extend(ranges_of(AttrId::of(index), attribute, field.offset));
         }
     }
     let states = (0..subject.states.len())
@@ -141,9 +157,7 @@ fn state_rules(lower: &mut Lower<'_>, subject: &Subject, state: StateId) -> Stat
     let mut ranges = Vec::new();
     for (attr, field) in &layout.fields {
         let attribute = &subject.attributes[attr.index()];
-        if let Some(range) = attribute.range {
-            ranges.push(RangeRule { attr: *attr, offset: field.offset, range });
-        }
+        ranges.extend(ranges_of(*attr, attribute, field.offset));
         defaults[field.range()].copy_from_slice(&default_of(lower, attribute, field.width));
     }
     StateRules { layout, defaults, ranges }

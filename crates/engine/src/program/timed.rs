@@ -1,7 +1,7 @@
 //! Which expressions depend on the clock.
 
 use super::lists::Lists;
-use super::node::{Loop, LoopKind, Node, NodeId, Over, Run};
+use super::node::{Form, Loop, LoopKind, Node, NodeId, Over, Run};
 
 /// Calls `each` with the nodes that stand directly in this one.
 pub(crate) fn parts(node: Node, lists: &Lists, loops: &[Loop], each: &mut dyn FnMut(NodeId)) {
@@ -79,7 +79,10 @@ pub(crate) fn parts(node: Node, lists: &Lists, loops: &[Loop], each: &mut dyn Fn
             each(block);
             each(index);
         }
-        Node::Record(run) | Node::View { args: run, .. } | Node::LogSlice { parts: run, .. } => {
+        Node::Record(run)
+        | Node::Structs(run)
+        | Node::View { args: run, .. }
+        | Node::LogSlice { parts: run, .. } => {
             slots(run, each);
         }
     }
@@ -118,18 +121,23 @@ pub(super) fn timed(lists: &Lists, loops: &[Loop]) -> Vec<bool> {
             timed[id] = is;
             let bound = match node {
                 Node::Let { slot, offset, .. } => {
-                    let value = lists.slots[*slot as usize].node;
-                    timed[value as usize].then_some(*offset)
+                    let value = &lists.slots[*slot as usize];
+                    let words = if value.form == Form::Record { value.width } else { 1 };
+                    timed[value.node as usize].then_some((*offset, words))
                 }
                 Node::Loop(index) => match loops[*index as usize] {
-                    Loop { over: Over::Elements { block, .. }, local, .. } => {
-                        timed[block as usize].then_some(local)
+                    Loop { over: Over::Elements { block, bound, .. }, local, .. } => {
+                        timed[block as usize].then_some((local, bound))
                     }
                     _ => None,
                 },
                 _ => None,
             };
-            places.extend(bound.filter(|place| !places.contains(place)));
+            for place in bound.into_iter().flat_map(|(first, words)| first..first + words) {
+                if !places.contains(&place) {
+                    places.push(place);
+                }
+            }
         }
         if places.len() == known {
             return timed;

@@ -344,11 +344,44 @@ fn reason(following: &Following<'_>, was: &Type, is: &Type, site: Site) -> Optio
             let inner = reason(following, k, l, site).or_else(|| reason(following, v, w, site));
             inner.or_else(|| bounded(*a, *b))
         }
+        (Type::Struct(was), Type::Struct(is)) => struct_reason(following, was, is, site),
         (Type::Int, Type::Decimal) => {
             why("each number has an exact equal, up to 9223372036854 on either side of 0")
         }
         _ => None,
     }
+}
+
+/// The records of a list: their fields follow by name.
+fn struct_reason(
+    following: &Following<'_>,
+    was: &[StructField],
+    is: &[StructField],
+    site: Site,
+) -> Option<String> {
+    let held = |field: &StructField| was.iter().find(|held| held.name == field.name);
+    let mut all: Vec<String> = Vec::new();
+    for field in is {
+        let Some(held) = held(field) else {
+            all.push(format!("`{}` is null in what is stored", field.name));
+            continue;
+        };
+        let (before, after) = ((&held.ty, held.range), (&field.ty, field.range));
+        let inner = reason(following, &held.ty, &field.ty, site);
+        let narrower = || {
+            let alone = following.rule(before.0, after.0, site);
+            let within = following.rule_within(before, after, site);
+            (alone != within).then(|| "no record may lie outside the new range".to_string())
+        };
+        all.extend(inner.or_else(narrower).map(|why| format!("`{}`: {why}", field.name)));
+    }
+    let names = |fields: &[StructField]| -> Vec<String> {
+        fields.iter().map(|field| field.name.clone()).collect()
+    };
+    if all.is_empty() && names(was) != names(is) {
+        all.push("the fields stand in another order, and follow by name".into());
+    }
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 fn bounded(was: u32, is: u32) -> Option<String> {

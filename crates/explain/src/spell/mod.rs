@@ -202,6 +202,13 @@ impl<'a> Scope<'a> {
             ExprKind::Index { base, index } => {
                 (WHOLE, format!("{}[{}]", self.at(base, WHOLE), self.text(index)))
             }
+            ExprKind::Field { base, field } => {
+                let name = match &base.ty {
+                    Type::Struct(fields) => fields[*field as usize].name.as_str(),
+                    _ => "?",
+                };
+                (WHOLE, format!("{}.{name}", self.at(base, WHOLE)))
+            }
             ExprKind::Size(inner) => (WHOLE, format!("size({})", self.text(inner))),
             ExprKind::Record(fields) => {
                 let fields: Vec<String> = fields

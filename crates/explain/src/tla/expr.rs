@@ -269,6 +269,7 @@ impl<'w> Scope<'w> {
             ExprKind::Remembered { .. } => {
                 Term::whole(self.world.refuse("what principals remember, in a goal"))
             }
+            ExprKind::Field { .. } => Term::whole(self.world.refuse("lists of records")),
             ExprKind::Stored(_) => Term::whole(self.world.refuse("blobs")),
             ExprKind::Hash(_) => Term::whole(self.world.refuse("digests")),
             ExprKind::Verified { .. } => Term::whole(self.world.refuse("signatures")),

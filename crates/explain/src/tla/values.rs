@@ -134,6 +134,7 @@ impl World<'_> {
             Values::SetOf(..) | Values::ListOf(..) => {
                 vec![self.refuse("a collection among the values of another type")]
             }
+            Values::Fields(_) => vec![self.refuse("lists of records")],
             Values::Irrelevant => vec![self.any(ty, place)],
         }
     }

@@ -120,6 +120,9 @@ impl Variables {
                     of(&world.blank(id, attr)),
                     format!("{state}.{}", attribute.name),
                 );
+                if attribute.ty.fields().is_some() {
+                    world.refuse("lists of records");
+                }
                 match attribute.ty.required() {
                     Type::Time => self.times.push(name),
                     Type::List { of, .. } | Type::Set { of, .. } | Type::Map { value: of, .. }

@@ -389,6 +389,7 @@ fn has_word(design: &Design, ty: &Type, word: &str) -> bool {
         Type::Enum(id) => design.enumerations[id.index()].constants.iter().any(|held| held == word),
         Type::Optional(inner) => has_word(design, inner, word),
         Type::List { of, .. } | Type::Set { of, .. } => has_word(design, of, word),
+        Type::Struct(fields) => fields.iter().any(|field| has_word(design, &field.ty, word)),
         Type::Map { key, value, .. } => {
             has_word(design, key, word) || has_word(design, value, word)
         }

@@ -66,6 +66,7 @@ impl Following<'_> {
                 let inner = self.rule(k, l, site).max(self.rule(v, w, site));
                 if b < a { inner.max(Rule::Some) } else { inner }
             }
+            (Type::Struct(was), Type::Struct(is)) => self.struct_rule(was, is, site),
             (Type::Record(was), Type::Record(is)) => {
                 let names = |fields: &[(String, Type)]| -> Vec<String> {
                     fields.iter().map(|(name, _)| name.clone()).collect()
@@ -80,6 +81,26 @@ impl Following<'_> {
             (was, is) if was == is => Rule::Same,
             _ => Rule::Never,
         }
+    }
+
+    /// Fields follow by name. None is dropped; a new one is empty in what is stored, so it is optional.
+    fn struct_rule(&self, was: &[StructField], is: &[StructField], site: Site) -> Rule {
+        let mut all = Rule::Same;
+        for (at, field) in is.iter().enumerate() {
+            let held = was.iter().position(|held| held.name == field.name);
+            all = all.max(match held {
+                Some(from) => {
+                    let held = &was[from];
+                    let (before, after) = ((&held.ty, held.range), (&field.ty, field.range));
+                    let moved = if from == at { Rule::Same } else { Rule::Each };
+                    self.rule_within(before, after, site).max(moved)
+                }
+                None if field.ty.is_optional() => Rule::Each,
+                None => Rule::Never,
+            });
+        }
+        let kept = |held: &StructField| is.iter().any(|field| field.name == held.name);
+        if was.iter().all(kept) { all } else { Rule::Never }
     }
 
     /// The same of something whose values lie in ranges.

@@ -105,6 +105,7 @@ impl Following<'_> {
             | ExprKind::List(_)
             | ExprKind::Index { .. }
             | ExprKind::Size(_)
+            | ExprKind::Field { .. }
             | ExprKind::Record(_)
             | ExprKind::Me
             | ExprKind::Now => true,

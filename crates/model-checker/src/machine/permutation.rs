@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::Machine;
 use super::calls::sort_blocks;
-use crate::world::flow::PlaceOf;
+use crate::world::flow::{PlaceOf, fields_of};
 use crate::world::plan::SlotName;
 use crate::world::slots::Kind;
 
@@ -227,6 +227,21 @@ impl Permutation {
         let mut moved = words.to_vec();
         let len = words[0].max(0) as usize;
         match ty.required() {
+            Type::List { of, .. } if matches!(**of, Type::Struct(_)) => {
+                let fields = fields_of(of);
+                let kinds: Vec<Kind> = fields
+                    .iter()
+                    .enumerate()
+                    .map(|(at, field)| {
+                        let column = machine.universe.sorts.column(sort, at);
+                        Permutation::kind(&field.ty, column)
+                    })
+                    .collect();
+                let words = moved.iter_mut().skip(1).take(len * fields.len());
+                for (word, kind) in words.zip(kinds.into_iter().cycle()) {
+                    *word = self.word(machine, kind, *word);
+                }
+            }
             Type::Set { of, .. } | Type::List { of, .. } => {
                 let kind = Permutation::kind(of, sort);
                 for word in moved.iter_mut().skip(1).take(len) {

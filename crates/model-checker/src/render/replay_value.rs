@@ -22,6 +22,14 @@ pub(super) fn json_of(design: &Design, ty: &Type, shown: &str) -> Value {
         Type::List { of, .. } | Type::Set { of, .. } => {
             parts(shown).into_iter().map(|part| json_of(design, of, part)).collect()
         }
+        Type::Struct(fields) => {
+            let of_name = |name: &str| fields.iter().find(|field| field.name == name);
+            let values = parts(shown).into_iter().filter_map(|part| {
+                let (name, shown) = part.split_once(": ")?;
+                Some((name.to_string(), json_of(design, &of_name(name)?.ty, shown)))
+            });
+            Value::Object(values.collect())
+        }
         Type::Text | Type::Json => serde_json::from_str(shown).unwrap_or_else(|_| json!(shown)),
         _ => json!(shown),
     }

@@ -68,7 +68,7 @@ impl Reader<'_> {
     /// A value of a type; a collection takes all its words.
     pub(super) fn value(&self, ty: &Type, words: &[Word]) -> Value {
         let Some(&word) = words.first() else { return Value::Unknown };
-        if word == NULL {
+        if word == NULL && !matches!(ty, Type::Struct(_)) {
             return Value::Null;
         }
         let machine = self.machine;
@@ -99,6 +99,18 @@ impl Reader<'_> {
                 Value::Signature(sign.map(|(effect, key)| (effect.0, *key)))
             }
             Type::Proof => Value::Proof(word == 1),
+            Type::List { of, .. } if matches!(**of, Type::Struct(_)) => {
+                let width = engine::width_of(of) as usize;
+                let held = words.get(1..=word.max(0) as usize * width).unwrap_or(&[]);
+                Value::List(held.chunks_exact(width).map(|held| self.value(of, held)).collect())
+            }
+            Type::Struct(fields) => Value::Fields(
+                fields
+                    .iter()
+                    .zip(words)
+                    .map(|(field, word)| (field.name.clone(), self.value(&field.ty, &[*word])))
+                    .collect(),
+            ),
             Type::List { of, .. } => Value::List(list(of)),
             Type::Set { of, .. } => Value::Set(list(of)),
             Type::Map { key, value, .. } => {

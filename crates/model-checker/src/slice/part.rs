@@ -130,6 +130,7 @@ pub(crate) fn reads(design: &Design, operation: Option<&Operation>, expr: &Expr,
         | ExprKind::List(_)
         | ExprKind::Index { .. }
         | ExprKind::Size(_)
+        | ExprKind::Field { .. }
         | ExprKind::Record(_)
         | ExprKind::View { .. }
         | ExprKind::Error => {}

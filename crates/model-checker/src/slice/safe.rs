@@ -70,7 +70,8 @@ pub(crate) fn is_plain_result(design: &Design, operation: &Operation, result: &E
 
 /// Is the value of a field of a new record plain, so that it can be left out?
 pub(crate) fn is_plain_value(design: &Design, operation: &Operation, value: &Expr) -> bool {
-    is_plain(design, operation, value) && !may_be_null(value)
+    // whether the records of a list fit is asked when they are written
+    is_plain(design, operation, value) && !may_be_null(value) && value.ty.fields().is_none()
 }
 
 fn is_scalar(ty: &Type) -> bool {

@@ -6,6 +6,7 @@
 
 mod digests;
 mod statements;
+mod structs;
 
 use std::collections::BTreeSet;
 
@@ -15,6 +16,8 @@ use design::model::{
 };
 use rustc_hash::FxHashMap;
 
+pub(crate) use self::structs::fields_of;
+use self::structs::in_record;
 use super::actors::root_actor;
 use super::sizes::{records, room};
 
@@ -31,6 +34,10 @@ pub(crate) enum PlaceOf {
     Me(ActorId),
     /// a value inside an expression
     Inner(u32),
+    /// a field of the records in an attribute that is a list
+    AttrField(SubjectId, AttrId, u32),
+    /// the same of a local, which is a list of records or one of them
+    LocalField(Scope, LocalId, u32),
 }
 /// Where locals live.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -62,6 +69,8 @@ pub(crate) struct Class {
     /// members are visited in their order by a statement
     pub(crate) ordered: bool,
     pub(crate) places: Vec<PlaceOf>,
+    /// of records in a list: the nodes of their fields
+    pub(crate) columns: Vec<u32>,
 }
 
 impl Class {
@@ -77,6 +86,9 @@ impl Class {
         self.hashed |= other.hashed;
         self.ordered |= other.ordered;
         self.places.extend(other.places);
+        if self.columns.is_empty() {
+            self.columns = other.columns;
+        }
     }
 }
 
@@ -121,6 +133,7 @@ impl<'a> Flow<'a> {
             signing: None,
             digests: FxHashMap::default(),
         };
+        flow.all_columns();
         flow.subjects();
         for (index, operation) in design.operations.iter().enumerate() {
             let scope = Scope::Operation(index as u32);
@@ -241,8 +254,14 @@ impl<'a> Flow<'a> {
         if a != b {
             self.up[b as usize] = a;
             let taken = std::mem::take(&mut self.classes[b as usize]);
+            let columns = self.classes[a as usize].columns.iter().zip(&taken.columns);
+            let columns: Vec<(u32, u32)> = columns.map(|(a, b)| (*a, *b)).collect();
             self.classes[a as usize].merge(taken);
+            for (a, b) in columns {
+                self.join(in_record(a), in_record(b));
+            }
         }
+        let a = self.root(a);
         let owner = match (left.owner, right.owner) {
             (Owner::Free, owner) | (owner, Owner::Free) => owner,
             (Owner::Record(a), Owner::Record(b)) if a == b => left.owner,
@@ -464,6 +483,10 @@ impl<'a> Flow<'a> {
                 self.verified(scope, signature, key, over)
             }
             ExprKind::Old(inner) => self.value(scope, inner),
+            ExprKind::Field { base, field } => self.field(scope, base, *field),
+            ExprKind::Record(fields) if matches!(expr.ty, Type::Struct(_)) => {
+                self.record(scope, fields)
+            }
             ExprKind::Index { base, index } => self.index(scope, base, index),
             _ => {
                 let mut inner = Vec::new();

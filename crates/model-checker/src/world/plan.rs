@@ -163,6 +163,17 @@ impl Maker<'_> {
         for at in 0..max {
             let beyond = at >= room;
             let room = Some((first, Word::from(at) + 1));
+            if let Type::Struct(fields) = &**of {
+                for (column, field) in fields.iter().enumerate() {
+                    let sort = self.universe.sorts.column(sort, column);
+                    let what = || format!("{}.{}", what(), field.name);
+                    let (codec, kind) = self.codec(&field.ty, sort, &what)?;
+                    let codec = if beyond { Codec::Ignored } else { codec };
+                    self.name(name);
+                    self.plan.slots.add_in(codec, field.ty.is_optional(), kind, room);
+                }
+                continue;
+            }
             let (codec, kind) = self.codec(of, sort, what)?;
             let codec = if beyond { Codec::Ignored } else { codec };
             self.name(name);

@@ -7,7 +7,7 @@ use design::model::{
 use engine::{Program, Word};
 use rustc_hash::FxHashMap;
 
-use super::flow::{Class, Flow, PlaceOf, Scope};
+use super::flow::{Class, Flow, PlaceOf, Scope, fields_of};
 use super::sizes::setting;
 
 /// A class of values with its domain in the small world.
@@ -24,6 +24,8 @@ pub(crate) struct Sort {
     pub(crate) places: Vec<PlaceOf>,
     /// literals that its values are compared with
     pub(crate) compared: Vec<Word>,
+    /// of records in a list: the classes of their fields
+    pub(crate) columns: Vec<usize>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -58,7 +60,7 @@ impl Sorts {
         for (subject, parts) in world.keys.iter().enumerate() {
             for (part, values) in parts.iter().enumerate() {
                 let node = flow.node(PlaceOf::Key(SubjectId::of(subject), part as u32));
-                give(flow.class(node), values);
+                give(&mut flow, node, values);
             }
         }
         for (index, operation) in design.operations.iter().enumerate() {
@@ -69,7 +71,7 @@ impl Sorts {
             for (at, param) in operation.params.iter().enumerate() {
                 let node = flow.node(PlaceOf::Local(scope, param.local));
                 if outside && let Some(values) = world.params.get(index).and_then(|p| p.get(at)) {
-                    give(flow.class(node), values);
+                    give(&mut flow, node, values);
                     param.default.iter().for_each(|value| literals(flow.class(node), value));
                 }
             }
@@ -78,7 +80,7 @@ impl Sorts {
                 && let Some(Some(values)) = world.answers.get(index)
             {
                 let node = flow.node(PlaceOf::Local(scope, local));
-                give(flow.class(node), values);
+                give(&mut flow, node, values);
             }
         }
         let log_max = setting(design, "log", 3);
@@ -112,8 +114,18 @@ impl Sorts {
             });
             sorts.of_place.insert(place, number);
         }
+        for (root, number) in &roots {
+            let columns = flow.class(*root).columns.clone();
+            let of = columns.into_iter().map(|node| roots[&flow.root(node)]);
+            sorts.list[*number].columns = of.collect();
+        }
         sorts.pool = pool;
         sorts
+    }
+
+    /// The class of a field of the records whose class this is.
+    pub(crate) fn column(&self, records: Option<usize>, field: usize) -> Option<usize> {
+        self.list[records?].columns.get(field).copied()
     }
 
     /// The class of what things are signed with: all keys are one.
@@ -155,8 +167,15 @@ impl Sorts {
     }
 }
 
-fn give(class: &mut Class, values: &Values) {
+fn give(flow: &mut Flow<'_>, node: u32, values: &Values) {
+    let class = flow.class(node);
     match values {
+        Values::Fields(columns) => {
+            let nodes = class.columns.clone();
+            for (node, values) in nodes.into_iter().zip(columns) {
+                give(flow, node, values);
+            }
+        }
         Values::Opaque(count) => {
             class.opaque.insert(*count);
         }
@@ -169,7 +188,7 @@ fn give(class: &mut Class, values: &Values) {
             }
         }
         Values::OrNull(inner) | Values::SetOf(inner, _) | Values::ListOf(inner, _) => {
-            give(class, inner);
+            give(flow, node, inner);
         }
         Values::Units(..) => unreachable!("durations are in words"),
         Values::Irrelevant => {
@@ -232,6 +251,7 @@ fn resolve(
         name,
         places: class.places.clone(),
         compared: class.compared.iter().map(|value| word(value, pool)).collect(),
+        columns: Vec::new(),
     };
     let opaque_len = class.opaque.iter().max().copied().unwrap_or(0);
     if opaque_type {
@@ -308,6 +328,9 @@ fn range_of(design: &Design, class: &Class) -> Option<Range> {
             PlaceOf::Attr(subject, attr) => {
                 design.subjects[subject.index()].attributes[attr.index()].range?
             }
+            PlaceOf::AttrField(subject, attr, field) => {
+                fields_of(attr_type(design, *subject, *attr))[*field as usize].range?
+            }
             _ => continue,
         };
         let held = all.unwrap_or(range);
@@ -319,12 +342,14 @@ fn range_of(design: &Design, class: &Class) -> Option<Range> {
 /// Do all places belong to records of one subject?
 fn one_subject(design: &Design, class: &Class) -> bool {
     let mut subjects = class.places.iter().filter_map(|place| match place {
-        PlaceOf::Attr(subject, _) | PlaceOf::MapValue(subject, _) => Some(Some(*subject)),
+        PlaceOf::Attr(subject, _)
+        | PlaceOf::MapValue(subject, _)
+        | PlaceOf::AttrField(subject, ..) => Some(Some(*subject)),
         PlaceOf::Memory(actor, field) => {
             Some(design.actors[actor.index()].memory[field.index()].of)
         }
         PlaceOf::Key(..) | PlaceOf::LogEnd(..) => Some(None),
-        PlaceOf::Local(..) | PlaceOf::Me(_) | PlaceOf::Inner(_) => None,
+        PlaceOf::Local(..) | PlaceOf::LocalField(..) | PlaceOf::Me(_) | PlaceOf::Inner(_) => None,
     });
     let Some(Some(first)) = subjects.next() else { return false };
     subjects.all(|subject| subject == Some(first))
@@ -362,7 +387,14 @@ fn type_of(design: &Design, place: PlaceOf) -> Option<Type> {
             let operation = &design.operations[operation as usize];
             element(&operation.locals.get(local.index())?.ty).clone()
         }
-        PlaceOf::Local(..) | PlaceOf::Inner(_) => return None,
+        PlaceOf::AttrField(subject, attr, field) => {
+            fields_of(attr_type(design, subject, attr))[field as usize].ty.clone()
+        }
+        PlaceOf::LocalField(Scope::Operation(operation), local, field) => {
+            let operation = &design.operations[operation as usize];
+            fields_of(&operation.locals.get(local.index())?.ty)[field as usize].ty.clone()
+        }
+        PlaceOf::Local(..) | PlaceOf::LocalField(..) | PlaceOf::Inner(_) => return None,
     })
 }
 
@@ -380,7 +412,18 @@ fn name_of(design: &Design, place: PlaceOf) -> Option<String> {
         PlaceOf::Local(Scope::Operation(operation), local) => {
             design.operations[operation as usize].locals.get(local.index())?.name.clone()
         }
-        PlaceOf::Local(..) | PlaceOf::Me(_) | PlaceOf::Inner(_) | PlaceOf::LogEnd(..) => {
+        PlaceOf::AttrField(subject, attr, field) => {
+            fields_of(attr_type(design, subject, attr))[field as usize].name.clone()
+        }
+        PlaceOf::LocalField(Scope::Operation(operation), local, field) => {
+            let operation = &design.operations[operation as usize];
+            fields_of(&operation.locals.get(local.index())?.ty)[field as usize].name.clone()
+        }
+        PlaceOf::Local(..)
+        | PlaceOf::LocalField(..)
+        | PlaceOf::Me(_)
+        | PlaceOf::Inner(_)
+        | PlaceOf::LogEnd(..) => {
             return None;
         }
     })

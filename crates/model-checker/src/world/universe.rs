@@ -5,7 +5,7 @@ use engine::{NULL, Word, width_of};
 use rustc_hash::FxHashMap;
 
 use super::actors::root_actor;
-use super::flow::PlaceOf;
+use super::flow::{PlaceOf, fields_of};
 use super::sizes::list_room;
 use super::sorts::{self, Sorts};
 use crate::WorldError;
@@ -226,8 +226,15 @@ impl Universe {
                 list.push(null);
                 list
             }
+            Values::Fields(columns) => self.records(design, columns, ty, sort)?,
             Values::ListOf(inner, max) => {
-                let elements = self.elements(design, inner, ty, sort)?;
+                let elements: Vec<Vec<Word>> = match &**inner {
+                    Values::Fields(columns) => self.records(design, columns, ty, sort)?,
+                    inner => {
+                        let elements = self.elements(design, inner, ty, sort)?;
+                        elements.into_iter().map(|element| vec![element]).collect()
+                    }
+                };
                 let longest = list_room(design).min(*max) as usize;
                 let mut lists: Vec<Vec<Word>> = vec![Vec::new()];
                 let mut from = 0;
@@ -236,7 +243,7 @@ impl Universe {
                     for at in from..end {
                         for element in &elements {
                             let mut list = lists[at].clone();
-                            list.push(*element);
+                            list.extend_from_slice(element);
                             lists.push(list);
                         }
                     }
@@ -245,7 +252,13 @@ impl Universe {
                     }
                     from = end;
                 }
-                lists.iter().map(|list| collection(list, width)).collect()
+                let stride = elements.first().map_or(1, Vec::len);
+                let with_length = |list: &Vec<Word>| {
+                    let mut words = collection(list, width);
+                    words[0] = (list.len() / stride) as Word;
+                    words
+                };
+                lists.iter().map(with_length).collect()
             }
             Values::SetOf(inner, max) => {
                 let elements = self.elements(design, inner, ty, sort)?;
@@ -276,6 +289,31 @@ impl Universe {
                 vec![words]
             }
         })
+    }
+
+    /// The records that callers put into a list: any value of each field, those that it is compared with
+    /// among them.
+    fn records(
+        &self,
+        design: &Design,
+        columns: &[Values],
+        ty: &Type,
+        sort: Option<usize>,
+    ) -> Result<Vec<Vec<Word>>, WorldError> {
+        let mut all: Vec<Vec<Word>> = vec![Vec::new()];
+        for (at, (values, field)) in columns.iter().zip(fields_of(ty)).enumerate() {
+            let of = self.elements(design, values, &field.ty, self.sorts.column(sort, at))?;
+            if all.len() * of.len() > LISTS_MAX {
+                let what = "values of the records that callers give".into();
+                return Err(WorldError::TooMany { what });
+            }
+            let with = |head: &Vec<Word>| {
+                let head = head.clone();
+                of.clone().into_iter().map(move |word| [&head[..], &[word]].concat())
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        Ok(all)
     }
 
     /// What callers put into a collection: the values of `check`, and the literals that elements are

@@ -45,7 +45,12 @@ pub enum Ty {
     Set(usize),
     /// texts
     List,
+    /// records of a text and a number from 0 to 1; each is a list of the two
+    Lines,
 }
+
+/// What the fields of the records in a list are called.
+pub const FIELDS: [&str; 2] = ["mark", "n"];
 
 pub const WORDS: [&str; 3] = ["P", "Q", "R"];
 
@@ -92,6 +97,10 @@ pub enum Expr {
     In(Box<Expr>, Box<Expr>),
     Size(Box<Expr>),
     SetOf(Vec<Expr>),
+    /// a field of the record in this local, which is one of this list
+    Field(usize, usize, Box<Expr>),
+    /// a record for a list
+    Line(Box<Expr>, Box<Expr>),
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     Quant {
         all: bool,

@@ -172,6 +172,17 @@ impl Scene<'_> {
                 Value::List(list) => Value::Int(list.len() as i64),
                 _ => return self.missing(),
             },
+            Expr::Field(local, field, _) => match &self.locals[local] {
+                Value::List(line) => line[*field].clone(),
+                other => panic!("{other:?} is no record of a list"),
+            },
+            Expr::Line(mark, n) => {
+                let (mark, n) = self.pair(mark, n)?;
+                if mark == Value::Null || n == Value::Null {
+                    return self.missing();
+                }
+                Value::List(vec![mark, n])
+            }
             Expr::SetOf(parts) => {
                 let parts: Found<_> = parts.iter().map(|part| self.eval(part)).collect();
                 Value::Set(parts?)

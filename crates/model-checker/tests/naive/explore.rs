@@ -161,7 +161,8 @@ pub fn settle(world: &World<'_>, state: &State, now: i64) -> (State, BTreeSet<&'
     let check = &design.check;
     let mut cuts = BTreeSet::new();
     let mut state = state.clone();
-    let given = |op: &Op| op.params.iter().any(|param| param.ty == Ty::List);
+    let lists = [Ty::List, Ty::Lines];
+    let given = |op: &Op| op.params.iter().any(|param| lists.contains(&param.ty));
     // `check` says it where callers give lists; else there is room for all.
     let list_room = if design.ops.iter().any(given) { check.list } else { usize::MAX };
     for (record, held) in &mut state.records {

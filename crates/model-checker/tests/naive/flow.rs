@@ -127,7 +127,8 @@ impl Flow {
             Stmt::Assign(record, subject, attr, change, value) => {
                 self.expr(design, at, record);
                 self.expr(design, at, value);
-                let list = design.subjects[*subject].attrs[*attr].ty == Ty::List;
+                let ty = &design.subjects[*subject].attrs[*attr].ty;
+                let list = matches!(ty, Ty::List | Ty::Lines);
                 if *change == Change::Set || list {
                     self.copy(design, at, value, Place::Attr(*subject, *attr));
                 }
@@ -250,6 +251,9 @@ fn places(design: &Design, at: At, expr: &Expr) -> Vec<Place> {
             _ => Vec::new(),
         },
         Expr::Old(inner) => places(design, at, inner),
+        // A list of records stands for their texts: the numbers have few values, all of them given.
+        Expr::Field(_, 0, list) => places(design, at, list),
+        Expr::Line(mark, _) => places(design, at, mark),
         Expr::If(_, then, otherwise) => both(then, otherwise),
         _ => Vec::new(),
     }
@@ -273,6 +277,7 @@ pub fn inner(expr: &Expr) -> Vec<&Expr> {
         | Expr::Copied(_)
         | Expr::Arg(..)
         | Expr::View(..)
+        | Expr::Field(..)
         | Expr::CopyThere(_) => Vec::new(),
         Expr::Attr(one, ..)
         | Expr::Parent(one, _)
@@ -291,6 +296,7 @@ pub fn inner(expr: &Expr) -> Vec<&Expr> {
         | Expr::Minus(left, right)
         | Expr::Min(left, right)
         | Expr::Max(left, right)
+        | Expr::Line(left, right)
         | Expr::In(left, right) => vec![left, right],
         Expr::If(condition, then, otherwise) => vec![condition, then, otherwise],
         Expr::Quant { over, filter, body, .. } => {

@@ -33,6 +33,8 @@ pub(super) struct Maker {
     race: bool,
     /// numbers have a range
     ranges: bool,
+    /// some truth is a list of records
+    pub(super) lines: bool,
 }
 
 pub(super) const USER: usize = 0;
@@ -60,6 +62,7 @@ pub fn design(seed: u64) -> Design {
         lone: false,
         race: false,
         ranges: false,
+        lines: false,
     };
     maker.once = theme == Theme::Network && maker.dice.chance(45);
     // Drawn aside, so that the other designs stay as they are.
@@ -68,6 +71,7 @@ pub fn design(seed: u64) -> Design {
     maker.race = aside.chance(40);
     maker.ranked = matches!(theme, Theme::Memory | Theme::Truth) && maker.dice.chance(45);
     maker.ranges = !maker.ranked && aside.chance(15);
+    maker.lines = theme == Theme::Truth && Dice::new(seed ^ 0x11e5).chance(35);
     maker.make();
     // other dice, so that the designs stay what they were
     if maker.theme == Theme::Network {
@@ -255,7 +259,10 @@ impl Maker {
                 if self.dice.chance(30) {
                     kinds.push(Ty::List);
                 }
-                first = self.dice.pick(&kinds);
+                first = match self.lines && subject == 0 {
+                    true => Ty::Lines,
+                    false => self.dice.pick(&kinds),
+                };
                 if self.has_boss() && subject == 0 {
                     first = Ty::Actor;
                 }
@@ -298,7 +305,7 @@ impl Maker {
                     Ty::Text => (false, Value::Written("")),
                     Ty::Span => (false, Value::Span(1)),
                     Ty::Set(_) => (false, Value::Set(Default::default())),
-                    Ty::List => (false, Value::List(Vec::new())),
+                    Ty::List | Ty::Lines => (false, Value::List(Vec::new())),
                     Ty::Time | Ty::Actor | Ty::Ref(_) => (true, Value::Null),
                 };
                 let name = format!("{low}_{at}");

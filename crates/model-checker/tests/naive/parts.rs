@@ -400,9 +400,11 @@ impl Shift {
                 *subject += self.subjects;
                 self.expr(inner);
             }
-            Expr::Old(inner) | Expr::Not(inner) | Expr::IsNull(inner) | Expr::Size(inner) => {
-                self.expr(inner)
-            }
+            Expr::Old(inner)
+            | Expr::Not(inner)
+            | Expr::IsNull(inner)
+            | Expr::Field(_, _, inner)
+            | Expr::Size(inner) => self.expr(inner),
             Expr::And(parts) | Expr::Or(parts) | Expr::SetOf(parts) => {
                 parts.iter_mut().for_each(|part| self.expr(part));
             }
@@ -412,6 +414,7 @@ impl Shift {
             | Expr::Minus(left, right)
             | Expr::Min(left, right)
             | Expr::Max(left, right)
+            | Expr::Line(left, right)
             | Expr::In(left, right) => {
                 self.expr(left);
                 self.expr(right);

@@ -13,6 +13,7 @@ pub struct Scope {
     pub ttl: Option<usize>,
     pub name: Option<usize>,
     pub names: Option<usize>,
+    pub lines: Option<usize>,
     pub to: Option<usize>,
     pub me: bool,
     /// the field and the parameter that it is of
@@ -112,7 +113,8 @@ impl Phrases<'_> {
             Ty::Span => cmp(self.dice.pick(&[Cmp::Lt, Cmp::Le, Cmp::Ge]), place, self.span()),
             Ty::Time | Ty::Actor | Ty::Ref(_) if self.dice.chance(50) => Expr::IsNull(boxed(place)),
             Ty::Time | Ty::Actor | Ty::Ref(_) => Expr::Not(boxed(Expr::IsNull(boxed(place)))),
-            Ty::Set(_) | Ty::List => {
+            Ty::Lines if self.dice.chance(70) => self.about_lines(scope, place),
+            Ty::Set(_) | Ty::List | Ty::Lines => {
                 cmp(self.dice.pick(&[Cmp::Lt, Cmp::Ge]), Expr::Size(boxed(place)), int(number))
             }
         }
@@ -176,6 +178,11 @@ impl Phrases<'_> {
                 }
                 _ => cmp(Cmp::Ge, Expr::Size(boxed(Expr::Param(names))), int(1)),
             };
+        }
+        if let Some(lines) = scope.lines
+            && self.dice.chance(50)
+        {
+            return self.about_lines(scope, Expr::Param(lines));
         }
         if let (Some(to), true) = (scope.to, self.dice.chance(30)) {
             return cmp(self.dice.pick(&SAME), Expr::Param(to), Expr::Me);
@@ -268,6 +275,76 @@ impl Phrases<'_> {
                 None => cmp(Cmp::Lt, Expr::Size(boxed(place)), int(self.dice.below(3) as i64)),
             },
             _ => self.simple(scope),
+        }
+    }
+
+    /// A condition on the records of a list.
+    fn about_lines(&mut self, scope: &Scope, list: Expr) -> Expr {
+        let others = self.of_type(scope, &Ty::Lines);
+        if self.dice.chance(15) && !others.is_empty() {
+            return cmp(self.dice.pick(&SAME), list, self.dice.pick(&others));
+        }
+        let local = self.locals;
+        self.locals += 1;
+        let field = |at: usize| Expr::Field(local, at, boxed(list.clone()));
+        let texts = self.of_type(scope, &Ty::Text);
+        let about_mark = match (scope.name, self.dice.below(4)) {
+            (Some(name), 0 | 1) => cmp(self.dice.pick(&SAME), field(0), Expr::Param(name)),
+            (_, 2) if !texts.is_empty() => {
+                cmp(self.dice.pick(&SAME), field(0), self.dice.pick(&texts))
+            }
+            _ => cmp(self.dice.pick(&SAME), field(0), Expr::Lit(Value::Written("x"))),
+        };
+        let about_number = cmp(self.dice.pick(&[Cmp::Ge, Cmp::Eq]), field(1), int(1));
+        let over = Domain::Elements(boxed(list.clone()));
+        match self.dice.below(4) {
+            0 => {
+                let body = boxed(Expr::Or(vec![about_mark, about_number]));
+                Expr::Quant { all: true, local, over, filter: None, body }
+            }
+            1 => {
+                let (filter, body) = (Some(boxed(about_number)), boxed(about_mark));
+                Expr::Quant { all: false, local, over, filter, body }
+            }
+            2 => {
+                let total =
+                    Expr::Total { local, over, filter: Some(boxed(about_mark)), value: None };
+                cmp(self.dice.pick(&ORDER), total, int(self.dice.below(3) as i64))
+            }
+            _ => {
+                let filter = self.dice.chance(40).then(|| boxed(about_mark));
+                let total = Expr::Total { local, over, filter, value: Some(boxed(field(1))) };
+                cmp(self.dice.pick(&[Cmp::Le, Cmp::Ge]), total, int(1))
+            }
+        }
+    }
+
+    /// Puts records into a list, or goes through one.
+    fn assign_lines(&mut self, scope: &Scope, (record, subject, at): (Expr, usize, usize)) -> Stmt {
+        let texts = self.of_type(scope, &Ty::Text);
+        match (scope.lines, scope.name, self.dice.below(4)) {
+            (Some(lines), _, 0 | 1) => {
+                Stmt::Assign(record, subject, at, Change::Set, Expr::Param(lines))
+            }
+            (Some(lines), _, 2) => {
+                // each of them that counts, once more
+                let local = self.locals;
+                self.locals += 1;
+                let field = |at: usize| Expr::Field(local, at, boxed(Expr::Param(lines)));
+                let line = Expr::Line(boxed(field(0)), boxed(field(1)));
+                let add = Stmt::Assign(record, subject, at, Change::Add, line);
+                let counts = cmp(Cmp::Ge, field(1), int(1));
+                Stmt::For(local, Expr::Param(lines), vec![Stmt::If(counts, vec![add], Vec::new())])
+            }
+            (_, name, _) => {
+                let mark = match name {
+                    Some(name) => Expr::Param(name),
+                    None if !texts.is_empty() => self.dice.pick(&texts),
+                    None => Expr::Lit(Value::Written("x")),
+                };
+                let line = Expr::Line(boxed(mark), boxed(int(self.dice.below(2) as i64)));
+                Stmt::Assign(record, subject, at, Change::Add, line)
+            }
         }
     }
 
@@ -393,6 +470,7 @@ impl Phrases<'_> {
                     set(written)
                 }
             },
+            Ty::Lines => self.assign_lines(scope, (record, subject, at)),
             Ty::List => match scope.name {
                 Some(name) => Stmt::Assign(record, subject, at, Change::Add, Expr::Param(name)),
                 None => lit(Value::List(Vec::new())),

@@ -60,6 +60,7 @@ impl Maker {
             (self.dice.chance(35) && self.theme == Theme::Time, "ttl", Ty::Span),
             (self.dice.chance(60), "name", Ty::Text),
             (self.dice.chance(20) && self.theme == Theme::Truth, "names", Ty::List),
+            (self.lines && self.dice.chance(60), "lines", Ty::Lines),
             (self.dice.chance(20) && self.has_boss(), "to", Ty::Actor),
         ];
         let network = self.theme == Theme::Network;
@@ -94,6 +95,11 @@ impl Maker {
                         default = defaults[2].then_some(Value::Written("x"));
                     }
                     "names" => scope.names = at,
+                    "lines" => {
+                        scope.lines = at;
+                        // what callers give is not cut
+                        self.design.check.list = 2;
+                    }
                     _ => scope.to = at,
                 }
                 all.push(Param { name: (*name).into(), ty: ty.clone(), new: false, default });

@@ -201,7 +201,7 @@ impl<'d> World<'d> {
                 (0..self.people.len()).filter(named).map(Value::Person).collect()
             }
             Ty::Ref(subject) => self.keys(*subject).into_iter().map(Value::Ref).collect(),
-            Ty::List => BTreeSet::new(),
+            Ty::List | Ty::Lines => BTreeSet::new(),
             Ty::Time | Ty::Set(_) => panic!("no caller gives one"),
         };
         let written = |value: &Value| match value {
@@ -211,9 +211,13 @@ impl<'d> World<'d> {
         if matches!(param.ty, Ty::Int | Ty::Text | Ty::Span) {
             values.extend(flow.literals(place).iter().map(written));
         }
-        if param.ty == Ty::List {
+        if matches!(param.ty, Ty::List | Ty::Lines) {
             let mut elements: Vec<Value> = (0..check.texts).map(Value::Given).collect();
             elements.extend(flow.literals(place));
+            if param.ty == Ty::Lines {
+                let line = |mark: &Value| [0, 1].map(|n| vec![mark.clone(), Value::Int(n)]);
+                elements = elements.iter().flat_map(line).map(Value::List).collect();
+            }
             let mut lists = vec![Vec::new()];
             for length in 0..check.list.min(2) {
                 let longer: Vec<Vec<Value>> = lists

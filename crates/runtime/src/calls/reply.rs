@@ -1,7 +1,8 @@
 //! What a caller is told.
 
 use design::model::{
-    ClauseRef, Design, FailureProof, Operation, OperationId, Protection, quantity_text,
+    AttrId, ClauseRef, Design, FailureProof, Operation, OperationId, Protection, Range, SubjectId,
+    Type, quantity_text,
 };
 use engine::{Outside, Place, Reason, Refusal};
 use layout::{Damaged, Pool};
@@ -186,25 +187,38 @@ fn outside_text(design: &Design, operation: &Operation, outside: Outside) -> Str
         let param = &operation.params[at as usize];
         (param.name.clone(), param.ty.clone(), param.range)
     };
+    let in_list = |(name, ty, _): (String, Type, Option<Range>), index: u32, at: u32| {
+        let field = &ty.fields().unwrap_or(&[])[at as usize];
+        (format!("{name}[{index}].{}", field.name), field.ty.required().clone(), field.range)
+    };
+    let of_attribute = |subject: SubjectId, attr: AttrId| {
+        let subject = &design.subjects[subject.index()];
+        let attribute = &subject.attributes[attr.index()];
+        let state = &subject.states[attribute.state.index()].name;
+        let name = format!("{}.{state}.{}", subject.name, attribute.name);
+        (name, attribute.ty.clone(), attribute.range)
+    };
+    let of_sent = |operation: OperationId, param: u32| {
+        let sent = &design.operations[operation.index()];
+        let (name, ty, range) = of_param(sent, param);
+        (format!("{}.{name}", sent.name), ty, range)
+    };
     let (name, ty, range) = match outside.place {
-        Place::Param(at) => of_param(operation, at),
-        Place::Sent { operation, param } => {
-            let sent = &design.operations[operation.index()];
-            let (name, ty, range) = of_param(sent, param);
-            (format!("{}.{name}", sent.name), ty, range)
+        Place::InParam { param, index, field } => in_list(of_param(operation, param), index, field),
+        Place::InSent { operation, param, index, field } => {
+            in_list(of_sent(operation, param), index, field)
         }
+        Place::InAttribute { subject, attr, index, field } => {
+            in_list(of_attribute(subject, attr), index, field)
+        }
+        Place::Param(at) => of_param(operation, at),
+        Place::Sent { operation, param } => of_sent(operation, param),
         Place::Key { subject, part } => {
             let subject = &design.subjects[subject.index()];
             let key = &subject.keys[part as usize];
             (format!("{}.{}", subject.name, key.name), key.ty.clone(), key.range)
         }
-        Place::Attribute { subject, attr } => {
-            let subject = &design.subjects[subject.index()];
-            let attribute = &subject.attributes[attr.index()];
-            let state = &subject.states[attribute.state.index()].name;
-            let name = format!("{}.{state}.{}", subject.name, attribute.name);
-            (name, attribute.ty.clone(), attribute.range)
-        }
+        Place::Attribute { subject, attr } => of_attribute(subject, attr),
     };
     let range = range.map_or_else(String::new, |range| range.text(&ty));
     let value = quantity_text(&ty, outside.value);

@@ -137,7 +137,9 @@ pub fn rests_on_taken(operation: &Operation, refusal: &Refusal) -> bool {
         }
         (Reason::Clause(at), _) | (_, Some(ClauseRef::Named(at))) => clause(at),
         (Reason::OutOfRange, _) => false,
-        (Reason::Range(outside), _) => !matches!(outside.place, Place::Param(_)),
+        (Reason::Range(outside), _) => {
+            !matches!(outside.place, Place::Param(_) | Place::InParam { .. })
+        }
         _ => true,
     }
 }

@@ -1,6 +1,6 @@
 //! From a value of one design to a value of the other.
 
-use design::model::{Range, Type};
+use design::model::{Range, StructField, Type};
 use engine::{NULL, Word};
 use layout::following::{Rule, Site};
 use layout::{Following, Pool, Reader, Wrong, value};
@@ -86,6 +86,16 @@ fn reword(json: &mut Value, following: &Following<'_>, was: &Type, is: &Type, si
             Type::List { of: is, .. } | Type::Set { of: is, .. },
             Value::Array(items),
         ) => items.iter_mut().for_each(|item| reword(item, following, was, is, site)),
+        (Type::Struct(was), Type::Struct(is), Value::Object(held)) => {
+            for (name, value) in held.iter_mut() {
+                let of = |fields: &[StructField]| {
+                    fields.iter().find(|field| field.name == *name).map(|field| field.ty.clone())
+                };
+                if let (Some(was), Some(is)) = (of(was), of(is)) {
+                    reword(value, following, &was, &is, site);
+                }
+            }
+        }
         (Type::Map { key, value, .. }, Type::Map { key: k, value: v, .. }, Value::Object(map)) => {
             let entries = std::mem::take(map).into_iter().map(|(name, mut held)| {
                 reword(&mut held, following, value, v, site);

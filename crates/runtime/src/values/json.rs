@@ -4,7 +4,7 @@
 //! text such as `"10m"` (a number of milliseconds is taken, too), an enumeration its constant, a
 //! record its key: one value, or a list of them where the key has several parts.
 
-use design::model::{Design, Range, SubjectId, Type, quantity_text};
+use design::model::{Design, Range, StructField, SubjectId, Type, quantity_text};
 use engine::{NULL, Word, width_of};
 use layout::Pool;
 use layout::key::MAX_PARTS;
@@ -59,7 +59,7 @@ pub fn read(
                 return Err(BadValue::new("", format!("at most {max} elements fit")));
             }
             let start = words.len();
-            words.push(0);
+            words.push(items.len() as Word);
             for (at, item) in items.iter().enumerate() {
                 read(design, of, item, pool, words).map_err(|bad| bad.under(&at.to_string()))?;
             }
@@ -67,12 +67,13 @@ pub fn read(
                 words[start + 1..].sort_unstable();
                 let mut unique = words.split_off(start + 1);
                 unique.dedup();
+                words[start] = unique.len() as Word;
                 words.append(&mut unique);
             }
-            words[start] = (words.len() - start - 1) as Word;
-            words.resize(start + 1 + *max as usize, 0);
+            words.resize(start + width_of(ty) as usize, 0);
             Ok(())
         }
+        Type::Struct(fields) => read_struct(design, fields, value, pool, words),
         Type::Map { key, value: inner, max } => {
             let items = value.as_object().ok_or_else(|| expected("an object", value))?;
             if items.len() > *max as usize {
@@ -113,6 +114,35 @@ pub fn read(
             words.push(scalar(design, ty, value, pool)?);
             Ok(())
         }
+    }
+}
+
+/// One of the records of a list: every field once, and nothing else; what is optional may be left out.
+fn read_struct(
+    design: &Design,
+    fields: &[StructField],
+    value: &Value,
+    pool: &mut Pool,
+    words: &mut Vec<Word>,
+) -> Result<(), BadValue> {
+    let given = value.as_object().ok_or_else(|| expected("an object", value))?;
+    for field in fields {
+        let held = match given.get(&field.name) {
+            Some(held) => held,
+            None if field.ty.is_optional() => &Value::Null,
+            None => return Err(BadValue::new("", "is missing").under(&field.name)),
+        };
+        read(design, &field.ty, held, pool, words)
+            .and_then(|()| within(field.ty.required(), field.range, words[words.len() - 1]))
+            .map_err(|bad| bad.under(&field.name))?;
+    }
+    match given.keys().find(|name| fields.iter().all(|field| field.name != **name)) {
+        Some(other) => {
+            let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+            let message = format!("no such field; there are {}", names.join(", "));
+            Err(BadValue::new("", message).under(other))
+        }
+        None => Ok(()),
     }
 }
 
@@ -329,10 +359,11 @@ pub fn write(design: &Design, ty: &Type, words: &[Word], pool: &Pool) -> Value {
         Type::Optional(_) if words[0] == NULL => Value::Null,
         Type::Optional(inner) => write(design, inner, words, pool),
         Type::Set { of, .. } | Type::List { of, .. } => {
-            let length = (words[0].max(0) as usize).min(words.len() - 1);
-            let mut items: Vec<Value> = words[1..=length]
-                .iter()
-                .map(|word| write(design, of, std::slice::from_ref(word), pool))
+            let width = width_of(of) as usize;
+            let length = (words[0].max(0) as usize).min((words.len() - 1) / width);
+            let mut items: Vec<Value> = words[1..=length * width]
+                .chunks_exact(width)
+                .map(|element| write(design, of, element, pool))
                 .collect();
             if matches!(ty, Type::Set { .. }) {
                 // handles are those of one call; clients see one order
@@ -351,6 +382,13 @@ pub fn write(design: &Design, ty: &Type, words: &[Word], pool: &Pool) -> Value {
                 object.insert(name, write(design, value, &pair[1..], pool));
             }
             Value::Object(object)
+        }
+        Type::Struct(fields) => {
+            let values = fields.iter().zip(words).map(|(field, word)| {
+                let value = write(design, &field.ty, std::slice::from_ref(word), pool);
+                (field.name.clone(), value)
+            });
+            Value::Object(values.collect())
         }
         Type::Record(fields) => {
             let mut object = Map::new();

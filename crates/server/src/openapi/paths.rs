@@ -221,7 +221,7 @@ fn implicit(design: &Design, operation: &Operation) -> impl Iterator<Item = &'st
     let is_step = matches!(operation.kind, OperationKind::Step { .. });
     let apart = is_step && !design.actors[operation.actor.index()].apart.is_empty();
     let mut attributes = design.subjects.iter().flat_map(|subject| &subject.attributes);
-    let range = is_step && attributes.any(|attribute| attribute.range.is_some());
+    let range = is_step && attributes.any(|held| held.range.is_some() || held.ty.has_ranges());
     let taken = operation.takes().is_some().then_some(NONE_LEFT);
     [apart.then_some("apart"), range.then_some("range"), taken].into_iter().flatten()
 }

@@ -1,6 +1,6 @@
 //! The JSON Schema of a type of the language: as it may be sent, and as it is answered.
 
-use design::model::{Design, Operation, Range, SubjectId, Type};
+use design::model::{Design, Operation, Range, StructField, SubjectId, Type};
 use serde_json::{Map, Value, json};
 
 /// As many characters as a part of a key may have.
@@ -38,6 +38,7 @@ pub fn sent(design: &Design, ty: &Type) -> Value {
         Type::List { of, max } | Type::Set { of, max } => {
             json!({ "type": "array", "items": sent(design, of), "maxItems": max })
         }
+        Type::Struct(fields) => object(fields, |ty| sent(design, ty)),
         Type::Map { value, max, .. } => json!({
             "type": "object", "additionalProperties": sent(design, value), "maxProperties": max,
         }),
@@ -71,6 +72,7 @@ pub fn answered(design: &Design, ty: &Type) -> Value {
         Type::Map { value, .. } => {
             json!({ "type": "object", "additionalProperties": answered(design, value) })
         }
+        Type::Struct(fields) => object(fields, |ty| answered(design, ty)),
         Type::Record(fields) => {
             let properties: Map<String, Value> =
                 fields.iter().map(|(name, ty)| (name.clone(), answered(design, ty))).collect();
@@ -88,6 +90,20 @@ pub fn answered(design: &Design, ty: &Type) -> Value {
             "description": "a secret: hashed when it comes in, and never told",
         }),
     }
+}
+
+/// One of the records of a list: these fields, and no others.
+fn object(fields: &[StructField], schema: impl Fn(&Type) -> Value) -> Value {
+    let property = |field: &StructField| {
+        (field.name.clone(), ranged(schema(&field.ty), &field.ty, field.range))
+    };
+    let properties: Map<String, Value> = fields.iter().map(property).collect();
+    let required = fields.iter().filter(|field| !field.ty.is_optional());
+    let required: Vec<&str> = required.map(|field| field.name.as_str()).collect();
+    json!({
+        "type": "object", "properties": properties, "required": required,
+        "additionalProperties": false,
+    })
 }
 
 /// The schema of a value that lies in a range. A number sent as a text says nothing of its size, so

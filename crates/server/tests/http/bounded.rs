@@ -92,3 +92,38 @@ fn forms_know_the_range() {
     assert!(form.contains("min=\"1\" max=\"64\""), "{form}");
     assert!(form.contains("duration in 1s..10m"), "{form}");
 }
+
+const ORDERS: &str = "
+design orders
+actor buyer
+subject Order(order: text) {
+    truth OrderState { lines: list { sku: text, qty: int 1..9, gift: bool? } max 2 }
+}
+step buyer[place(order: Order, lines: list { sku: text, qty: int 1..9, gift: bool? } max 2)] {
+    OrderState.lines := lines
+}
+";
+
+#[test]
+fn records_in_a_list_are_objects() {
+    let server = serve(vec![service("orders", ORDERS)]);
+    let mut client = Client::new(server.address());
+    let document = client.get("/openapi.json").json();
+    let body = &document["paths"]["/v1/orders/buyer/place"]["post"]["requestBody"]["content"]["application/json"];
+    let lines = &body["schema"]["properties"]["lines"];
+    assert_eq!((&lines["type"], &lines["maxItems"]), (&json!("array"), &json!(2)));
+    let line = &lines["items"];
+    assert_eq!(line["required"], json!(["sku", "qty"]));
+    assert_eq!(line["additionalProperties"], json!(false));
+    let qty = &line["properties"]["qty"];
+    assert_eq!((&qty["minimum"], &qty["maximum"]), (&json!(1), &json!(9)));
+    let path = "/v1/orders/buyer/place";
+    let given = |qty: i64| json!({ "order": "o", "lines": [{ "sku": "a", "qty": qty }] });
+    let refused = client.post(path, &given(10));
+    assert_eq!((refused.status, &refused.json()["pointer"]), (422, &json!("/lines/0/qty")));
+    assert_eq!(client.post(path, &given(9)).status, 200);
+    let form = client.get("/console/orders/step/buyer/place").text();
+    assert!(form.contains("sku = text, qty = whole number, gift = true or false"), "{form}");
+    let page = client.get("/console/orders/Order/o").text();
+    assert!(page.contains("<span class=\"faint\">qty</span> 9"), "{page}");
+}

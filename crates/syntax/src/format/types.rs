@@ -44,6 +44,9 @@ impl Builder<'_, '_> {
                 self.type_expr(value);
                 self.max(max.as_ref());
             }
+            TypeKind::Record(fields) => {
+                self.list(super::list::List::FIELDS, fields, |b, (name, ty)| b.typed(name, ty));
+            }
             TypeKind::AnyOf(view, args) => {
                 self.lead("any");
                 self.lead("of");

@@ -110,13 +110,13 @@ impl Parser<'_> {
         match self.word(0) {
             "list" if self.type_follows() => {
                 self.bump();
-                let (of, height) = self.type_built();
+                let (of, height) = self.element_built();
                 let bound = self.bound();
                 self.grown_type(start, TypeKind::List(Box::new(of), bound), height)
             }
             "set" if self.type_follows() => {
                 self.bump();
-                let (of, height) = self.type_built();
+                let (of, height) = self.element_built();
                 let bound = self.bound();
                 self.grown_type(start, TypeKind::Set(Box::new(of), bound), height)
             }
@@ -149,7 +149,29 @@ impl Parser<'_> {
     /// After `list`, `set` or `map`: what it is of.
     fn type_follows(&self) -> bool {
         let word = self.nth(1) == TokenKind::Word && self.nth(2) != TokenKind::Colon;
-        word || self.nth(1) == TokenKind::OpenParen
+        word || matches!(self.nth(1), TokenKind::OpenParen | TokenKind::OpenBrace)
+    }
+
+    /// What a list or a set is of: a type, or `{ sku: text, qty: int 1..99 }`.
+    fn element_built(&mut self) -> Built {
+        if self.lost || !self.at(TokenKind::OpenBrace) {
+            return self.type_built();
+        }
+        if !self.enter() {
+            return self.error_type();
+        }
+        let start = self.span();
+        let mut below = 0;
+        let fields = self.named_list(|p| {
+            let name = p.name("the name of a field");
+            p.label_colon();
+            let (ty, height) = p.type_built();
+            below = below.max(height);
+            (name, ty)
+        });
+        let built = self.grown_type(start, TypeKind::Record(fields), below);
+        self.leave();
+        built
     }
 
     /// `max 8`

@@ -194,6 +194,8 @@ pub enum TypeKind {
     Set(Box<TypeExpr>, Option<Expr>),
     /// `map K V max 8`
     Map(Box<TypeExpr>, Box<TypeExpr>, Option<Expr>),
+    /// `{ sku: text, qty: int 1..99 }`: what a list holds
+    Record(Vec<(Name, TypeExpr)>),
     /// `any of Runnable(queue)`: a record that the server takes from a view; of a parameter
     AnyOf(Name, Vec<Name>),
     Error,

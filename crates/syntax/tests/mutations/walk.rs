@@ -358,6 +358,10 @@ impl Walked {
                 w.ty(value);
                 bound.iter().for_each(|e| w.expr(e));
             }
+            TypeKind::Record(fields) => fields.iter().for_each(|(name, ty)| {
+                w.name(name);
+                w.ty(ty);
+            }),
             TypeKind::AnyOf(view, args) => {
                 w.name(view);
                 w.names(args);

@@ -181,6 +181,8 @@ fn subjects_hold_states_with_attributes() {
                 status: A | B = A
                 subject: list text? max 4, min: (A | B)?
                 max: map text set int max 2 max 8
+                lines: list { sku: text
+                    qty: int 1..9?, } max 3
             } visible to a, b where owner = me visible to c
             log L { at: time } retain 7d
             cache C at edge { version: int }
@@ -207,6 +209,7 @@ fn subjects_hold_states_with_attributes() {
             "subject: list((text)?) max 4",
             "min: (A|B)?",
             "max: map(text, set(int) max 2) max 8",
+            "lines: list({sku:text qty:(int[1..9])?}) max 3",
         ]
     );
     let visible: Vec<_> =

@@ -80,6 +80,13 @@ pub fn show_type(ty: &TypeExpr) -> String {
         TypeKind::Map(key, value, max) => {
             format!("map({}, {}){}", show_type(key), show_type(value), bound(max))
         }
+        TypeKind::Record(fields) => {
+            let shown: Vec<String> = fields
+                .iter()
+                .map(|(name, ty)| format!("{}:{}", name.text, show_type(ty)))
+                .collect();
+            format!("{{{}}}", shown.join(" "))
+        }
         TypeKind::AnyOf(view, args) => {
             let args: Vec<&str> = args.iter().map(|name| name.text.as_str()).collect();
             format!("any of {}({})", view.text, args.join(" "))

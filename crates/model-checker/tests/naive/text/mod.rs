@@ -142,6 +142,7 @@ fn ty(design: &Design, ty: &Ty) -> String {
         Ty::Ref(subject) => design.subjects[*subject].name.into(),
         Ty::Set(subject) => format!("set {} max 2", design.subjects[*subject].name),
         Ty::List => "list text max 2".into(),
+        Ty::Lines => "list { mark: text, n: int 0..1 } max 2".into(),
     }
 }
 
@@ -173,7 +174,7 @@ fn subject_text(design: &Design, subject: &Subject) -> String {
             let range = attr.range.map_or(String::new(), |(low, high)| format!(" {low}..{high}"));
             let shown = format!("{}{range}", ty(design, &attr.ty));
             let default = match (&attr.default, &attr.ty) {
-                (Value::Null, _) | (_, Ty::Set(_) | Ty::List) => String::new(),
+                (Value::Null, _) | (_, Ty::Set(_) | Ty::List | Ty::Lines) => String::new(),
                 (value, _) => format!(" = {}", constant(value)),
             };
             format!("{}: {shown}{mark}{default}", attr.name)
@@ -328,6 +329,11 @@ fn check_text(design: &Design, so_far: &str) -> String {
     }
     if called("names") {
         entries.push(format!("names: {}", check.texts));
+    }
+    if called("lines") {
+        entries.push(format!("lines.mark: {}", check.texts));
+    }
+    if called("names") || called("lines") {
         entries.push(format!("list: {}", check.list));
     }
     if called("ttl") {

@@ -165,6 +165,10 @@ impl Names<'_> {
             Expr::Max(left, right) => format!("max({}, {})", one(left), one(right)),
             Expr::In(item, set) => format!("{} in {}", one(item), one(set)),
             Expr::Size(inner) => format!("size({})", one(inner)),
+            Expr::Field(local, field, _) => format!("v{local}.{}", FIELDS[*field]),
+            Expr::Line(mark, n) => {
+                format!("{{ {}: {}, {}: {} }}", FIELDS[0], one(mark), FIELDS[1], one(n))
+            }
             Expr::SetOf(parts) => {
                 let parts: Vec<String> = parts.iter().map(one).collect();
                 format!("{{{}}}", parts.join(", "))

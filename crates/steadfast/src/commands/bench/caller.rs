@@ -154,6 +154,17 @@ impl<'r> Caller<'r> {
             }
             Type::Optional(_) => Value::Null,
             Type::List { of, .. } | Type::Set { of, .. } => json!([self.value(design, of)]),
+            Type::Struct(fields) => {
+                let mut record = Map::new();
+                for field in fields {
+                    let value = match field.range {
+                        Some(range) if field.ty.required() == &Type::Int => json!(range.low),
+                        _ => self.value(design, &field.ty),
+                    };
+                    record.insert(field.name.clone(), value);
+                }
+                Value::Object(record)
+            }
             Type::Map { .. } => json!({}),
             _ => json!(format!("text-{}", self.random.below(self.keys))),
         }
