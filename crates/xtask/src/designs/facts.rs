@@ -174,7 +174,7 @@ mod tests {
         };
         assert_eq!(facts.archetypes.iter().map(steps).sum::<usize>(), 111);
         assert_eq!(count(|a| a.failures.len()), 87);
-        assert_eq!(count(|a| a.hotspots.len()), 53);
+        assert_eq!(count(|a| a.hotspots.len()), 60);
         assert_eq!(count(|a| a.lines.len()), 53);
         for archetype in &facts.archetypes {
             assert!(!archetype.states.is_empty() && !archetype.actions.is_empty(), "{archetype:?}");
