@@ -150,7 +150,7 @@ impl Field {
         let name = self.name;
         if word.text.is_empty() {
             let at = word.start..word.start + 1;
-            let help = format!("a {name} is a number, a range, `*`, or a list of them: `1,5-7`");
+            let help = format!("the {name} is a number, a range, `*`, or a list of them: `1,5-7`");
             return Err(Wrong::new(at, format!("a value of the {name} is missing"), help));
         }
         let mut halves = split(word, '/');
@@ -231,7 +231,7 @@ impl Field {
                 return Ok(value);
             }
             let message = format!(
-                "a {} lies in {}..{}, not at {}",
+                "the {} lies in {}..{}, not at {}",
                 self.name, self.least, self.most, word.text
             );
             return Err(word.wrong(message, "put it into the range"));
@@ -263,12 +263,12 @@ impl Field {
             return whole.wrong(format!("`{mark}` is not known in the {name} here"), what);
         }
         let help = match self.names {
-            [] => format!("a {name} is a number from {} to {}", self.least, self.most),
+            [] => format!("the {name} is a number from {} to {}", self.least, self.most),
             [first, .., last] => format!(
-                "a {name} is a number from {} to {}, or {first} to {last}",
+                "the {name} is a number from {} to {}, or {first} to {last}",
                 self.least, self.most
             ),
-            [one] => format!("a {name} is a number, or {one}"),
+            [one] => format!("the {name} is a number, or {one}"),
         };
         word.wrong(format!("`{}` is no {name}", word.text), help)
     }

@@ -4,11 +4,13 @@
 
 mod cron;
 mod days;
+mod instant;
 mod interval;
 mod reading;
 mod schedule;
 mod zone;
 
+pub use instant::{read_instant, write_instant};
 pub use reading::Wrong;
 pub use schedule::{Schedule, YEARS_AHEAD};
 pub use zone::{Local, Zone, tz_version};

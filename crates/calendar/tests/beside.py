@@ -1,4 +1,4 @@
-"""Reads `line<TAB>zone<TAB>second` and answers the second of croniter's next instant, or `none`."""
+"""Reads `line<TAB>zone<TAB>second`, from a file or what is piped in, and answers the second of croniter's next instant, or `none`."""
 
 import sys
 import time
@@ -11,7 +11,7 @@ from croniter import CroniterBadDateError, croniter
 print(tzdata.IANA_VERSION)
 zones = {}
 cases = []
-for row in sys.stdin:
+for row in open(sys.argv[1]) if len(sys.argv) > 1 else sys.stdin:
     line, zone, second = row.rstrip("\n").split("\t")
     if zone not in zones:
         zones[zone] = ZoneInfo(zone)

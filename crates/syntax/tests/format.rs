@@ -272,3 +272,12 @@ fn what_the_server_takes_is_written_like_a_call() {
         "{formatted}"
     );
 }
+
+#[test]
+fn where_a_time_is_from_stands_behind_its_type() {
+    let text =
+        "design D\nstep  d [ report(at:time   from  caller,n:list time max 3 from\ncaller )]{ }\n";
+    let formatted = format(text).text;
+    let expected = "step d[report(at: time from caller, n: list time max 3 from caller)] {}";
+    assert!(formatted.contains(expected), "{formatted}");
+}

@@ -93,6 +93,8 @@ impl Flow {
             | ExprKind::Included { leaf: a, root: b, proof: c } => {
                 [a, b, c].into_iter().for_each(|part| self.look(part, frame));
             }
+            // which schedule it is decides nothing in the small world
+            ExprKind::NextOf { after, .. } => self.look(after, frame),
             ExprKind::Aggregate { value: Some(value), .. } => self.look(value, frame),
             ExprKind::Quantifier { domain, .. } | ExprKind::Aggregate { domain, .. } => {
                 if let Domain::Elements(collection) = &**domain {

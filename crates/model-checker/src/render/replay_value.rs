@@ -22,6 +22,8 @@ pub(super) fn json_of(design: &Design, ty: &Type, shown: &str) -> Value {
         Type::List { of, .. } | Type::Set { of, .. } => {
             parts(shown).into_iter().map(|part| json_of(design, of, part)).collect()
         }
+        // which one it was makes no difference in the small world
+        Type::Schedule => json!("every 1h"),
         Type::Text | Type::Json => serde_json::from_str(shown).unwrap_or_else(|_| json!(shown)),
         _ => json!(shown),
     }

@@ -400,9 +400,11 @@ impl Shift {
                 *subject += self.subjects;
                 self.expr(inner);
             }
-            Expr::Old(inner) | Expr::Not(inner) | Expr::IsNull(inner) | Expr::Size(inner) => {
-                self.expr(inner)
-            }
+            Expr::Old(inner)
+            | Expr::Not(inner)
+            | Expr::IsNull(inner)
+            | Expr::Next(inner)
+            | Expr::Size(inner) => self.expr(inner),
             Expr::And(parts) | Expr::Or(parts) | Expr::SetOf(parts) => {
                 parts.iter_mut().for_each(|part| self.expr(part));
             }

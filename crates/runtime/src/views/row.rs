@@ -60,6 +60,7 @@ fn operation(design: &Design, view: &View) -> Operation {
         ty: Type::Ref(view.subject),
         range: None,
         new: false,
+        from_caller: false,
         default: None,
         generated: None,
         local: design::model::LocalId(0),

@@ -1,5 +1,6 @@
 //! Benchmarks. Each builds the release binaries that it measures and says whether its goal is met.
 
+mod calendar;
 mod checker;
 mod design_text;
 mod due;
@@ -50,6 +51,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "due",
         about: "a million pending due times, and a burst of many in one second",
         run: due::run,
+    },
+    Benchmark {
+        name: "calendar",
+        about: "the next instant of a schedule, beside croniter",
+        run: calendar::run,
     },
     Benchmark {
         name: "growth",
