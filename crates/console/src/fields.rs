@@ -206,6 +206,10 @@ fn input(
              title=\"a number with ms, s, m, h or d, such as 10m\""
         }
         Type::Time => "type=\"text\" placeholder=\"2026-11-15T12:00:00Z\"",
+        Type::Schedule => {
+            "type=\"text\" placeholder=\"30 2 * * * in Europe/Berlin\" \
+             title=\"five fields of cron and a time zone, or every 15m\""
+        }
         Type::Point => "type=\"text\" placeholder=\"longitude, latitude\"",
         Type::Secret => "type=\"password\" data-secret",
         _ => "type=\"text\"",
@@ -257,6 +261,7 @@ pub fn type_text(design: &Design, ty: &Type) -> String {
         Type::Decimal => "decimal".into(),
         Type::Time => "time (UTC)".into(),
         Type::Duration => "duration".into(),
+        Type::Schedule => "schedule".into(),
         Type::Json => "JSON".into(),
         Type::Document => "document".into(),
         Type::Point => "point".into(),

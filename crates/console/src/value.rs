@@ -114,7 +114,7 @@ pub fn value(page: &mut Html, place: &Place<'_>, ty: &Type, value: &Value) {
                 self::value(page, place, ty, items.get(name).unwrap_or(&Value::Null));
             }
         }
-        (Type::Text | Type::Actor | Type::Document, Value::String(text)) => {
+        (Type::Text | Type::Actor | Type::Document | Type::Schedule, Value::String(text)) => {
             if text.is_empty() {
                 html!(page, "<span class=\"faint\">empty</span>");
             } else {

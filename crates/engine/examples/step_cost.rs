@@ -47,6 +47,10 @@ impl Truth for One<'_> {
         true
     }
 
+    fn next_of(&self, _schedule: Word, after: Word) -> Option<Word> {
+        Some(after + 1)
+    }
+
     fn stored_time(&self, _subject: SubjectId, _key: Word) -> Word {
         NULL
     }

@@ -148,6 +148,10 @@ impl<'a, T: Truth> Env<'a> for StepEnv<'_, T> {
         self.truth.included(leaf, root, proof)
     }
 
+    fn next_of(&self, schedule: Word, after: Word) -> Option<Word> {
+        self.truth.next_of(schedule, after)
+    }
+
     fn now(&mut self) -> Word {
         self.clock.used = true;
         self.clock.now

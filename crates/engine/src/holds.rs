@@ -191,6 +191,10 @@ impl<'a, W: World> Env<'a> for WorldEnv<'a, W> {
         self.seen().included(leaf, root, proof)
     }
 
+    fn next_of(&self, schedule: Word, after: Word) -> Option<Word> {
+        self.seen().next_of(schedule, after)
+    }
+
     fn now(&mut self) -> Word {
         self.seen().now()
     }

@@ -184,6 +184,10 @@ impl<'a, T: Truth> Env<'a> for Peek<'_, '_, T> {
         self.truth.included(leaf, root, proof)
     }
 
+    fn next_of(&self, schedule: Word, after: Word) -> Option<Word> {
+        self.truth.next_of(schedule, after)
+    }
+
     #[inline(always)]
     fn now(&mut self) -> Word {
         self.command.now

@@ -42,6 +42,10 @@ pub trait Truth {
     /// digests, as [`Truth::hash`] gives it.
     fn included(&self, leaf: Word, root: Word, proof: Word) -> bool;
 
+    /// The first instant of a schedule after this one; [`crate::NULL`] if there is none. None: the schedule cannot
+    /// be read.
+    fn next_of(&self, schedule: Word, after: Word) -> Option<Word>;
+
     /// The `now` of the step that last wrote this record, [`crate::NULL`] if there is none. Asked
     /// only for records that were answered `Present` or `Absent` (a deleted record may still
     /// have one).

@@ -24,6 +24,7 @@ impl Types<'_> {
             Type::Decimal => "decimal".into(),
             Type::Time => "time".into(),
             Type::Duration => "duration".into(),
+            Type::Schedule => "schedule".into(),
             Type::Json => "json".into(),
             Type::Document => "document".into(),
             Type::Point => "point".into(),

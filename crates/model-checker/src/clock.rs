@@ -10,6 +10,7 @@ use design::Scale;
 use design::model::{Const, Design, Expr, ExprKind, Fault, Range, Type, Values, visit};
 use engine::Word;
 
+use crate::gaps;
 use crate::slice::{LeftOut, Slice, project};
 use crate::world::sizes::stored_times;
 
@@ -186,7 +187,7 @@ fn counts_units(design: &Design) -> bool {
         *attribute.ty.required() == Type::Duration
     });
     let steps = world.faults.iter().any(|setting| setting.fault == Fault::ClockStep);
-    bounded || steps || world.horizon.is_some()
+    bounded || steps || world.horizon.is_some() || gaps::has_next(design)
 }
 
 /// With durations instead of units, where a unit is so many milliseconds.
@@ -263,6 +264,7 @@ fn in_words(design: &Design, clock: &Clock) -> Design {
             bound.high *= clock.per_unit;
         }
     }
+    gaps::lower(&mut design, clock.per_unit);
     design
 }
 

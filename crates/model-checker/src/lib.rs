@@ -13,6 +13,7 @@ mod design_parts;
 mod failures;
 mod fair;
 mod free;
+mod gaps;
 mod group;
 mod guided;
 mod islands;

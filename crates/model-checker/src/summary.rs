@@ -205,6 +205,7 @@ pub(crate) fn bounds(machine: &Machine, beyond: &[Beyond]) -> Vec<String> {
         let horizon = machine.settings.horizon * machine.clock.per_unit;
         bounds.push(format!("horizon: {}", machine.clock.show(horizon)));
     }
+    bounds.extend(next_taken(machine).map(|taken| format!("schedules: {taken}")));
     let all = beyond.iter().copied().chain(cut_lists(machine));
     for what in all {
         let name = name_of_beyond(machine, what);
@@ -232,6 +233,16 @@ fn cut_lists(machine: &Machine) -> Vec<Beyond> {
         }
     }
     cut
+}
+
+/// How the next instant of a schedule is taken: no calendar is looked at.
+fn next_taken(machine: &Machine) -> Option<String> {
+    let longest = machine.gaps.iter().copied().max().filter(|longest| *longest > 0)?;
+    let (one, most) = (machine.clock.show(machine.clock.per_unit), machine.clock.show(longest));
+    Some(match one == most {
+        true => format!("`next` is {most} later, or null"),
+        false => format!("`next` is {one} to {most} later, in whole units, or null"),
+    })
 }
 
 /// What the world had no room for, with how much room there is: `Stock.left: 0..3`.

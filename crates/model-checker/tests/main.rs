@@ -1,6 +1,7 @@
 //! All tests of the checker, in one program.
 
 mod budget;
+mod calendar;
 mod commit;
 mod dense_time;
 mod events;

@@ -8,6 +8,7 @@ mod aside;
 mod asking;
 mod between;
 mod blobs;
+mod calendar;
 mod calls;
 mod children;
 mod copied;

@@ -11,6 +11,7 @@ pub fn value(design: &Design, ty: &Type, name: &str) -> Value {
         Type::Decimal => json!("12.50"),
         Type::Time => json!("2030-01-01T00:00:00Z"),
         Type::Duration => json!("10m"),
+        Type::Schedule => json!("30 2 * * * in Europe/Berlin"),
         Type::Json => json!({}),
         Type::Point => json!([8.54, 47.37]),
         Type::Hash | Type::PublicKey => json!("0f".repeat(32)),

@@ -286,3 +286,12 @@ fn records_in_a_list_are_written_like_a_state() {
     }
     assert_eq!(format(&formatted).text, formatted);
 }
+
+#[test]
+fn where_a_time_is_from_stands_behind_its_type() {
+    let text =
+        "design D\nstep  d [ report(at:time   from  caller,n:list time max 3 from\ncaller )]{ }\n";
+    let formatted = format(text).text;
+    let expected = "step d[report(at: time from caller, n: list time max 3 from caller)] {}";
+    assert!(formatted.contains(expected), "{formatted}");
+}

@@ -1,5 +1,6 @@
 //! `cargo xtask fuzz checker`, `slices` and `uses`: random designs, as many as one likes, held against the naive
-//! interpreter. `cargo xtask fuzz doors`: inputs to every door of a server.
+//! interpreter. `cargo xtask fuzz doors`: inputs to every door of a server. `cargo xtask fuzz calendar`: random
+//! schedules beside croniter.
 //!
 //! The tests are the ones that run with a small number among all others. Here one of them runs with a night's
 //! worth, from any seed, and prints what it found.
@@ -19,7 +20,7 @@ struct Hunt {
     seeds: u64,
 }
 
-const HUNTS: [Hunt; 4] = [
+const HUNTS: [Hunt; 5] = [
     Hunt {
         name: "checker",
         package: "model-checker",
@@ -52,6 +53,14 @@ const HUNTS: [Hunt; 4] = [
         variable: "STEADFAST_INPUTS",
         seeds: 10_000_000,
     },
+    Hunt {
+        name: "calendar",
+        package: "calendar",
+        of: "schedules",
+        test: "croniter::schedules_are_those_of_croniter_except_where_a_clock_changes",
+        variable: "STEADFAST_SCHEDULES",
+        seeds: 100_000,
+    },
 ];
 
 pub fn run(arguments: &[&str]) -> crate::Answer {
@@ -67,7 +76,7 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
 
 /// Which hunt, how many seeds, and from which one.
 fn extent(arguments: &[&str]) -> Result<(Hunt, u64, u64), String> {
-    let usage = "`fuzz` takes `checker`, `slices`, `uses` or `doors`, and then `--seeds N` and `--from S` or nothing";
+    let usage = "`fuzz` takes `checker`, `slices`, `uses`, `doors` or `calendar`, and then `--seeds N` and `--from S` or nothing";
     let [name, rest @ ..] = arguments else { return Err(usage.into()) };
     let hunt = HUNTS.iter().find(|hunt| hunt.name == *name).copied().ok_or(usage)?;
     let (mut seeds, mut from) = (hunt.seeds, 1);
@@ -97,6 +106,7 @@ mod tests {
         assert_eq!(extent(&["slices"]), Ok((HUNTS[1], 5_000, 1)));
         assert_eq!(extent(&["uses"]), Ok((HUNTS[2], 2_000, 1)));
         assert_eq!(extent(&["doors", "--inputs", "9"]), Ok((HUNTS[3], 9, 1)));
+        assert_eq!(extent(&["calendar"]), Ok((HUNTS[4], 100_000, 1)));
         let given = extent(&["slices", "--from", "7", "--seeds", "20"]);
         assert_eq!(given, Ok((HUNTS[1], 20, 7)));
     }

@@ -14,8 +14,8 @@ use crate::suggest;
 /// How often `define`s may be put in place within one expression.
 const MAX_EXPANSIONS: u32 = 2_000;
 
-const FUNCTIONS: [&str; 9] =
-    ["min", "max", "size", "split", "stored", "slice", "hash", "verified", "included"];
+const FUNCTIONS: [&str; 10] =
+    ["min", "max", "size", "split", "stored", "slice", "hash", "verified", "included", "next"];
 
 impl Compiler {
     pub(super) fn call(
@@ -79,6 +79,7 @@ impl Compiler {
             "hash" => self.hash(frame, function, args, span),
             "verified" => self.verified(frame, function, args, span),
             "included" => self.included(frame, function, args, span),
+            "next" => self.next_of(frame, function, args, span),
             name => {
                 if let Some(&define) = self.names.defines.get(name) {
                     return self.put_in_place(frame, define, function, args, span);
@@ -118,7 +119,7 @@ impl Compiler {
             Some(hint) => problem.help(hint),
             None => problem.help(
                 "there are `min`, `max`, `size`, `split`, `stored`, `slice`, `hash`, `verified`, \
-                 `included`, `count`, `sum`, and what you `define`",
+                 `included`, `next`, `count`, `sum`, and what you `define`",
             ),
         };
         self.report_missing(&function.text, problem);
@@ -138,6 +139,7 @@ impl Compiler {
                     "stored" => "stored(UploadState.content)",
                     "verified" => "verified(signature, by KeyState.public_key, over hash(order))",
                     "split" => "split(total, 12, month, 2)",
+                    "next" => "next(JobState.plan, JobState.due)",
                     "included" => "included(hash(entry), in LogState.root, by proof)",
                     _ => "slice(Changes, from, 100)",
                 };

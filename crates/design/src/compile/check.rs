@@ -25,8 +25,8 @@ pub(super) struct Entry {
     pub used: bool,
 }
 
-const SETTINGS: [&str; 8] =
-    ["horizon", "unknowns", "messages", "calls", "log", "depth", "list", "time"];
+const SETTINGS: [&str; 9] =
+    ["horizon", "unknowns", "messages", "calls", "log", "depth", "list", "time", "schedules"];
 
 impl Compiler {
     pub(super) fn check_world(&mut self, items: &[Item]) {
@@ -265,7 +265,7 @@ impl Compiler {
                     entry.used = true;
                     let value = match setting {
                         "depth" => self.depth(number),
-                        "list" | "time" => Some(self.at_least_one(number)),
+                        "list" | "time" | "schedules" => Some(self.at_least_one(number)),
                         _ => self.count(number),
                     };
                     match value {

@@ -198,7 +198,10 @@ impl Compiler {
                 ),
             );
         }
-        for param in params.iter().filter(|param| param.new || param.default.is_some()) {
+        for param in params
+            .iter()
+            .filter(|param| param.new || param.default.is_some() || param.from_caller.is_some())
+        {
             self.report(
                 Diagnostic::error(
                     "E1005",

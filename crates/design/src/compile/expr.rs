@@ -55,6 +55,12 @@ impl Compiler {
         match &written.kind {
             T::Null => literal(Const::Null, Type::Null),
             T::Bool(value) => literal(Const::Bool(*value), Type::Bool),
+            T::Text(value) if expected.map(Type::required) == Some(&Type::Schedule) => {
+                match self.schedule(value, span) {
+                    Some(value) => literal(Const::Text(value), Type::Schedule),
+                    None => error_expr(span),
+                }
+            }
             T::Text(value) => literal(Const::Text(value.clone()), Type::Text),
             T::Int(digits) => {
                 if expected.map(Type::required) == Some(&Type::Decimal) {
@@ -511,6 +517,9 @@ impl Compiler {
             problem = problem.help("a duration has a unit: `30s`, `10m`; a time is `now + 30s`");
         } else if matches!((&value.ty, want.required()), (Type::Text, Type::Enum(_))) {
             problem = problem.help("a constant is written without quotes");
+        } else if matches!((&value.ty, want.required()), (Type::Text, Type::Schedule)) {
+            problem = problem
+                .help("a schedule is a literal, or comes from a parameter: `plan: schedule`");
         } else if matches!((value.ty.required(), want.required()), (Type::Duration, Type::Time)) {
             problem = problem.help("a time is `now` plus or minus a duration");
         } else {

@@ -5,6 +5,7 @@ mod aggregate;
 mod apart;
 mod arithmetic;
 mod assign;
+mod calendar;
 mod call;
 mod check;
 mod compare;
@@ -172,6 +173,7 @@ pub(crate) fn analyse(items: &[tree::Item], sources: Sources, mode: Reading) -> 
     compiler.events_call_their_handlers(items);
     compiler.views(items);
     compiler.pages_have_rows(items);
+    compiler.times_of_callers(items);
     compiler.takes_from_lists();
     compiler.earlier_versions(items);
     compiler.goals(items);

@@ -145,6 +145,7 @@ impl Compiler {
                 ty,
                 range,
                 default,
+                from_caller: param.from_caller.is_some(),
                 generated,
                 local,
                 span: param.span,

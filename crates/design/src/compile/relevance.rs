@@ -93,6 +93,8 @@ impl Flow {
             | ExprKind::Included { leaf: a, root: b, proof: c } => {
                 [a, b, c].into_iter().for_each(|part| self.look(part, frame));
             }
+            // which schedule it is decides nothing in the small world
+            ExprKind::NextOf { after, .. } => self.look(after, frame),
             ExprKind::Quantifier { domain, .. } | ExprKind::Aggregate { domain, .. } => {
                 if let ExprKind::Aggregate { value: Some(value), .. } = &part.kind {
                     self.look(value, frame);

@@ -146,22 +146,24 @@ impl Compiler {
             "timestamp" | "datetime" | "instant" => Some("time"),
             "money" | "float" | "double" => Some("decimal"),
             "object" | "any" => Some("json"),
+            "cron" | "crontab" | "calendar" => Some("schedule"),
             "password" | "pin" => Some("secret"),
             _ => None,
         };
-        problem = match alias {
-            Some(word) => problem.help(format!("here it is called `{word}`")),
-            None => {
-                match suggest::did_you_mean(&name.text, candidates.iter().map(String::as_str)) {
+        problem =
+            match alias {
+                Some(word) => problem.help(format!("here it is called `{word}`")),
+                None => {
+                    match suggest::did_you_mean(&name.text, candidates.iter().map(String::as_str)) {
                     Some(hint) => problem.help(hint),
                     None => problem.help(
                         "a type is `int`, `bool`, `text`, `bytes`, `decimal`, `time`, `duration`, \
-                     `json`, `document`, `point`, `actor`, `digest`, `signature`, `public_key`, \
+                     `schedule`, `json`, `document`, `point`, `actor`, `digest`, `signature`, `public_key`, \
                      `proof`, `secret`, a subject, a blob, or `A | B | C`",
                     ),
                 }
-            }
-        };
+                }
+            };
         self.report_missing(&name.text, problem);
         Type::Error
     }

@@ -46,6 +46,7 @@ impl Compiler {
                 range,
                 default: None,
                 generated: None,
+                from_caller: false,
                 local,
                 span,
             });

@@ -268,8 +268,8 @@ fn plain(check: &CheckItem, flat: &Flat) -> Vec<Entry> {
 }
 
 fn is_setting(words: &[String], value: &CheckValue) -> bool {
-    const SETTINGS: [&str; 8] =
-        ["horizon", "unknowns", "messages", "calls", "log", "depth", "list", "time"];
+    const SETTINGS: [&str; 9] =
+        ["horizon", "unknowns", "messages", "calls", "log", "depth", "list", "time", "schedules"];
     let [word] = words else { return false };
     match value {
         CheckValue::Words(_) => ["faults", "symmetry"].contains(&word.as_str()),

@@ -106,6 +106,11 @@ pub enum ExprKind {
         left: Box<Expr>,
         right: Box<Expr>,
     },
+    /// the first instant of a schedule after this one; null if there is none. Only in statements.
+    NextOf {
+        schedule: Box<Expr>,
+        after: Box<Expr>,
+    },
     Min(Vec<Expr>),
     Max(Vec<Expr>),
     If {

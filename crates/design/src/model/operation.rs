@@ -88,6 +88,9 @@ pub struct Param {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<Range>,
     pub new: bool,
+    /// a time that its caller claims, and not one of the engine's clock
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub from_caller: bool,
     pub default: Option<Const>,
     /// the server chooses the value, and no caller gives it
     #[serde(default, skip_serializing_if = "Option::is_none")]

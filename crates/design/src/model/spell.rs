@@ -24,7 +24,7 @@ impl Named for Design {
 }
 
 /// The types that have a word of their own.
-pub const PLAIN: [(&str, Type); 16] = [
+pub const PLAIN: [(&str, Type); 17] = [
     ("int", Type::Int),
     ("bool", Type::Bool),
     ("text", Type::Text),
@@ -32,6 +32,7 @@ pub const PLAIN: [(&str, Type); 16] = [
     ("decimal", Type::Decimal),
     ("time", Type::Time),
     ("duration", Type::Duration),
+    ("schedule", Type::Schedule),
     ("json", Type::Json),
     ("document", Type::Document),
     ("point", Type::Point),

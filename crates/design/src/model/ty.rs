@@ -15,6 +15,8 @@ pub enum Type {
     Decimal,
     Time,
     Duration,
+    /// when something is due again, by a calendar or at equal distances
+    Schedule,
     /// opaque
     Json,
     /// text under concurrent edits; opaque to guards
@@ -110,6 +112,7 @@ impl Type {
             self,
             Type::Text
                 | Type::Bytes
+                | Type::Schedule
                 | Type::Json
                 | Type::Document
                 | Type::Point

@@ -53,6 +53,10 @@ pub fn children<'e>(value: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
             visit(left);
             visit(right);
         }
+        ExprKind::NextOf { schedule, after } => {
+            visit(schedule);
+            visit(after);
+        }
         ExprKind::In { item, collection } => {
             visit(item);
             visit(collection);
@@ -362,6 +366,10 @@ pub fn children_mut(value: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
         | ExprKind::Arithmetic { left, right, .. } => {
             visit(left);
             visit(right);
+        }
+        ExprKind::NextOf { schedule, after } => {
+            visit(schedule);
+            visit(after);
         }
         ExprKind::In { item, collection } => {
             visit(item);

@@ -27,7 +27,8 @@ pub struct World {
     /// `symmetry: off` in `check`
     pub symmetry_off: bool,
     /// other settings, by name: `unknowns: 0` (no answer is ever `unknown`), `messages: 3`, `calls: 1`,
-    /// `log: 3` (entries), `list: 4` (elements), `time: 4` (steps of a unit), `depth: 20`
+    /// `log: 3` (entries), `list: 4` (elements), `time: 4` (steps of a unit), `depth: 20`, `schedules: 2` (units
+    /// that `next` lies ahead, at most)
     pub settings: Vec<(String, i64)>,
     pub span: Span,
 }

@@ -45,6 +45,7 @@ pub(crate) trait Env<'a> {
     fn hash(&self, parts: &[HashPart], words: &[Word]) -> Word;
     fn verified(&self, signature: Word, key: Word, digest: Word) -> bool;
     fn included(&self, leaf: Word, root: Word, proof: Word) -> bool;
+    fn next_of(&self, schedule: Word, after: Word) -> Option<Word>;
     fn now(&mut self) -> Word;
     fn me(&self) -> Word;
     fn memory(&self, index: usize) -> Word;
@@ -232,6 +233,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                     of.is_some_and(|[leaf, root, proof]| self.env.included(leaf, root, proof)),
                 )
             }
+            Node::NextOf { schedule, after } => return self.next_of(schedule, after, id),
             Node::IsNull(inner) => Word::from(self.eval(inner)? == NULL),
             Node::Negate(inner) => return self.compute(Arithmetic::Subtract, None, inner, id),
             Node::Min(parts) => return self.fold(parts, id, Word::min),
@@ -256,6 +258,17 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             Node::View { .. } | Node::LogSlice { .. } => return self.query(id),
             _ => return Err(Stop::refuse(Fault::Unsupported, id)),
         })
+    }
+
+    fn next_of(&mut self, schedule: NodeId, after: NodeId, id: NodeId) -> Result<Word, Stop> {
+        let (schedule, after) = (self.eval(schedule)?, self.eval(after)?);
+        if schedule == NULL || after == NULL {
+            return self.missing(Fault::NullValue, id);
+        }
+        let next = self.env.next_of(schedule, after);
+        let next = next.ok_or(Stop::refuse(Fault::Unsupported, id))?;
+        assert!(next == NULL || next > after, "what comes next comes later");
+        Ok(next)
     }
 
     #[inline(always)]

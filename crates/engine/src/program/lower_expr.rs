@@ -135,6 +135,9 @@ impl Lower<'_> {
                 let nodes = [self.expr(a), self.expr(b), self.expr(c)];
                 Node::Included(self.list(&nodes))
             }
+            ExprKind::NextOf { schedule, after } => {
+                Node::NextOf { schedule: self.expr(schedule), after: self.expr(after) }
+            }
             ExprKind::IsNull(inner) => {
                 let block = is_block(&inner.ty);
                 let inner = self.expr(inner);

@@ -88,6 +88,10 @@ pub(crate) enum Node {
     Verified(Run),
     /// leaf, root, proof
     Included(Run),
+    NextOf {
+        schedule: NodeId,
+        after: NodeId,
+    },
     Stored {
         base: NodeId,
         blob: BlobId,

@@ -57,6 +57,10 @@ pub(crate) fn parts(node: Node, lists: &Lists, loops: &[Loop], each: &mut dyn Fn
             each(left);
             each(right);
         }
+        Node::NextOf { schedule, after } => {
+            each(schedule);
+            each(after);
+        }
         Node::In { item, block, .. } => {
             each(item);
             each(block);

@@ -136,6 +136,7 @@ pub fn step(name: &str, params: &[(&str, Type, bool)]) -> Operation {
                 ty: ty.clone(),
                 range: None,
                 new: *new,
+                from_caller: false,
                 default: None,
                 generated: None,
                 local: LocalId::of(index),

@@ -75,6 +75,15 @@ impl Truth for MapTruth {
         root == self.hash(&[HashPart::Digest, HashPart::Digest], &[leaf, proof])
     }
 
+    /// A schedule is how much later it comes; 0: never.
+    fn next_of(&self, schedule: Word, after: Word) -> Option<Word> {
+        match schedule {
+            0 => Some(NULL),
+            later if later > 0 => Some(after.saturating_add(later)),
+            _ => None,
+        }
+    }
+
     fn stored_time(&self, subject: SubjectId, key: Word) -> Word {
         self.times.get(&(subject, key)).copied().unwrap_or(NULL)
     }

@@ -11,7 +11,9 @@ mod touch;
 mod units;
 mod views;
 
-use design::model::{ClauseRef, Design, NONE_LEFT, OperationKind, Use};
+use design::model::{
+    ClauseRef, Design, Expr, ExprKind, NONE_LEFT, Operation, OperationKind, Use, visit,
+};
 use serde::Serialize;
 
 use crate::facts::{Facts, Unit};
@@ -98,6 +100,19 @@ fn of_unit(design: &Design, unit: &Unit<'_>) -> Derivation {
     }
 }
 
+/// Where the next instant of a schedule is asked for.
+pub(crate) fn next_instants(operation: &Operation) -> Vec<&Expr> {
+    let mut found = Vec::new();
+    visit::operation_exprs(operation, &mut |expr| {
+        visit::each(expr, &mut |part| {
+            if matches!(part.kind, ExprKind::NextOf { .. }) {
+                found.push(part);
+            }
+        });
+    });
+    found
+}
+
 fn params(unit: &Unit<'_>) -> Vec<String> {
     let types = crate::types::Types { design: unit.design };
     unit.operation
@@ -116,7 +131,8 @@ fn params(unit: &Unit<'_>) -> Vec<String> {
             }
             let chosen = chosen.map(|it| format!(" = {it}")).unwrap_or_default();
             let ty = types.ranged(&param.ty, param.range);
-            format!("{}: {new}{ty}{default}{chosen}", param.name)
+            let from = if param.from_caller { " from caller" } else { "" };
+            format!("{}: {new}{ty}{from}{default}{chosen}", param.name)
         })
         .collect()
 }

@@ -41,6 +41,9 @@ pub fn of(
         phrase.push_str(view);
         phrase.push_str("`, proposed by the view and judged on truth");
     }
+    if asks_next(unit.operation) {
+        phrase.push_str(" + the next instant of a schedule, stored as a due time");
+    }
     if facts.sends.is_empty() || mechanism == Some(Mechanism::Workflow) {
         return phrase;
     }
@@ -48,6 +51,11 @@ pub fn of(
         phrase.push_str(" + transactional outbox write");
     }
     phrase
+}
+
+/// Is the next instant of a schedule asked for?
+fn asks_next(operation: &Operation) -> bool {
+    !super::next_instants(operation).is_empty()
 }
 
 fn read(facts: &Facts<'_>, touches: &[Touch]) -> String {

@@ -18,6 +18,13 @@ pub fn write(one: &Derivation, page: &mut Page) {
     if !one.params.is_empty() {
         page.line(&format!("- takes {}", codes(&one.params)));
     }
+    for param in one.params.iter().filter(|param| param.contains(" from caller")) {
+        let name = param.split(':').next().unwrap_or(param);
+        page.line(&format!(
+            "- {} is a claim of its caller, and not the clock of the server",
+            code(name)
+        ));
+    }
     for clause in &one.guard {
         let implicit = if clause.implicit { " (implicit)" } else { "" };
         let kept = clause.defence.as_ref().map(|why| format!(" (kept for defence: {why})"));

@@ -126,6 +126,16 @@ pub fn realize(design: &Design, engine: Engine) -> Realization {
         }
         let asked = facts.views.iter().map(|id| views::text(design, &design.views[id.index()]));
         scans.extend(asked.map(Line::always));
+        // no engine knows a calendar: it stores and indexes the instant
+        for expr in crate::derive::next_instants(unit.operation) {
+            let text = format!(
+                "`{}` is computed by the server, with version {} of the time zones, before the commit; \
+                 the store sees the instant",
+                unit.scope().text(expr),
+                calendar::tz_version()
+            );
+            scans.push(Line::always(text));
+        }
         operations.push(Realized { operation: unit.name(), scans, reads, commit, form });
     }
     let (layout, notes) = match engine {

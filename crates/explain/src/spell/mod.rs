@@ -118,6 +118,9 @@ impl<'a> Scope<'a> {
                 let (leaf, root) = (self.text(leaf), self.text(root));
                 (WHOLE, format!("included({leaf}, in {root}, by {})", self.text(proof)))
             }
+            ExprKind::NextOf { schedule, after } => {
+                (WHOLE, format!("next({}, {})", self.text(schedule), self.text(after)))
+            }
             ExprKind::Stored(digest) => (WHOLE, format!("stored({})", self.text(digest))),
             ExprKind::IsNull(inner) => (4, format!("{} = null", self.at(inner, 5))),
             ExprKind::Not(inner) => match &inner.kind {

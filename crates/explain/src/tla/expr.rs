@@ -273,6 +273,9 @@ impl<'w> Scope<'w> {
             ExprKind::Stored(_) => Term::whole(self.world.refuse("blobs")),
             ExprKind::Hash(_) => Term::whole(self.world.refuse("digests")),
             ExprKind::Verified { .. } => Term::whole(self.world.refuse("signatures")),
+            ExprKind::NextOf { .. } => {
+                Term::whole(self.world.refuse("the next instant of a schedule"))
+            }
             ExprKind::Included { .. } => Term::whole(self.world.refuse("proofs")),
             ExprKind::LogSlice { .. }
             | ExprKind::View { .. }

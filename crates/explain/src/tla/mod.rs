@@ -147,8 +147,12 @@ fn refuse_what_is_not_covered(world: &World<'_>) {
     });
     let params = design.operations.iter().flat_map(|operation| &operation.params);
     for ty in attributes.map(|a| &a.ty).chain(params.map(|p| &p.ty)) {
-        if let Type::Hash | Type::Signature | Type::Proof | Type::Digest(_) | Type::PublicKey =
-            ty.required()
+        if let Type::Hash
+        | Type::Signature
+        | Type::Proof
+        | Type::Digest(_)
+        | Type::PublicKey
+        | Type::Schedule = ty.required()
         {
             world.refuse(format!("values of the type {}", world::type_name(ty)));
         }

@@ -289,6 +289,7 @@ pub(super) fn type_name(ty: &Type) -> &'static str {
         Type::PublicKey => "`public_key`",
         Type::Proof => "`proof`",
         Type::Time => "`time`",
+        Type::Schedule => "`schedule`",
         Type::Record(_) | Type::Rows(_) => "a record",
         _ => "this",
     }

@@ -291,6 +291,10 @@ impl engine::Truth for Single<'_> {
         self.view.included(leaf, root, proof)
     }
 
+    fn next_of(&self, schedule: Word, after: Word) -> Option<Word> {
+        self.view.next_of(schedule, after)
+    }
+
     fn stored_time(&self, subject: SubjectId, key: Word) -> Word {
         self.view.stored_time(subject, key)
     }

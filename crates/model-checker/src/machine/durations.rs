@@ -9,6 +9,7 @@ use design::model::{
 use engine::Word;
 
 use crate::clock::Clock;
+use crate::gaps;
 use crate::world::plan::{Plan, SlotName};
 
 /// In words.
@@ -81,6 +82,13 @@ impl Durations {
                 let times = is_time(left) || is_time(right);
                 if times || *left.ty.required() == Type::Duration {
                     self.compared = self.compared.max(total(left) + total(right));
+                }
+            }
+            ExprKind::NextOf { after, .. } => {
+                self.given = self.given.max(total(expr));
+                // What is late is moved on from where it was due.
+                if !mentions_now(after) {
+                    self.compared = self.compared.max(total(expr));
                 }
             }
             ExprKind::Arithmetic { op, left, right } if is_time(left) => {
@@ -251,6 +259,9 @@ pub(super) fn moved_on(design: &Design) -> Vec<BTreeSet<Source>> {
                 {
                     sources(Some(operation), left, &mut found);
                 }
+                if let ExprKind::NextOf { after, .. } = &part.kind {
+                    sources(Some(operation), after, &mut found);
+                }
             });
         };
         let mut added = Vec::new();
@@ -287,7 +298,7 @@ pub(super) fn moved_on(design: &Design) -> Vec<BTreeSet<Source>> {
 
 /// The longest single duration: written, or given by a caller.
 fn longest(design: &Design) -> Word {
-    let mut longest = 0;
+    let mut longest = gaps::longest(design);
     let mut look = |value: &Const| {
         if let Const::Duration(words) = value {
             longest = longest.max(words.abs());
@@ -373,6 +384,7 @@ fn total(design: &Design, operation: Option<OperationId>, expr: &Expr, longest: 
         ExprKind::Min(list) | ExprKind::Max(list) => list.iter().map(inner).max().unwrap_or(0),
         ExprKind::If { then, otherwise, .. } => inner(then).max(inner(otherwise)),
         ExprKind::Old(expr) => inner(expr),
+        ExprKind::NextOf { after, .. } => gaps::longest(design) + inner(after),
         _ if *expr.ty.required() == Type::Duration => longest,
         _ => 0,
     }

@@ -3,7 +3,7 @@
 //! what comes of it. Small worlds have few different records, and many states.
 //!
 //! Only for worlds in which a step reads nothing else: no clock that steps, no caches, no contents, signatures
-//! or digests, no older truth.
+//! or digests, no older truth, no schedules.
 
 use design::model::{Expr, ExprKind, Operation, OperationId, SubjectId, visit};
 use engine::{AnswerKind, Change, NULL, Outcome, Reason, Refusal, Scratch, Send, Word};
@@ -133,7 +133,8 @@ impl Memo {
             && plan.blobs.iter().all(Option::is_none)
             && machine.universe.signs.is_empty()
             && plan.slots.digests().is_empty()
-            && plan.older.is_none();
+            && plan.older.is_none()
+            && machine.gaps.is_empty();
         Memo {
             on,
             first,

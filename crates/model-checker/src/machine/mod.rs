@@ -92,6 +92,8 @@ pub(crate) struct Machine {
     pub(crate) left: LeftOut,
     /// sorts that are not kept by rank, because messages that are kept as a set carry them
     pub(crate) carried: Vec<usize>,
+    /// how much later the next instant of a schedule may be; empty: none is asked for
+    pub(crate) gaps: Vec<Word>,
     /// where messages are kept as a set: how each of them is delivered
     arriving: Vec<Vec<network::Delivery>>,
 }
@@ -131,6 +133,10 @@ pub(crate) struct Worker {
     /// what was packed last is kept in another form, with things exchanged
     exchanged: bool,
     memo: memo::Memo,
+    /// which of the gaps is taken
+    gap: usize,
+    /// did the step that was asked for last take it?
+    took_gap: bool,
     /// what the step that was asked for last does, if it was known; else that is in `scratch`
     done: Option<u32>,
     room: Room,
@@ -299,6 +305,7 @@ impl Machine {
             visible,
             left: scaled.left.clone(),
             carried,
+            gaps: crate::gaps::gaps(design, scaled.clock.per_unit),
             arriving: Vec::new(),
         };
         machine.arriving = machine.all_arriving();
@@ -334,6 +341,8 @@ impl Machine {
             packs: false,
             exchanged: false,
             memo: memo::Memo::of(self),
+            gap: 0,
+            took_gap: false,
             done: None,
             room: Room::default(),
         }
@@ -381,17 +390,36 @@ impl Machine {
         }
         self.repairs(worker, sink, recovery);
         self.forgettings(worker, sink);
+        self.others(worker, sink, recovery, earlier);
+        // What asks the engine once more, for each other instant that may come next.
+        for gap in 1..self.gaps.len() {
+            (worker.gap, worker.took_gap) = (gap, false);
+            if !recovery {
+                self.steps(worker, sink);
+            }
+            self.repairs(worker, sink, recovery);
+            self.others(worker, sink, recovery, earlier);
+        }
+        (worker.gap, worker.took_gap) = (0, false);
+        self.tick(worker, sink);
+    }
+
+    /// What the world outside, calls in flight and messages do.
+    fn others<S: Sink>(&self, worker: &mut Worker, sink: &mut S, recovery: bool, earlier: bool) {
         self.outside(worker, sink, recovery);
         self.landings(worker, sink, recovery);
         match self.is_set() {
             true => self.arrivals(worker, sink, !earlier),
             false => self.deliveries(worker, sink, recovery),
         }
-        self.tick(worker, sink);
     }
 
     /// Hands out the transition that stands in `worker.after`, and takes it back.
     fn emit<S: Sink>(&self, worker: &mut Worker, sink: &mut S, what: Move, now: Word) {
+        if worker.gap > 0 && !worker.took_gap {
+            // It was handed out with the first gap, which makes no difference to it.
+            return self.undo(worker);
+        }
         self.hand_out(worker, sink, what, now);
         if self.keep_older(worker, what) {
             self.hand_out(worker, sink, what, now);

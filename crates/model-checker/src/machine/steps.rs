@@ -13,7 +13,7 @@ impl Machine {
     pub(super) fn run(&self, worker: &mut Worker, asked: &Asked<'_>) -> Outcome {
         let Asked { operation, me, params, now, answer, .. } = *asked;
         worker.operation = operation;
-        worker.done = None;
+        (worker.done, worker.took_gap) = (None, false);
         let Worker { memo, before, memory, scratch, .. } = worker;
         let known = match memo.is_on() && now == NOW {
             true => memo.look(self, before, asked, memory),
@@ -27,9 +27,10 @@ impl Machine {
             }
             Known::Not | Known::Never => {}
         }
-        let view = View::new(self, before, now);
+        let view = View::new(self, before, now).with_gap(worker.gap);
         let command = Command { operation, params, memory, me, now, answer };
         let outcome = engine::step(&self.program, &view, &command, scratch);
+        worker.took_gap = view.took_gap();
         if matches!(known, Known::Not) {
             memo.keep(self, before, scratch, outcome);
         }

@@ -1,5 +1,7 @@
 //! A state as the engine sees it.
 
+use std::cell::Cell;
+
 use design::model::{ActorId, BlobId, MemoryId, OperationId, StateId, SubjectId};
 use engine::{Fetch, HashPart, NULL, Truth, Word, World};
 
@@ -14,16 +16,29 @@ pub(crate) struct View<'a> {
     pub(crate) now: Word,
     /// records that the small world has no room for, seen for one judgement
     extras: Option<&'a Extras>,
+    /// which of the gaps of the machine a schedule has
+    gap: usize,
+    took_gap: Cell<bool>,
 }
 
 impl<'a> View<'a> {
     pub(crate) fn new(machine: &'a Machine, words: &'a [Word], now: Word) -> View<'a> {
-        View { machine, words, now, extras: None }
+        View { machine, words, now, extras: None, gap: 0, took_gap: Cell::new(false) }
     }
 
     pub(crate) fn with(self, extras: &'a Extras) -> View<'a> {
         let extras = (!extras.is_empty()).then_some(extras);
         View { extras, ..self }
+    }
+
+    /// Where the next instant of a schedule lies this far ahead.
+    pub(super) fn with_gap(self, gap: usize) -> View<'a> {
+        View { gap, ..self }
+    }
+
+    /// Was the next instant of a schedule asked for?
+    pub(super) fn took_gap(&self) -> bool {
+        self.took_gap.get()
     }
 
     /// What was sent for which there is no room.
@@ -158,6 +173,13 @@ impl Truth for View<'_> {
     /// A proof is right, and then it shows what is so, or it is rubbish.
     fn included(&self, leaf: Word, root: Word, proof: Word) -> bool {
         proof == 1 && self.machine.terms.included(leaf, root)
+    }
+
+    /// Any of the gaps, whatever the schedule is; not the same each time.
+    fn next_of(&self, _schedule: Word, after: Word) -> Option<Word> {
+        self.took_gap.set(true);
+        let gap = *self.machine.gaps.get(self.gap)?;
+        Some(if gap == NULL { NULL } else { after + gap })
     }
 
     fn stored_time(&self, subject: SubjectId, key: Word) -> Word {

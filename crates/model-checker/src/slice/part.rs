@@ -110,6 +110,7 @@ pub(crate) fn reads(design: &Design, operation: Option<&Operation>, expr: &Expr,
         | ExprKind::KeyPart { .. }
         | ExprKind::Keyed { .. }
         | ExprKind::Hash(_)
+        | ExprKind::NextOf { .. }
         | ExprKind::Included { .. }
         | ExprKind::IsNull(_)
         | ExprKind::Not(_)

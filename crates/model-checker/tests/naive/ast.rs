@@ -78,6 +78,8 @@ pub enum Expr {
     /// the end (or the start) of a log: record, subject
     LogEnd(Box<Expr>, usize),
     LogStart(Box<Expr>, usize),
+    /// the next instant of some schedule after a time: one or two units later, or none
+    Next(Box<Expr>),
     /// what the caller remembers of the record that is this parameter
     Memory(usize, usize),
     /// the caller's copy of the record that is this parameter

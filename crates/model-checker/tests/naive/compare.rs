@@ -475,7 +475,9 @@ fn words(
 /// Are all the bounds about time?
 fn only_time(shown: &str) -> bool {
     let mut bounds = shown.split('"').skip(1).step_by(2);
-    bounds.all(|bound| bound.starts_with("time") || bound.starts_with("horizon"))
+    bounds.all(|bound| {
+        bound.starts_with("time") || bound.starts_with("horizon") || bound.starts_with("schedules")
+    })
 }
 
 /// Steps that were accepted, and clauses that were the first to refuse. `sliced`: a slice goes on where

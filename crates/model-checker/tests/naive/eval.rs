@@ -139,6 +139,11 @@ impl Scene<'_> {
                 let (left, right) = self.pair(left, right)?;
                 Value::Bool(compare(*op, &left, &right))
             }
+            Expr::Next(after) => match (self.eval(after)?, self.world.gap.get()) {
+                (Value::Time(_), 0) => Value::Null,
+                (Value::Time(after), units) => Value::Time(after + units * self.world.fine),
+                _ => return self.missing(),
+            },
             Expr::Plus(left, right) => match self.pair(left, right)? {
                 (Value::Int(a), Value::Int(b)) => Value::Int(a + b),
                 (Value::Time(a), Value::Span(b)) => Value::Time(a + b),

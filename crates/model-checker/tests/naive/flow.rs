@@ -21,6 +21,7 @@ pub struct Flow {
     pub durations: BTreeSet<i64>,
     pub read_times: BTreeSet<(usize, usize)>,
     pub times_meet: bool,
+    pub has_next: bool,
     /// each pair both ways round
     pub meet: BTreeSet<(usize, usize)>,
     alike: Vec<(Place, Place)>,
@@ -207,6 +208,7 @@ impl Flow {
             {
                 self.read_times.insert((*subject, *attr));
             }
+            Expr::Next(_) => self.has_next = true,
             Expr::View(subject, attr, value) => {
                 self.literal.push((Place::Attr(*subject, *attr), value.clone()));
             }
@@ -287,6 +289,7 @@ pub fn inner(expr: &Expr) -> Vec<&Expr> {
         | Expr::Not(one)
         | Expr::IsNull(one)
         | Expr::Size(one)
+        | Expr::Next(one)
         | Expr::Remembered(_, _, _, one)
         | Expr::Done(_, one) => vec![one],
         Expr::And(parts) | Expr::Or(parts) | Expr::SetOf(parts) => parts.iter().collect(),

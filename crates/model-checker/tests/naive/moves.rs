@@ -84,13 +84,17 @@ impl World<'_> {
 
     pub fn moves(&self, state: &State) -> Vec<Event> {
         let mut list = Vec::new();
-        for call in &self.calls {
-            self.call(state, call, &mut list);
+        // Whenever it is asked, the next instant of a schedule may be any of these.
+        for gap in if self.has_next { &[1, 2, 0][..] } else { &[1][..] } {
+            self.gap.set(*gap);
+            for call in &self.calls {
+                self.call(state, call, &mut list);
+            }
+            self.landings(state, &mut list);
+            self.repairs(state, &mut list);
+            self.effects(state, &mut list);
+            self.messages(state, &mut list);
         }
-        self.landings(state, &mut list);
-        self.repairs(state, &mut list);
-        self.effects(state, &mut list);
-        self.messages(state, &mut list);
         self.losses(state, &mut list);
         if self.has_time {
             let mut tick = Event::new(state.clone());

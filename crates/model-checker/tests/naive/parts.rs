@@ -404,6 +404,7 @@ impl Shift {
             | Expr::Not(inner)
             | Expr::IsNull(inner)
             | Expr::Field(_, _, inner)
+            | Expr::Next(inner)
             | Expr::Size(inner) => self.expr(inner),
             Expr::And(parts) | Expr::Or(parts) | Expr::SetOf(parts) => {
                 parts.iter_mut().for_each(|part| self.expr(part));

@@ -475,9 +475,10 @@ impl Phrases<'_> {
                 Some(name) => Stmt::Assign(record, subject, at, Change::Add, Expr::Param(name)),
                 None => lit(Value::List(Vec::new())),
             },
-            Ty::Time => match self.dice.below(6) {
+            Ty::Time => match self.dice.below(7) {
                 0 => lit(Value::Null),
                 1 => set(Expr::Now),
+                2 => set(Expr::Next(boxed(Expr::Now))),
                 _ => {
                     let length = self.length(scope);
                     set(Expr::Plus(boxed(Expr::Now), boxed(length)))

@@ -232,7 +232,8 @@ impl Body<'_> {
                     _ => {}
                 }
                 *held = after;
-                let moved = *change != Change::Set;
+                let moved = *change != Change::Set
+                    || matches!(stmt, Stmt::Assign(_, _, _, _, Expr::Next(after)) if **after != Expr::Now);
                 self.moved_on |= moved && matches!(before, Value::Time(at) if at <= beyond);
             }
             Stmt::Remember(field, param, value) => {

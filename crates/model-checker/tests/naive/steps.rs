@@ -211,9 +211,13 @@ impl Maker {
     /// A time is moved on from where it was, which may be too long ago to be known.
     pub(super) fn move_on(&mut self) {
         let place = Expr::Attr(boxed(Expr::Param(0)), 0, 0);
-        let guard = vec![("c0".to_string(), cmp(Cmp::Le, place, Expr::Now))];
+        let guard = vec![("c0".to_string(), cmp(Cmp::Le, place.clone(), Expr::Now))];
         let length = self.phrases().span();
-        let body = vec![Stmt::Assign(Expr::Param(0), 0, 0, Change::Add, length)];
+        let (change, value) = match self.dice.chance(50) {
+            true => (Change::Add, length),
+            false => (Change::Set, Expr::Next(boxed(place))),
+        };
+        let body = vec![Stmt::Assign(Expr::Param(0), 0, 0, change, value)];
         let (name, params) = ("move_on".to_string(), vec![self.record_param(0, false)]);
         self.push(Op { name, kind: Kind::Step, actor: USER, params, guard, body, keyed: false });
     }

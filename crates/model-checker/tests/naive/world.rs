@@ -1,6 +1,6 @@
 //! The small world of a design: its keys, its people, and every call that can be made.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use super::ast::*;
@@ -33,11 +33,15 @@ pub struct World<'d> {
     /// actors that one person may be, each pair both ways round
     pub meet: BTreeSet<(usize, usize)>,
     pub has_time: bool,
+    /// is the next instant of a schedule asked for?
+    pub has_next: bool,
     /// (subject, attribute) of times that something reads
     pub read_times: BTreeSet<(usize, usize)>,
     /// two stored times are compared with each other
     pub times_meet: bool,
     pub seen: RefCell<Seen>,
+    /// how many units later the next instant of a schedule is; 0: there is none
+    pub gap: Cell<i64>,
 }
 
 /// What was seen to happen.
@@ -78,9 +82,11 @@ impl<'d> World<'d> {
             calls: Vec::new(),
             meet: flow.meet.clone(),
             has_time: !flow.read_times.is_empty(),
+            has_next: flow.has_next,
             times_meet: flow.times_meet,
             read_times: flow.read_times.clone(),
             seen: RefCell::default(),
+            gap: Cell::new(1),
         };
         world.calls = world.callable(&flow);
         world

@@ -162,6 +162,10 @@ impl Truth for Asking<'_, '_> {
         self.loaded.included(leaf, root, proof)
     }
 
+    fn next_of(&self, schedule: Word, after: Word) -> Option<Word> {
+        self.loaded.next_of(schedule, after)
+    }
+
     fn stored_time(&self, subject: SubjectId, key: Word) -> Word {
         self.loaded.stored_time(subject, key)
     }

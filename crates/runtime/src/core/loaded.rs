@@ -7,7 +7,7 @@ use design::model::{BlobId, StateId, SubjectId};
 use engine::{Fetch, HashPart, NULL, Truth, Word};
 use layout::{Head, Pool, RecordKey};
 
-use crate::values::proofs;
+use crate::values::{proofs, schedules};
 
 #[derive(Debug)]
 pub struct Loaded<'s> {
@@ -170,6 +170,11 @@ impl Truth for Loaded<'_> {
     fn included(&self, leaf: Word, root: Word, proof: Word) -> bool {
         let pool = self.pool.borrow();
         proofs::included(pool.content(leaf), pool.content(root), pool.content(proof))
+    }
+
+    fn next_of(&self, schedule: Word, after: Word) -> Option<Word> {
+        let pool = self.pool.borrow();
+        schedules::next(pool.content(schedule), after)
     }
 
     fn stored_time(&self, subject: SubjectId, key: Word) -> Word {

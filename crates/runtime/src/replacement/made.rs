@@ -86,6 +86,7 @@ fn constant(design: &Design, value: &Const, ty: &Type) -> Operation {
         ty: ty.clone(),
         range: None,
         new: false,
+        from_caller: false,
         default: Some(value.clone()),
         generated: None,
         local: LocalId(0),
@@ -151,6 +152,10 @@ impl Truth for Alone<'_> {
 
     fn included(&self, _: Word, _: Word, _: Word) -> bool {
         false
+    }
+
+    fn next_of(&self, _: Word, _: Word) -> Option<Word> {
+        None
     }
 
     fn stored_time(&self, _: SubjectId, _: Word) -> Word {

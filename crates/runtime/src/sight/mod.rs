@@ -183,6 +183,7 @@ fn operation(
         ty: Type::Ref(subject),
         range: None,
         new: false,
+        from_caller: false,
         default: None,
         generated: None,
         local: design::model::LocalId(0),

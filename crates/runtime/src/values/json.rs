@@ -10,8 +10,7 @@ use layout::Pool;
 use layout::key::MAX_PARTS;
 use serde_json::{Map, Value, json};
 
-use super::proofs;
-use super::time;
+use super::{proofs, schedules, time};
 
 /// What is wrong with a value, and where: a JSON pointer.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -255,6 +254,7 @@ fn scalar(design: &Design, ty: &Type, value: &Value, pool: &mut Pool) -> Result<
                 None => Err(expected(&format!("one of {}", constants.join(", ")), value)),
             }
         }
+        Type::Schedule => Ok(pool.text(schedules::read(value)?.as_bytes())),
         Type::Json => {
             let text = value.to_string();
             sized(&text)?;
@@ -336,7 +336,7 @@ fn decimal(value: &Value) -> Option<Word> {
     Some(sign * whole.checked_add(fraction)?)
 }
 
-fn expected(what: &str, found: &Value) -> BadValue {
+pub(super) fn expected(what: &str, found: &Value) -> BadValue {
     let found = match found {
         Value::Null => "null".to_string(),
         Value::Array(_) => "a list".to_string(),

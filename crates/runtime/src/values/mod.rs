@@ -2,6 +2,7 @@
 
 mod json;
 pub mod proofs;
+pub mod schedules;
 pub mod time;
 
 pub use json::{

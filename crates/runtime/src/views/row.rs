@@ -66,6 +66,7 @@ pub(super) fn of_row(design: &Design, view: &View, guard: Vec<Clause>, result: E
         ty: Type::Ref(view.subject),
         range: None,
         new: false,
+        from_caller: false,
         default: None,
         generated: None,
         local: design::model::LocalId(0),

@@ -154,6 +154,10 @@ fn fields(design: &Design, operation: &Operation, call: &Call) -> Value {
         if param.new {
             schema["description"] = json!("a key that is not taken yet");
         }
+        if param.from_caller {
+            schema["description"] =
+                json!("a time that the caller claims; it is not the server's clock");
+        }
         properties.insert(param.name.clone(), schema);
         if param.default.is_none() && !param.ty.is_optional() {
             required.push(param.name.clone());

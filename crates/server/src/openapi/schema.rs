@@ -56,6 +56,11 @@ pub fn answered(design: &Design, ty: &Type) -> Value {
         }),
         Type::Time => json!({ "type": "string", "examples": ["2030-01-01T00:00:00Z"] }),
         Type::Duration => json!({ "type": "string", "examples": ["10m"] }),
+        Type::Schedule => json!({
+            "type": "string", "format": "schedule", "minLength": 1, "maxLength": 256,
+            "examples": ["30 2 * * * in Europe/Berlin", "every 15m"],
+            "description": "five fields of cron, or six with the second first, and `in` a time zone; or `every` and a length of time",
+        }),
         Type::Json | Type::Rows(_) | Type::Null | Type::Error => json!({}),
         Type::Point => json!({
             "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2,

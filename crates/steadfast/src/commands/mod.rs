@@ -23,6 +23,7 @@ mod outgoing_options;
 mod replace;
 mod restore;
 mod scaffold;
+mod schedule;
 mod secrets;
 mod serve;
 mod show;
@@ -50,6 +51,7 @@ pub enum Command {
     Show(show::Show),
     Fmt(fmt::Fmt),
     Error(error::ErrorPage),
+    Schedule(schedule::Schedule),
     Call(call::Call),
     Get(get::Get),
     View(view::View),
@@ -83,6 +85,7 @@ impl Command {
             Command::Show(command) => command.run(output),
             Command::Fmt(command) => command.run(output),
             Command::Error(command) => command.run(output),
+            Command::Schedule(command) => command.run(output),
             Command::Call(command) => command.run(output),
             Command::Get(command) => command.run(output),
             Command::View(command) => command.run(output),

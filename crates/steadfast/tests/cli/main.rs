@@ -2,6 +2,7 @@
 
 mod archetypes;
 mod aside;
+mod calendar;
 mod carried;
 mod check;
 mod clock;

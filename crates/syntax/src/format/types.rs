@@ -113,6 +113,11 @@ impl Builder<'_, '_> {
             self.lead("new");
         }
         self.type_expr(&param.ty);
+        if param.from_caller.is_some() {
+            self.space();
+            self.lead("from");
+            self.expect(TokenKind::Word);
+        }
         self.default_value(param.default.as_ref());
         if let Some(generated) = &param.generated {
             self.space();

@@ -6,7 +6,7 @@ use crate::tree::{
     EVENT_ACTOR, Generated, ItemKind, Name, OperationBody, OperationItem, OperationKind, Param,
     Rate, handler_name,
 };
-use crate::{Diagnostic, TokenKind};
+use crate::{Diagnostic, Span, TokenKind};
 
 impl Parser<'_> {
     pub(super) fn operation(&mut self, word: &str) -> ItemKind {
@@ -141,6 +141,7 @@ impl Parser<'_> {
                 p.bump();
             }
             let ty = p.ty();
+            let from_caller = p.from_caller();
             let (mut default, mut generated) = (None, None);
             if p.eat(TokenKind::Equal) {
                 if !p.lost && p.at_word("new") {
@@ -149,7 +150,7 @@ impl Parser<'_> {
                     default = Some(p.expr());
                 }
             }
-            Param { name, new, ty, default, generated, span: p.since(first) }
+            Param { name, new, ty, from_caller, default, generated, span: p.since(first) }
         });
         let swallowed = params.last().is_some_and(|param| param.default.is_some());
         if swallowed && self.closers[open].is_none() {
@@ -157,6 +158,29 @@ impl Parser<'_> {
             self.lost = true;
         }
         params
+    }
+
+    /// `from caller`, behind the type of a parameter
+    fn from_caller(&mut self) -> Option<Span> {
+        if self.lost || !self.at_word("from") || self.nth(1) == TokenKind::Colon {
+            return None;
+        }
+        let start = self.span();
+        self.bump();
+        if !self.at_word("caller") {
+            let found = self.found();
+            self.fail(
+                Diagnostic::error(
+                    "E0342",
+                    self.here(),
+                    format!("expected `caller`, found {found}"),
+                )
+                .help("a time that a caller gives is written `at: time from caller`"),
+            );
+            return None;
+        }
+        self.bump();
+        Some(self.since(start))
     }
 
     /// `new id`, `new code(6)`

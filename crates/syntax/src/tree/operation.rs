@@ -78,12 +78,14 @@ pub enum OperationBody {
     Missing,
 }
 
-/// `name: new Type = default`
+/// `name: new Type from caller = default`
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Param {
     pub name: Name,
     pub new: bool,
     pub ty: TypeExpr,
+    /// `from caller` behind the type: where that stands
+    pub from_caller: Option<Span>,
     pub default: Option<Expr>,
     /// in the place of a default: the server chooses the value
     pub generated: Option<Generated>,

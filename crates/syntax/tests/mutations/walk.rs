@@ -207,6 +207,7 @@ impl Walked {
         for param in params {
             self.spans.push(param.span);
             self.ty(&param.ty);
+            self.spans.extend(param.from_caller);
             param.default.iter().for_each(|e| self.expr(e));
             if let Some(generated) = &param.generated {
                 self.spans.push(generated.span);

@@ -1,5 +1,6 @@
 //! Benchmarks. Each builds the release binaries that it measures and says whether its goal is met.
 
+mod calendar;
 mod checker;
 mod design_text;
 mod due;
@@ -56,6 +57,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "next",
         about: "workers that take the next job of one queue, beside PostgreSQL with `skip locked`",
         run: next::run,
+    },
+    Benchmark {
+        name: "calendar",
+        about: "the next instant of a schedule, beside croniter",
+        run: calendar::run,
     },
     Benchmark {
         name: "growth",

@@ -23,6 +23,10 @@ struct Layer {
 const RUNNING: &[&str] =
     &["tokio", "futures", "async-trait", "hyper", "axum", "reqwest", "rand", "chrono", "jiff"];
 
+/// `RUNNING` but for the library of time zones.
+const CALENDAR_NEVER: &[&str] =
+    &["tokio", "futures", "async-trait", "hyper", "axum", "reqwest", "rand", "chrono", "time"];
+
 /// `engine` is `RUNNING` and serialisation besides: its records are laid out by whoever stores them.
 const IMPURE: &[&str] = &[
     "tokio",
@@ -47,7 +51,9 @@ const WIRE: &[&str] =
 
 const LAYERS: &[Layer] = &[
     Layer { package: "syntax", uses: &[], tests_use: &[], never: RUNNING },
-    Layer { package: "design", uses: &["syntax"], tests_use: &[], never: RUNNING },
+    // time zones and nothing else of `jiff`: no clock
+    Layer { package: "calendar", uses: &[], tests_use: &[], never: CALENDAR_NEVER },
+    Layer { package: "design", uses: &["calendar", "syntax"], tests_use: &[], never: RUNNING },
     Layer { package: "drawing", uses: &[], tests_use: &[], never: RUNNING },
     Layer { package: "engine", uses: &["design"], tests_use: &["syntax"], never: IMPURE },
     Layer {
@@ -59,7 +65,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "explain",
-        uses: &["design", "drawing", "layout"],
+        uses: &["calendar", "design", "drawing", "layout"],
         tests_use: &["syntax"],
         never: RUNNING,
     },
@@ -80,7 +86,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "runtime",
-        uses: &["design", "engine", "layout", "store", "telemetry"],
+        uses: &["calendar", "design", "engine", "layout", "store", "telemetry"],
         // `explain`: what it says of keys is held against what is stored
         tests_use: &["explain", "store-embedded"],
         never: &["hyper", "axum", "reqwest", "rand", "chrono"],
@@ -123,6 +129,7 @@ const LAYERS: &[Layer] = &[
         package: "steadfast",
         uses: &[
             "syntax",
+            "calendar",
             "console",
             "design",
             "drawing",

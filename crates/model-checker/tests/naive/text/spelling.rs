@@ -159,6 +159,7 @@ impl Names<'_> {
                 };
                 format!("{} {op} {}", one(left), one(right))
             }
+            Expr::Next(after) => format!("next(\"0 3 * * *\", {})", one(after)),
             Expr::Plus(left, right) => format!("{} + {}", one(left), one(right)),
             Expr::Minus(left, right) => format!("{} - {}", one(left), one(right)),
             Expr::Min(left, right) => format!("min({}, {})", one(left), one(right)),

@@ -146,6 +146,7 @@ impl<'r> Caller<'r> {
             Type::Decimal => json!(format!("{}.50", self.random.below(100))),
             Type::Time => json!("2030-01-01T00:00:00Z"),
             Type::Duration => json!("1s"),
+            Type::Schedule => json!("*/15 * * * *"),
             Type::Json => json!({ "n": self.random.below(10) }),
             Type::Point => json!([self.random.below(90), self.random.below(90)]),
             Type::Enum(id) => {
