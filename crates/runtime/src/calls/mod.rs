@@ -12,6 +12,7 @@ mod reply;
 mod request;
 mod result;
 mod run;
+mod taken;
 mod taking;
 mod text;
 mod text_answer;

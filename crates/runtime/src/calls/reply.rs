@@ -8,7 +8,7 @@ use engine::{Outside, Place, Reason, Refusal};
 use layout::{Damaged, Pool};
 use serde_json::{Map, Value, json};
 
-use super::taking;
+use super::taken;
 use crate::core::{Records, Schema};
 use crate::feed;
 use crate::secrets::SecretTrouble;
@@ -167,7 +167,7 @@ pub fn refused(
             Reason::Clause(at) => added_text(&schema.design, operation, at),
             _ => None,
         },
-        of_taken: taking::rests_on_taken(operation, refusal),
+        of_taken: taken::rests_on_taken(operation, refusal),
     }
 }
 

@@ -3,11 +3,7 @@
 //! Each record is decided upon in a transaction of its own, so what a guard reads is as little as the checker
 //! explored, and a refusal of one candidate is forgotten before the next is looked at.
 
-use design::model::visit::each;
-use design::model::{
-    ClauseRef, Design, ExprKind, LocalId, NONE_LEFT, Operation, OperationId, Type, ViewForm,
-};
-use engine::{Place, Reason, Refusal};
+use design::model::{Design, NONE_LEFT, OperationId, Type, ViewForm};
 use layout::RecordKey;
 use serde_json::Value;
 use store::Ticket;
@@ -122,32 +118,6 @@ impl Runtime {
         arguments.chosen.take(&param.name, &key);
         Ok(())
     }
-}
-
-/// Does a refusal rest on the record that was proposed? What does not would refuse every other one as well.
-pub fn rests_on_taken(operation: &Operation, refusal: &Refusal) -> bool {
-    let Some((param, _)) = operation.takes() else { return false };
-    let clause = |at: u32| {
-        let clause = operation.guard.get(at as usize);
-        clause.is_none_or(|clause| mentions(&clause.body, param.local))
-    };
-    match (refusal.reason, refusal.clause) {
-        (Reason::Exists(at) | Reason::Fresh(at), _) => {
-            operation.params.get(at as usize).is_none_or(|it| it.local == param.local)
-        }
-        (Reason::Clause(at), _) | (_, Some(ClauseRef::Named(at))) => clause(at),
-        (Reason::OutOfRange, _) => false,
-        (Reason::Range(outside), _) => {
-            !matches!(outside.place, Place::Param(_) | Place::InParam { .. })
-        }
-        _ => true,
-    }
-}
-
-fn mentions(body: &design::model::Expr, local: LocalId) -> bool {
-    let mut found = false;
-    each(body, &mut |part| found |= matches!(part.kind, ExprKind::Local(it) if it == local));
-    found
 }
 
 /// No row is left that could be taken.
