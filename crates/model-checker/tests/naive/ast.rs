@@ -395,6 +395,12 @@ pub struct Other {
 }
 
 impl Design {
+    /// How many elements lists have room for. Records that callers give are never cut: that is a bound.
+    pub fn list_room(&self) -> usize {
+        let lines = |op: &Op| op.params.iter().any(|param| param.ty == Ty::Lines);
+        if self.ops.iter().any(lines) { 2 } else { self.check.list }
+    }
+
     /// The design with the sizes of its other world.
     pub fn in_other(&self, other: &Other) -> Design {
         let mut design = self.clone();

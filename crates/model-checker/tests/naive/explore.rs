@@ -164,7 +164,7 @@ pub fn settle(world: &World<'_>, state: &State, now: i64) -> (State, BTreeSet<&'
     let lists = [Ty::List, Ty::Lines];
     let given = |op: &Op| op.params.iter().any(|param| lists.contains(&param.ty));
     // `check` says it where callers give lists; else there is room for all.
-    let list_room = if design.ops.iter().any(given) { check.list } else { usize::MAX };
+    let list_room = if design.ops.iter().any(given) { design.list_room() } else { usize::MAX };
     for (record, held) in &mut state.records {
         for (at, value) in held.attrs.iter_mut().enumerate() {
             let is_time = design.subjects[record.subject].attrs[at].ty == Ty::Time;

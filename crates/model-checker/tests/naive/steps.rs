@@ -95,11 +95,7 @@ impl Maker {
                         default = defaults[2].then_some(Value::Written("x"));
                     }
                     "names" => scope.names = at,
-                    "lines" => {
-                        scope.lines = at;
-                        // what callers give is not cut
-                        self.design.check.list = 2;
-                    }
+                    "lines" => scope.lines = at,
                     _ => scope.to = at,
                 }
                 all.push(Param { name: (*name).into(), ty: ty.clone(), new: false, default });

@@ -225,7 +225,7 @@ impl<'d> World<'d> {
                 elements = elements.iter().flat_map(line).map(Value::List).collect();
             }
             let mut lists = vec![Vec::new()];
-            for length in 0..check.list.min(2) {
+            for length in 0..self.design.list_room().min(2) {
                 let longer: Vec<Vec<Value>> = lists
                     .iter()
                     .filter(|list| list.len() == length)

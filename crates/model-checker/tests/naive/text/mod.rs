@@ -334,7 +334,7 @@ fn check_text(design: &Design, so_far: &str) -> String {
         entries.push(format!("lines.mark: {}", check.texts));
     }
     if called("names") || called("lines") {
-        entries.push(format!("list: {}", check.list));
+        entries.push(format!("list: {}", design.list_room()));
     }
     if called("ttl") {
         entries.push(format!("ttl: {}", range(check.spans)));
