@@ -475,13 +475,15 @@ impl Phrases<'_> {
                 Some(name) => Stmt::Assign(record, subject, at, Change::Add, Expr::Param(name)),
                 None => lit(Value::List(Vec::new())),
             },
-            Ty::Time => match self.dice.below(7) {
+            Ty::Time => match self.dice.below(6) {
                 0 => lit(Value::Null),
                 1 => set(Expr::Now),
-                2 => set(Expr::Next(boxed(Expr::Now))),
-                _ => {
+                roll => {
                     let length = self.length(scope);
-                    set(Expr::Plus(boxed(Expr::Now), boxed(length)))
+                    match roll {
+                        2 => set(Expr::Next(boxed(Expr::Now))),
+                        _ => set(Expr::Plus(boxed(Expr::Now), boxed(length))),
+                    }
                 }
             },
             Ty::Span => {

@@ -209,9 +209,9 @@ impl Maker {
         let place = Expr::Attr(boxed(Expr::Param(0)), 0, 0);
         let guard = vec![("c0".to_string(), cmp(Cmp::Le, place.clone(), Expr::Now))];
         let length = self.phrases().span();
-        let (change, value) = match self.dice.chance(50) {
-            true => (Change::Add, length),
-            false => (Change::Set, Expr::Next(boxed(place))),
+        let (change, value) = match self.design.ops.len() % 2 {
+            0 => (Change::Add, length),
+            _ => (Change::Set, Expr::Next(boxed(place))),
         };
         let body = vec![Stmt::Assign(Expr::Param(0), 0, 0, change, value)];
         let (name, params) = ("move_on".to_string(), vec![self.record_param(0, false)]);
