@@ -92,6 +92,7 @@ pub(crate) fn project(design: &Design, slice: &Slice) -> (Design, LeftOut) {
         for (at, attribute) in subject.attributes.iter_mut().enumerate() {
             if !parts.contains(&Part::Attr(id, AttrId::of(at))) {
                 attribute.range = None;
+                without_ranges(&mut attribute.ty);
                 let made_of_time = *attribute.ty.required() == Type::Duration;
                 attribute.default.take_if(|_| made_of_time);
                 // A record that is made without it is whole all the same.
@@ -130,6 +131,7 @@ pub(crate) fn project(design: &Design, slice: &Slice) -> (Design, LeftOut) {
             }
             left.params.insert((id, param.local));
             param.range = None;
+            without_ranges(&mut param.ty);
             param.default = None;
             if let Some(values) =
                 made.world.params.get_mut(index).and_then(|params| params.get_mut(at))
@@ -229,6 +231,15 @@ fn thin(body: &mut Vec<Stmt>, slice: &Slice, kept: &Kept) {
             }
             _ => {}
         }
+    }
+}
+
+/// What is not explored holds anything: nothing is refused for the records of such a list.
+fn without_ranges(ty: &mut Type) {
+    if let Type::List { of, .. } = ty
+        && let Type::Struct(fields) = &mut **of
+    {
+        fields.iter_mut().for_each(|field| field.range = None);
     }
 }
 
