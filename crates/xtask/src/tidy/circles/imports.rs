@@ -81,7 +81,8 @@ impl<'a> Reader<'a> {
                     self.items(inside, found);
                     inside.pop();
                 }
-                ("use", _) => {
+                // `impl Iterator + use<'_>` says what is captured
+                ("use", _) if self.peek(1) != "<" => {
                     let exported = self.is_exported();
                     self.at += 1;
                     self.tree(&mut Vec::new(), &mut |path| {
@@ -143,7 +144,7 @@ impl<'a> Reader<'a> {
                 "{" => {
                     group = true;
                     self.at += 1;
-                    while self.at < self.tokens.len() && self.peek(0) != "}" {
+                    while self.at < self.tokens.len() && !matches!(self.peek(0), "}" | ";") {
                         self.tree(prefix, tell);
                         if self.peek(0) == "," {
                             self.at += 1;
@@ -189,6 +190,13 @@ mod tests {
         let source =
             "fn f() { if x { use super::a; } }\n// use super::b;\nlet s = \"use super::c;\";";
         assert_eq!(paths(source), ["super::a"]);
+    }
+
+    #[test]
+    fn what_is_captured_is_no_import() {
+        let source = "fn f(x: &X) -> impl Iterator<Item = u8> + use<'_> { g(); h() }\nuse super::a;";
+        assert_eq!(paths(source), ["super::a"]);
+        assert_eq!(paths("use a::{b; c};"), ["a::b"], "what is not Rust ends, too");
     }
 
     #[test]
