@@ -194,7 +194,8 @@ mod tests {
 
     #[test]
     fn what_is_captured_is_no_import() {
-        let source = "fn f(x: &X) -> impl Iterator<Item = u8> + use<'_> { g(); h() }\nuse super::a;";
+        let source =
+            "fn f(x: &X) -> impl Iterator<Item = u8> + use<'_> { g(); h() }\nuse super::a;";
         assert_eq!(paths(source), ["super::a"]);
         assert_eq!(paths("use a::{b; c};"), ["a::b"], "what is not Rust ends, too");
     }
