@@ -26,9 +26,12 @@ pub(super) struct Proposals {
 struct Held {
     /// by the stored key of the record
     rows: FxHashMap<Box<[u8]>, Hold>,
-    /// by view and group: behind which row the next call begins
-    resumed: FxHashMap<(usize, Box<[u8]>), Box<[u8]>>,
+    /// behind which row the next call begins
+    resumed: FxHashMap<OfGroup, Box<[u8]>>,
 }
+
+/// A view and a group of its rows.
+type OfGroup = (usize, Box<[u8]>);
 
 enum Hold {
     /// so many calls are being decided upon it

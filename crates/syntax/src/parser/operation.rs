@@ -141,7 +141,7 @@ impl Parser<'_> {
                 p.bump();
             }
             let ty = p.ty();
-            let from_caller = p.from_caller();
+            let from_caller = p.whose_time();
             let (mut default, mut generated) = (None, None);
             if p.eat(TokenKind::Equal) {
                 if !p.lost && p.at_word("new") {
@@ -161,7 +161,7 @@ impl Parser<'_> {
     }
 
     /// `from caller`, behind the type of a parameter
-    fn from_caller(&mut self) -> Option<Span> {
+    fn whose_time(&mut self) -> Option<Span> {
         if self.lost || !self.at_word("from") || self.nth(1) == TokenKind::Colon {
             return None;
         }
