@@ -42,6 +42,12 @@ pub(super) const MENDER: usize = 1;
 pub(super) const BOSS: usize = 2;
 
 pub fn design(seed: u64) -> Design {
+    made(seed, true)
+}
+
+/// `lines`: may truth be a list of records? Designs that are put together of others have none, so that they
+/// stay what they were.
+pub fn made(seed: u64, lines: bool) -> Design {
     let mut dice = Dice::new(seed);
     let theme = match dice.below(100) {
         0..24 => Theme::Truth,
@@ -71,7 +77,7 @@ pub fn design(seed: u64) -> Design {
     maker.race = aside.chance(40);
     maker.ranked = matches!(theme, Theme::Memory | Theme::Truth) && maker.dice.chance(45);
     maker.ranges = !maker.ranked && aside.chance(15);
-    maker.lines = theme == Theme::Truth && Dice::new(seed ^ 0x11e5).chance(35);
+    maker.lines = lines && theme == Theme::Truth && Dice::new(seed ^ 0x11e5).chance(35);
     maker.make();
     // other dice, so that the designs stay what they were
     if maker.theme == Theme::Network {

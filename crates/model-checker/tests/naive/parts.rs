@@ -98,7 +98,7 @@ pub(super) fn states(design: &Design, max: usize) -> Option<u64> {
 /// A random design that is small enough to be a part.
 pub(super) fn small(dice: &mut Dice, fits: &dyn Fn(&Design) -> bool) -> Design {
     loop {
-        let mut made = generate::design(dice.below(1 << 40) as u64);
+        let mut made = generate::made(dice.below(1 << 40) as u64, false);
         made.other = None;
         let mut kept: Vec<usize> = (0..made.goals.len()).collect();
         while kept.len() > GOALS_MAX {
