@@ -432,7 +432,7 @@ design Forms
 actor user
 subject House(house: text) { truth H { a: int = 0 } }
 subject Room(house: House, number: int) { truth R { b: int = 0 } }
-step user[fill(room: Room, n: int, on: bool, sort: A | B, at: time, cost: decimal, names: set text max 3,
+step user[fill(room: Room, n: int, on: bool, sort: A | B, at: time from caller, cost: decimal, names: set text max 3,
                note: text, wait: duration = 10m, more: int?,
                lines: list { sku: text, qty: int 1..9, gift: bool? } max 3)] { R.b := n }
 check { house: 1 number: 0..1 user: 1 }

@@ -61,6 +61,9 @@ impl Compiler {
 
     /// A time that a caller gives says so, and nothing else does.
     pub(super) fn times_of_callers(&mut self, items: &[tree::Item]) {
+        if self.something_is_missing() {
+            return; // perhaps the step that sends it
+        }
         let targets = visit::message_targets(&self.design);
         let mut problems = Vec::new();
         for (operation, sent) in self.design.operations.iter().zip(targets) {

@@ -528,7 +528,7 @@ impl Compiler {
                 format!("nothing called `{word}` needs a size"),
             );
             match suggest::did_you_mean(&word, words.iter().map(String::as_str)) {
-                Some(hint) => self.report(problem.help(hint)),
+                Some(hint) => self.report_once(problem.help(hint)),
                 None => match &mut left_over {
                     Some(first) => first
                         .secondary
@@ -537,7 +537,10 @@ impl Compiler {
                 },
             }
         }
-        self.diagnostics.extend(left_over);
+        // several worlds name the same
+        if let Some(problem) = left_over {
+            self.report_once(problem);
+        }
     }
 }
 

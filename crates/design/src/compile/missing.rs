@@ -13,8 +13,8 @@ const PLACES_MAX: usize = 4;
 /// What is said of a design that lacks something: a child of what, a value for what, a clause of
 /// what, a size for what.
 const SEEMS_WRONG: &[&str] = &[
-    "E0305", "E0406", "E0407", "E0409", "E0424", "E0502", "E0604", "E0606", "E0613", "E0701",
-    "E0702",
+    "E0305", "E0406", "E0407", "E0409", "E0424", "E0428", "E0502", "E0604", "E0606", "E0613",
+    "E0701", "E0702",
 ];
 
 /// What is known to be missing.

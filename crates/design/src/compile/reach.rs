@@ -105,6 +105,9 @@ impl Compiler {
         span: Span,
     ) -> Expr {
         let Some(field) = self.names.memory_of(actor, &name.text) else {
+            if self.is_invented(actor) {
+                return error_expr(span);
+            }
             let known = &self.design.actors[actor.index()];
             let words: Vec<String> = known.memory.iter().map(|held| held.name.clone()).collect();
             let message = format!("`{}` does not remember `{}`", known.name, name.text);

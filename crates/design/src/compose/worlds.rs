@@ -135,7 +135,7 @@ impl Composer<'_> {
                 let from = part.used.span;
                 after.push(format!("\n\ncheck {name} for {} {{\n", goals.join(", ")), from);
                 after.append(lines(&world.entries));
-                after.append(lines(&beside(&default, world)));
+                after.append(lines(&beside(&default, world, part)));
                 after.push("}\n".into(), from);
             }
         }
@@ -242,9 +242,17 @@ fn says_the_same(default: &[Entry], world: &UsedWorld) -> bool {
         && world.entries.iter().filter(|entry| entry.kind != EntryKind::Setting).all(same)
 }
 
-/// What the default world says of everything else.
-fn beside(default: &[Entry], world: &UsedWorld) -> Vec<Entry> {
+/// What the default world says of everything else: not of what is this archetype's own, since a world takes nothing from
+/// another.
+fn beside(default: &[Entry], world: &UsedWorld, part: &Part) -> Vec<Entry> {
+    let own = |entry: &Entry| {
+        let mut all = part.worlds.iter().flat_map(|world| &world.entries);
+        entry.kind == EntryKind::Own && all.any(|held| held.words == entry.words)
+    };
     let said = |entry: &Entry| {
+        if own(entry) {
+            return true;
+        }
         let bare = entry.kind == EntryKind::Own && entry.words.len() == 1;
         world
             .entries
@@ -414,7 +422,12 @@ impl Targets {
                     (None, None) => words.clone(),
                 };
                 let is_actor = target.is_some_and(|target| target.is_actor);
-                push(new, if is_actor { of_actors() } else { value.clone() }, EntryKind::Own);
+                let value = if is_actor { of_actors() } else { value.clone() };
+                // what is said of one goes before what is said of all that have the name
+                match all.iter_mut().find(|held| held.words == new) {
+                    Some(held) => held.value = value,
+                    None => all.push(Entry { words: new, value, kind: EntryKind::Own }),
+                }
             }
             _ => push(words, value, EntryKind::Own),
         }
