@@ -124,6 +124,6 @@ fn records_in_a_list_are_objects() {
     assert_eq!(client.post(path, &given(9)).status, 200);
     let form = client.get("/console/orders/step/buyer/place").text();
     assert!(form.contains("sku = text, qty = whole number, gift = true or false"), "{form}");
-    let page = client.get("/console/orders/Order/o").text();
-    assert!(page.contains("<span class=\"faint\">qty</span> 9"), "{page}");
+    let page = client.get("/console/orders/record/Order?key=o").text();
+    assert!(page.contains("<span class=\"faint\">qty</span> <code>9</code>"), "{page}");
 }
