@@ -80,6 +80,7 @@ fn apart(design: &Design, left: &LeftOut, subject: SubjectId, part: u32) -> bool
                     makes |= matches!(stmt.kind, StmtKind::New { .. });
                 });
             }
+            visit::operation_exprs(operation, &mut |expr| makes |= names_another(expr));
             let answers = match &operation.kind {
                 OperationKind::Effect(effect) => {
                     let answer =
@@ -115,6 +116,13 @@ fn refers(ty: &Type) -> bool {
     }
 }
 
+/// Does it compute which record it speaks of?
+fn names_another(expr: &Expr) -> bool {
+    let mut names = false;
+    visit::each(expr, &mut |part| names |= matches!(part.kind, ExprKind::Keyed { .. }));
+    names
+}
+
 /// Does the goal speak of every record by itself?
 fn local(goal: &Invariant) -> bool {
     // one that is not judged here
@@ -132,6 +140,7 @@ fn local(goal: &Invariant) -> bool {
             {
                 ranges |= !matches!(**domain, Domain::Children { .. } | Domain::Elements(_));
             }
+            ranges |= matches!(expr.kind, ExprKind::Keyed { .. });
         });
         ranges
     };

@@ -87,6 +87,9 @@ impl Compiler {
                 if let Some(&view) = self.names.views.get(name) {
                     return self.view_call(frame, view, function, args, span);
                 }
+                if let Some(&subject) = self.names.subjects.get(name) {
+                    return self.keyed(frame, subject, function, args, span);
+                }
                 self.unknown_function(frame, function);
                 error_expr(span)
             }

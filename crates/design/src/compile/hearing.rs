@@ -168,7 +168,7 @@ impl Compiler {
         }
         let Type::Ref(subject) = *want.required() else { return None };
         let key = self.told_as(value, &only_key(subject)?)?;
-        let kind = ExprKind::Keyed { subject, key: Box::new(key) };
+        let kind = ExprKind::Keyed { subject, key: vec![key] };
         Some(Expr { kind, ty: Type::Ref(subject), span })
     }
 

@@ -21,6 +21,7 @@ mod frame;
 mod hearing;
 mod hotspot;
 mod leads;
+mod keyed;
 mod literal;
 mod memory;
 mod missing;

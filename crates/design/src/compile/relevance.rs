@@ -86,9 +86,10 @@ impl Flow {
             ExprKind::Negate(inner)
             | ExprKind::Size(inner)
             | ExprKind::Stored(inner)
-            | ExprKind::Keyed { key: inner, .. }
             | ExprKind::IsNull(inner) => self.look(inner, frame),
-            ExprKind::Hash(parts) => parts.iter().for_each(|part| self.look(part, frame)),
+            ExprKind::Hash(parts) | ExprKind::Keyed { key: parts, .. } => {
+                parts.iter().for_each(|part| self.look(part, frame));
+            }
             ExprKind::Verified { signature: a, key: b, over: c }
             | ExprKind::Included { leaf: a, root: b, proof: c } => {
                 [a, b, c].into_iter().for_each(|part| self.look(part, frame));

@@ -175,31 +175,7 @@ impl Compiler {
         span: Span,
     ) -> Option<StmtKind> {
         let id = self.subject_named(subject)?;
-        let parts: Vec<Type> =
-            self.design.subjects[id.index()].keys.iter().map(|key| key.ty.clone()).collect();
-        if parts.len() != keys.len() {
-            let names: Vec<String> =
-                self.design.subjects[id.index()].keys.iter().map(|key| key.name.clone()).collect();
-            self.report(
-                Diagnostic::error(
-                    "E0304",
-                    subject.span,
-                    format!(
-                        "the key of `{}` takes {}, not {}",
-                        subject.text,
-                        parts.len(),
-                        keys.len()
-                    ),
-                )
-                .help(format!("its parts are {}", suggest::list(&names))),
-            );
-            return None;
-        }
-        let mut values = Vec::new();
-        for (ty, key) in parts.iter().zip(keys) {
-            let value = self.expr(frame, key, Some(ty));
-            values.push(self.demand(value, ty)?);
-        }
+        let values = self.key_given(frame, id, subject, keys)?;
         let owner = self.design.subjects[id.index()].clone();
         let mut given: Vec<(AttrId, Expr)> = Vec::new();
         let mut named: Vec<AttrId> = Vec::new();

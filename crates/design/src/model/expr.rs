@@ -38,10 +38,10 @@ pub enum ExprKind {
         base: Box<Expr>,
         part: u32,
     },
-    /// the record with this key, which has one part: what an event tells by its key
+    /// the record with this key; null if a part is null, an empty text, or outside its range
     Keyed {
         subject: SubjectId,
-        key: Box<Expr>,
+        key: Vec<Expr>,
     },
     /// the offset after the last entry of a log
     LogEnd {

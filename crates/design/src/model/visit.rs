@@ -20,8 +20,7 @@ pub fn children<'e>(value: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
         | ExprKind::LogStart { base, .. }
         | ExprKind::Exists { base, .. }
         | ExprKind::Counter { base, .. }
-        | ExprKind::Field { base, .. }
-        | ExprKind::Keyed { key: base, .. } => visit(base),
+        | ExprKind::Field { base, .. } => visit(base),
         ExprKind::Stored(inner)
         | ExprKind::IsNull(inner)
         | ExprKind::Not(inner)
@@ -40,6 +39,7 @@ pub fn children<'e>(value: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
         | ExprKind::Set(parts)
         | ExprKind::List(parts)
         | ExprKind::Hash(parts)
+        | ExprKind::Keyed { key: parts, .. }
         | ExprKind::View { args: parts, .. } => parts.iter().for_each(visit),
         ExprKind::Verified { signature: a, key: b, over: c }
         | ExprKind::Included { leaf: a, root: b, proof: c } => {
@@ -334,8 +334,7 @@ pub fn children_mut(value: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
         | ExprKind::LogStart { base, .. }
         | ExprKind::Exists { base, .. }
         | ExprKind::Counter { base, .. }
-        | ExprKind::Field { base, .. }
-        | ExprKind::Keyed { key: base, .. } => visit(base),
+        | ExprKind::Field { base, .. } => visit(base),
         ExprKind::Stored(inner)
         | ExprKind::IsNull(inner)
         | ExprKind::Not(inner)
@@ -354,6 +353,7 @@ pub fn children_mut(value: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
         | ExprKind::Set(parts)
         | ExprKind::List(parts)
         | ExprKind::Hash(parts)
+        | ExprKind::Keyed { key: parts, .. }
         | ExprKind::View { args: parts, .. } => parts.iter_mut().for_each(visit),
         ExprKind::Verified { signature: a, key: b, over: c }
         | ExprKind::Included { leaf: a, root: b, proof: c } => {

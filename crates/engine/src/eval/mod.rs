@@ -17,7 +17,7 @@ pub use rounding::average;
 
 use crate::fault::Fault;
 pub(crate) use crate::fault::Stop;
-use crate::program::Program;
+use crate::program::{KeyPart, KeyPartRule, Program};
 use crate::program::node::{Arithmetic, Node, NodeId, Rows, Run};
 use crate::scratch::QueryOut;
 use crate::{HashPart, NULL, Word};
@@ -198,10 +198,7 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 }
                 self.env.key_part(subject, key, part)
             }
-            Node::Keyed { subject, key } => match self.eval(key)? {
-                NULL => NULL,
-                key => self.env.key_of(subject, &[key]),
-            },
+            Node::Keyed { subject, key } => return self.keyed(subject, key),
             Node::Exists { base, subject } => {
                 let key = self.eval(base)?;
                 Word::from(key != NULL && self.env.exists(subject, key)?)
@@ -304,6 +301,31 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             }
         }
         Ok(0)
+    }
+
+    /// The record with this key. One with nothing in it, with an empty text, or outside its range names none.
+    fn keyed(&mut self, subject: SubjectId, parts: Run) -> Result<Word, Stop> {
+        let height = self.stack.len();
+        for index in parts.range() {
+            let part = self.eval(self.program.lists.nodes_of[index])?;
+            self.stack.push(part);
+        }
+        let rules = self.program.subject(subject);
+        let words = &self.stack[height..];
+        let empty = |(part, word): (&KeyPart, &Word)| {
+            *part == KeyPart::Text && *word == self.program.empty_text
+        };
+        let outside = |rule: &KeyPartRule| match rule {
+            KeyPartRule::Range(part, range) => !range.contains(words[*part as usize]),
+            // that record has its place in its own range, or there is none
+            KeyPartRule::Refers(..) => false,
+        };
+        let names_none = words.contains(&NULL)
+            || rules.key_parts.iter().zip(words).any(empty)
+            || rules.key_ranges.iter().any(outside);
+        let key = if names_none { NULL } else { self.env.key_of(subject, words) };
+        self.stack.truncate(height);
+        Ok(key)
     }
 
     fn fold(&mut self, parts: Run, id: NodeId, f: fn(Word, Word) -> Word) -> Result<Word, Stop> {

@@ -97,7 +97,8 @@ impl Lower<'_> {
                 self.of_record(base, |base, subject| Node::KeyPart { base, subject, part: *part })
             }
             ExprKind::Keyed { subject, key } => {
-                Node::Keyed { subject: *subject, key: self.expr(key) }
+                let key: Vec<NodeId> = key.iter().map(|part| self.expr(part)).collect();
+                Node::Keyed { subject: *subject, key: self.list(&key) }
             }
             ExprKind::LogEnd { base, log } => {
                 let offset = self.layout_of(base).and_then(|layout| layout.log_end(*log));

@@ -68,7 +68,7 @@ pub(crate) enum Node {
     /// the record with this key
     Keyed {
         subject: SubjectId,
-        key: NodeId,
+        key: Run,
     },
     Exists {
         base: NodeId,

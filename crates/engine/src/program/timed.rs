@@ -25,7 +25,6 @@ pub(crate) fn parts(node: Node, lists: &Lists, loops: &[Loop], each: &mut dyn Fn
         | Node::Counter { base, .. }
         | Node::Cache { base, .. }
         | Node::KeyPart { base, .. }
-        | Node::Keyed { key: base, .. }
         | Node::Exists { base, .. }
         | Node::ExistsCopy { base, .. }
         | Node::Stored { base, .. } => each(base),
@@ -45,6 +44,7 @@ pub(crate) fn parts(node: Node, lists: &Lists, loops: &[Loop], each: &mut dyn Fn
         | Node::Max(run)
         | Node::Set(run)
         | Node::Hash { parts: run, .. }
+        | Node::Keyed { key: run, .. }
         | Node::Verified(run)
         | Node::Included(run)
         | Node::List(run) => list(run, each),

@@ -93,7 +93,11 @@ impl<'a> Scope<'a> {
             ExprKind::Now => (WHOLE, "now".into()),
             ExprKind::Attr { base, attr } => (WHOLE, self.attribute(base, *attr)),
             ExprKind::KeyPart { base, part } => (WHOLE, self.key_part(base, *part)),
-            ExprKind::Keyed { key, .. } => self.form(key),
+            ExprKind::Keyed { subject, key } => {
+                let parts: Vec<String> = key.iter().map(|part| self.text(part)).collect();
+                let name = &self.design.subjects[subject.index()].name;
+                (WHOLE, format!("{name}({})", parts.join(", ")))
+            }
             ExprKind::LogEnd { base, log } => (WHOLE, format!("{}.end", self.state(base, *log))),
             ExprKind::LogStart { base, log } => {
                 (WHOLE, format!("{}.start", self.state(base, *log)))

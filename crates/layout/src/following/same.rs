@@ -79,6 +79,10 @@ impl Following<'_> {
             ExprKind::KeyPart { base, .. } => {
                 subject(base).is_some_and(|s| self.subject(s).is_some())
             }
+            ExprKind::Keyed { subject, .. } => self.subject(*subject).is_some_and(|new| {
+                *subject = new;
+                true
+            }),
             ExprKind::LogEnd { base, log } | ExprKind::LogStart { base, log } => {
                 let known = subject(base).and_then(|s| self.state(s, *log));
                 known.is_some_and(|new| {

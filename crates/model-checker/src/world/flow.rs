@@ -371,9 +371,11 @@ impl<'a> Flow<'a> {
                 self.of_place(PlaceOf::Key(subject, *part), Flow::owner_of(base))
             }
             ExprKind::Keyed { subject, key } => {
-                let key = self.value(scope, key);
-                let place = self.of_place(PlaceOf::Key(*subject, 0), Owner::Other);
-                self.join(place, key);
+                for (part, key) in key.iter().enumerate() {
+                    let key = self.value(scope, key);
+                    let place = self.of_place(PlaceOf::Key(*subject, part as u32), Owner::Other);
+                    self.join(place, key);
+                }
                 NOTHING
             }
             ExprKind::LogEnd { base, log } | ExprKind::LogStart { base, log } => {

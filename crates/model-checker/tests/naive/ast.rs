@@ -75,6 +75,10 @@ pub enum Expr {
     Attr(Box<Expr>, usize, usize),
     /// the record that a child is of, and its subject
     Parent(Box<Expr>, usize),
+    /// the record of a subject with this key: its parent's, if it has one, and its own part
+    Keyed(usize, Option<Box<Expr>>, Box<Expr>),
+    /// the own part of the key of a record of this subject
+    Own(Box<Expr>, usize),
     /// the end (or the start) of a log: record, subject
     LogEnd(Box<Expr>, usize),
     LogStart(Box<Expr>, usize),

@@ -86,6 +86,23 @@ impl Scene<'_> {
                     own: record.parent,
                 })
             }
+            Expr::Keyed(subject, parent, own) => {
+                let parent = match parent {
+                    None => -1,
+                    Some(parent) => match self.record(parent)? {
+                        Some(parent) => parent.own,
+                        None => return Ok(Value::Null),
+                    },
+                };
+                match self.eval(own)? {
+                    Value::Int(own) => Value::Ref(Rec { subject: *subject, parent, own }),
+                    _ => Value::Null,
+                }
+            }
+            Expr::Own(record, _) => match self.record(record)? {
+                Some(record) => Value::Int(record.own),
+                None => return self.missing(),
+            },
             Expr::LogEnd(record, _) | Expr::LogStart(record, _) => {
                 let start = matches!(expr, Expr::LogStart(..));
                 let Some(record) = self.record(record)? else { return self.missing() };

@@ -281,7 +281,9 @@ pub fn inner(expr: &Expr) -> Vec<&Expr> {
         | Expr::View(..)
         | Expr::Field(..)
         | Expr::CopyThere(_) => Vec::new(),
+        Expr::Keyed(_, parent, own) => parent.as_deref().into_iter().chain([&**own]).collect(),
         Expr::Attr(one, ..)
+        | Expr::Own(one, _)
         | Expr::Parent(one, _)
         | Expr::LogEnd(one, _)
         | Expr::LogStart(one, _)

@@ -393,7 +393,13 @@ impl Shift {
             | Expr::Copied(_)
             | Expr::CopyThere(_) => {}
             Expr::Memory(field, _) => *field += self.fields,
+            Expr::Keyed(subject, parent, own) => {
+                *subject += self.subjects;
+                parent.iter_mut().for_each(|parent| self.expr(parent));
+                self.expr(own);
+            }
             Expr::Attr(inner, subject, _)
+            | Expr::Own(inner, subject)
             | Expr::Parent(inner, subject)
             | Expr::LogEnd(inner, subject)
             | Expr::LogStart(inner, subject) => {

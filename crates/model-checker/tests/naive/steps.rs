@@ -38,6 +38,32 @@ impl Maker {
         self.push(op);
     }
 
+    /// Perhaps one more record, by a key that is computed from what is at hand. It may be one of those that are at hand,
+    /// and it may not be there.
+    fn computed(&mut self, records: &mut Vec<(Expr, usize)>) {
+        if self.theme == Theme::Network || !self.dice.chance(30) {
+            return;
+        }
+        let subject = self.dice.below(self.design.subjects.len());
+        let Subject { parent, number_key, count, .. } = self.design.subjects[subject];
+        let at_hand = |of: usize| records.iter().find(|held| held.1 == of).map(|held| &held.0);
+        let own = if number_key {
+            let number = self.design.subjects[0].attrs.iter().position(|attr| attr.ty == Ty::Int);
+            match (at_hand(0), number) {
+                (Some(alpha), Some(number)) if self.dice.chance(40) => {
+                    Some(Expr::Attr(boxed(alpha.clone()), 0, number))
+                }
+                _ => Some(int(self.dice.below(count) as i64)),
+            }
+        } else {
+            at_hand(subject).map(|held| Expr::Own(boxed(held.clone()), subject))
+        };
+        let under = parent.map(at_hand);
+        let (Some(own), false) = (own, under == Some(None)) else { return };
+        let under = under.flatten().map(|held| boxed(held.clone()));
+        records.push((Expr::Keyed(subject, under, boxed(own)), subject));
+    }
+
     /// One step of a client.
     pub(super) fn op(&mut self, number: usize) {
         let actor = if self.has_boss() && self.dice.chance(50) { BOSS } else { USER };
@@ -54,6 +80,7 @@ impl Maker {
         {
             records.push((Expr::Parent(boxed(Expr::Param(0)), 0), 0));
         }
+        self.computed(&mut records);
         let mut wanted = [
             (self.dice.chance(25) && !self.ranked, "num", Ty::Int),
             (self.dice.chance(15), "flag", Ty::Bool),

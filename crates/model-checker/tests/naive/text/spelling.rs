@@ -133,6 +133,11 @@ impl Names<'_> {
                 format!("{}.{}", one(record), design.subjects[*subject].attrs[*attr].name)
             }
             Expr::Parent(record, of) => format!("{}.{}", one(record), design.subjects[*of].low),
+            Expr::Keyed(subject, parent, own) => {
+                let parent = parent.as_ref().map_or(String::new(), |held| format!("{}, ", one(held)));
+                format!("{}({parent}{})", design.subjects[*subject].name, one(own))
+            }
+            Expr::Own(record, of) => format!("{}.{}k", one(record), design.subjects[*of].low),
             Expr::LogEnd(record, subject) => {
                 format!("{}.{}Log.end", one(record), design.subjects[*subject].name)
             }
