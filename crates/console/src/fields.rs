@@ -200,7 +200,9 @@ fn input(
             return;
         }
         Type::Int => "type=\"number\" step=\"1\"",
-        Type::Decimal => "type=\"text\" inputmode=\"decimal\" placeholder=\"12.50\"",
+        Type::Decimal | Type::Money(_) => {
+            "type=\"text\" inputmode=\"decimal\" placeholder=\"12.50\""
+        }
         Type::Duration => {
             "type=\"text\" placeholder=\"10m\" pattern=\"\\d+(ms|s|m|h|d)?\" \
              title=\"a number with ms, s, m, h or d, such as 10m\""
@@ -259,6 +261,7 @@ pub fn type_text(design: &Design, ty: &Type) -> String {
         Type::Text => "text".into(),
         Type::Bytes => "bytes".into(),
         Type::Decimal => "decimal".into(),
+        Type::Money(currency) => currency.to_string(),
         Type::Time => "time (UTC)".into(),
         Type::Duration => "duration".into(),
         Type::Schedule => "schedule".into(),

@@ -92,8 +92,13 @@ fn records(
             format!("each append moves the end of `{}`", subject.states[log.index()].name),
             "shard",
         ),
+        // each caller has its own
+        (None, Origin::Keyed { own: true }) => return,
         (None, Origin::Followed) => {
             (format!("several records can refer to one `{}`", place.path), "shard")
+        }
+        (None, Origin::Keyed { .. }) => {
+            (format!("all whose `{}` is the same take turns", place.path), "shard")
         }
         (None, _) if renews(facts, at, mechanism) => {
             ("every renewal is a commit on the record that is leased".to_owned(), "widen_lease")

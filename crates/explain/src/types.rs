@@ -22,6 +22,7 @@ impl Types<'_> {
             Type::Text => "text".into(),
             Type::Bytes => "bytes".into(),
             Type::Decimal => "decimal".into(),
+            Type::Money(currency) => format!("money({currency})"),
             Type::Time => "time".into(),
             Type::Duration => "duration".into(),
             Type::Schedule => "schedule".into(),

@@ -47,7 +47,7 @@ pub fn of_type(design: &Design, ty: &Type) -> Size {
         |one: Size, max: u32| Size { min: 1, max: 5 + one.max * u64::from(max), open: one.open };
     match ty {
         Type::Bool | Type::Enum(_) => Size::between(1, 2),
-        Type::Int | Type::Decimal | Type::Time | Type::Duration => NUMBER,
+        Type::Int | Type::Decimal | Type::Money(_) | Type::Time | Type::Duration => NUMBER,
         Type::Optional(inner) => {
             let inner = of_type(design, inner);
             Size { min: 1, max: 1 + inner.max, open: inner.open }

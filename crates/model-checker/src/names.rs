@@ -55,7 +55,7 @@ impl Machine {
             Type::Actor => self.show_principal(word),
             Type::Time => self.show_time(word - BASE),
             Type::Duration => self.clock.show(word),
-            Type::Decimal => decimal(word),
+            Type::Decimal | Type::Money(_) => decimal(word),
             Type::Hash => self.show_digest(word),
             Type::Signature => match self.universe.signs.get((word - 1) as usize) {
                 Some((effect, key)) => {

@@ -328,7 +328,7 @@ fn bound_of_slot(machine: &Machine, slot: u32) -> String {
                 Type::List { .. } => {
                     format!("{name}: {} elements", list_room(design))
                 }
-                Type::Decimal | Type::Duration => {
+                Type::Decimal | Type::Money(_) | Type::Duration => {
                     let shown = |word: i64| machine.show(ty.required(), &[word]);
                     match &machine.plan.slots.list[slot as usize].codec {
                         Codec::Range { low, count } => {

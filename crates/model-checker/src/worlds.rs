@@ -273,7 +273,7 @@ fn changed(design: &Design, number: &Number, by: i64) -> Option<(String, Design)
 /// What a number is raised by: a `decimal` counts in millionths, and the next of those is hardly larger.
 fn one(ty: &Type) -> i64 {
     match ty.required() {
-        Type::Decimal => 1_000_000,
+        Type::Decimal | Type::Money(_) => 1_000_000,
         _ => 1,
     }
 }

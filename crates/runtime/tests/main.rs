@@ -11,6 +11,7 @@ mod blobs;
 mod calendar;
 mod calls;
 mod children;
+mod computed;
 mod copied;
 mod distant;
 mod due;

@@ -8,7 +8,7 @@ pub fn value(design: &Design, ty: &Type, name: &str) -> Value {
     match ty {
         Type::Int => json!(1),
         Type::Bool => json!(true),
-        Type::Decimal => json!("12.50"),
+        Type::Decimal | Type::Money(_) => json!("12.50"),
         Type::Time => json!("2030-01-01T00:00:00Z"),
         Type::Duration => json!("10m"),
         Type::Schedule => json!("30 2 * * * in Europe/Berlin"),
@@ -50,7 +50,7 @@ pub fn value(design: &Design, ty: &Type, name: &str) -> Value {
 fn within(design: &Design, ty: &Type, range: Option<Range>, name: &str) -> Value {
     let Some(range) = range else { return value(design, ty, name) };
     let usual = match ty.required() {
-        Type::Decimal => 12_500_000,
+        Type::Decimal | Type::Money(_) => 12_500_000,
         Type::Duration => 600_000,
         _ => 1,
     };

@@ -200,7 +200,7 @@ impl<'t> Walk<'t> {
                 self.constants(key, owner);
                 self.constants(value, owner);
             }
-            TypeKind::Named(_) | TypeKind::AnyOf(..) | TypeKind::Error => {}
+            TypeKind::Named(_) | TypeKind::Money(_) | TypeKind::AnyOf(..) | TypeKind::Error => {}
         }
     }
 

@@ -254,7 +254,9 @@ impl Compiler {
 
     fn summable(&mut self, value: &Expr) -> Type {
         match value.ty.required() {
-            ty @ (Type::Int | Type::Decimal | Type::Duration | Type::Error) => ty.clone(),
+            ty @ (Type::Int | Type::Decimal | Type::Money(_) | Type::Duration | Type::Error) => {
+                ty.clone()
+            }
             other => {
                 let ty = self.type_name(other);
                 self.report(

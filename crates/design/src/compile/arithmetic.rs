@@ -24,7 +24,7 @@ impl Compiler {
                 (self.expr(frame, left, None), self.expr(frame, right, None))
             }
             _ => {
-                let money = expected.map(Type::required) == Some(&Type::Decimal);
+                let money = expected.is_some_and(|ty| ty.required().is_decimal());
                 if money {
                     (self.expr(frame, left, expected), self.expr(frame, right, expected))
                 } else {
@@ -52,10 +52,23 @@ impl Compiler {
                 (ArithmeticOp::Add, Type::Time, Type::Time) => {
                     problem.help("a time plus a duration is a time; two times have a difference")
                 }
+                (_, Type::Money(one), Type::Money(other)) if one != other => problem.help(format!(
+                    "amounts of {one} and of {other} do not add up: keep one for each currency"
+                )),
+                (
+                    ArithmeticOp::Add | ArithmeticOp::Subtract,
+                    Type::Money(of),
+                    Type::Int | Type::Decimal,
+                )
+                | (
+                    ArithmeticOp::Add | ArithmeticOp::Subtract,
+                    Type::Int | Type::Decimal,
+                    Type::Money(of),
+                ) => problem.help(format!("declare the other side as `money({of})`, too")),
                 (
                     ArithmeticOp::Multiply | ArithmeticOp::Divide,
-                    Type::Int | Type::Decimal,
-                    Type::Int | Type::Decimal,
+                    Type::Int | Type::Decimal | Type::Money(_),
+                    Type::Int | Type::Decimal | Type::Money(_),
                 ) => {
                     let text = self.text(span);
                     problem.help(format!(
@@ -87,11 +100,13 @@ impl Compiler {
 /// Which arithmetic there is.
 fn result(op: ArithmeticOp, left: &Type, right: &Type) -> Option<Type> {
     use ArithmeticOp::{Add, Divide, Multiply, Subtract};
-    use Type::{Decimal, Duration, Int, Time};
+    use Type::{Decimal, Duration, Int, Money, Time};
     Some(match (op, left, right) {
         (_, Int, Int) => Int,
         (Add | Subtract, Decimal, Decimal) => Decimal,
+        (Add | Subtract, Money(one), Money(other)) if one == other => Money(*one),
         (Multiply, Decimal, Int) | (Multiply, Int, Decimal) => Decimal,
+        (Multiply, Money(of), Int) | (Multiply, Int, Money(of)) => Money(*of),
         (Add | Subtract, Time, Duration) | (Add, Duration, Time) => Time,
         (Subtract, Time, Time) => Duration,
         (Add | Subtract, Duration, Duration) => Duration,

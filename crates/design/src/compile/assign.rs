@@ -137,7 +137,9 @@ impl Compiler {
             (AssignOp::Subtract, Type::Map { key, .. }) => (**key).clone(),
             (_, ty) => match ty.required() {
                 Type::Time => Type::Duration,
-                number @ (Type::Int | Type::Decimal | Type::Duration) => number.clone(),
+                number @ (Type::Int | Type::Decimal | Type::Money(_) | Type::Duration) => {
+                    number.clone()
+                }
                 Type::Error => return None,
                 other => {
                     let name = self.type_name(other);

@@ -466,7 +466,7 @@ impl Compiler {
             let ty = owner.attributes[attr.index()].ty.required().clone();
             let range = owner.attributes[attr.index()].range;
             let span = entry.span;
-            if !matches!(ty, Type::Int | Type::Decimal | Type::Duration) {
+            if !matches!(ty, Type::Int | Type::Decimal | Type::Money(_) | Type::Duration) {
                 let name = self.type_name(&ty);
                 self.wrong_value(span, &format!("nothing: `{name}` is finite as it is"));
                 continue;

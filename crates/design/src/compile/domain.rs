@@ -78,7 +78,7 @@ impl Compiler {
                 None => {
                     let example = match ty {
                         Type::Int => format!("{name}: 0..3"),
-                        Type::Decimal => format!("{name}: {{1, 5}}"),
+                        Type::Decimal | Type::Money(_) => format!("{name}: {{1, 5}}"),
                         _ => format!("{name}: 2"),
                     };
                     self.no_domain(check, name, declared, &example);
@@ -123,7 +123,7 @@ impl Compiler {
                 let n = i64::from(self.count(number).unwrap_or(1));
                 Values::Range(n, n)
             }
-            (CheckValue::Number(_), Type::Decimal) => {
+            (CheckValue::Number(_), Type::Decimal | Type::Money(_)) => {
                 self.wrong_value(span, "values, as in `{1, 5}`, or a range");
                 Values::Irrelevant
             }
@@ -133,7 +133,10 @@ impl Compiler {
                 Values::Whole
             }
             (CheckValue::Number(number), _) => Values::Opaque(self.at_least_one(number)),
-            (CheckValue::Range(low, high), Type::Int | Type::Decimal | Type::Time) => {
+            (
+                CheckValue::Range(low, high),
+                Type::Int | Type::Decimal | Type::Money(_) | Type::Time,
+            ) => {
                 let ty = if *ty == Type::Time { &Type::Int } else { ty };
                 match (self.whole(low, ty), self.whole(high, ty)) {
                     (Some(low), Some(high)) if low <= high => Values::Range(low, high),

@@ -63,9 +63,11 @@ impl Compiler {
             }
             T::Text(value) => literal(Const::Text(value.clone()), Type::Text),
             T::Int(digits) => {
-                if expected.map(Type::required) == Some(&Type::Decimal) {
+                if let Some(wanted @ (Type::Decimal | Type::Money(_))) =
+                    expected.map(Type::required)
+                {
                     return match self.decimal(digits, span) {
-                        Some(value) => literal(Const::Decimal(value), Type::Decimal),
+                        Some(value) => literal(Const::Decimal(value), wanted.clone()),
                         None => error_expr(span),
                     };
                 }
@@ -75,7 +77,10 @@ impl Compiler {
                 }
             }
             T::Decimal(digits) => match self.decimal(digits, span) {
-                Some(value) => literal(Const::Decimal(value), Type::Decimal),
+                Some(value) => {
+                    let wanted = expected.map(Type::required).filter(|ty| ty.is_decimal());
+                    literal(Const::Decimal(value), wanted.cloned().unwrap_or(Type::Decimal))
+                }
                 None => error_expr(span),
             },
             T::Duration { number, unit } => match self.duration(number, *unit, span) {
@@ -99,7 +104,7 @@ impl Compiler {
                 let inner = self.expr(frame, inner, expected);
                 if !matches!(
                     inner.ty.required(),
-                    Type::Int | Type::Decimal | Type::Duration | Type::Error
+                    Type::Int | Type::Decimal | Type::Money(_) | Type::Duration | Type::Error
                 ) {
                     let ty = self.type_name(&inner.ty);
                     self.report(

@@ -39,7 +39,7 @@ impl Compiler {
             return None;
         }
         let span = Span::new(low.span.file, low.span.start, high.span.end);
-        if !matches!(ty, Type::Int | Type::Decimal | Type::Duration) {
+        if !matches!(ty, Type::Int | Type::Decimal | Type::Money(_) | Type::Duration) {
             let name = self.type_name(ty);
             self.report(
                 Diagnostic::error("E0316", span, format!("`{name}` has no range"))
@@ -63,7 +63,7 @@ impl Compiler {
         let value = match (&written.kind, ty) {
             (ExprKind::Negate(inner), _) => return self.range_end(ty, inner)?.checked_neg(),
             (ExprKind::Int(digits), Type::Int) => return self.int(digits, span),
-            (ExprKind::Int(digits) | ExprKind::Decimal(digits), Type::Decimal) => {
+            (ExprKind::Int(digits) | ExprKind::Decimal(digits), Type::Decimal | Type::Money(_)) => {
                 return self.decimal(digits, span);
             }
             (ExprKind::Duration { number, unit }, Type::Duration) => {
@@ -76,7 +76,7 @@ impl Compiler {
             let (name, text) = (self.type_name(ty), self.text(span));
             let example = match ty {
                 Type::Duration => "duration 1s..10m",
-                Type::Decimal => "decimal 0..99.50",
+                Type::Decimal | Type::Money(_) => "decimal 0..99.50",
                 _ => "int 1..64",
             };
             self.report(

@@ -43,8 +43,9 @@ impl Compiler {
             return error_expr(span);
         }
         let sides = [left.ty.required(), right.ty.required()];
-        let numbers = sides.iter().all(|ty| matches!(ty, Type::Int | Type::Decimal));
-        if !numbers || !sides.contains(&&Type::Decimal) {
+        let numbers =
+            sides.iter().all(|ty| matches!(ty, Type::Int | Type::Decimal | Type::Money(_)));
+        if !numbers || !sides.iter().any(|ty| ty.is_decimal()) {
             let text = self.text(of.span);
             let message = format!("`{text}` is no `decimal`, so it is not rounded");
             let help =
@@ -53,9 +54,18 @@ impl Compiler {
             return error_expr(span);
         }
         let Some(rounding) = rounding else { return error_expr(span) };
+        let op = make(rounding);
+        let Some(ty) = amount(op, sides) else {
+            let (a, b) = (self.type_name(sides[0]), self.type_name(sides[1]));
+            let word = if matches!(op, ArithmeticOp::MultiplyRounded(_)) { "times" } else { "by" };
+            let message = format!("`{a}` {word} `{b}` is no amount of money");
+            let help = "money times a number is money, money divided by a number is money, and an \
+                        amount divided by one of the same currency is a `decimal`";
+            self.report(Diagnostic::error("E0303", of.span, message).help(help));
+            return error_expr(span);
+        };
         let (left, right) = (Box::new(left), Box::new(right));
-        let kind = ExprKind::Arithmetic { op: make(rounding), left, right };
-        Expr { kind, ty: Type::Decimal, span }
+        Expr { kind: ExprKind::Arithmetic { op, left, right }, ty, span }
     }
 
     /// `split(m, n, k, 2)`: the k-th of n parts of `m`, to 2 decimal places.
@@ -70,7 +80,12 @@ impl Compiler {
             return error_expr(span);
         };
         let digits = self.places(digits, "split(total, 12, month, 2)");
-        let whole = self.of_type(frame, whole, &Type::Decimal);
+        let whole = self.expr(frame, whole, Some(&Type::Decimal));
+        let whole = match whole.ty.required() {
+            Type::Money(_) => Some(whole),
+            Type::Decimal => Some(whole),
+            _ => self.demand(whole, &Type::Decimal),
+        };
         let count = self.of_type(frame, count, &Type::Int);
         let place = self.of_type(frame, place, &Type::Int);
         let (Some(whole), Some(count), Some(place), Some(digits)) = (whole, count, place, digits)
@@ -89,8 +104,9 @@ impl Compiler {
         let kind = ExprKind::Arithmetic { op, left: Box::new(count), right: Box::new(place) };
         let right = Box::new(Expr { kind, ty: Type::Int, span });
         let op = ArithmeticOp::Part { digits };
+        let ty = whole.ty.required().clone();
         let kind = ExprKind::Arithmetic { op, left: Box::new(whole), right };
-        Expr { kind, ty: Type::Decimal, span }
+        Expr { kind, ty, span }
     }
 
     /// A value of this type; where it may be null, the call is refused if it is.
@@ -128,5 +144,18 @@ impl Compiler {
             );
         }
         places
+    }
+}
+
+/// What a product or a quotient is an amount of.
+fn amount(op: ArithmeticOp, [left, right]: [&Type; 2]) -> Option<Type> {
+    let divides = matches!(op, ArithmeticOp::DivideRounded(_));
+    match (left, right) {
+        (Type::Money(one), Type::Money(other)) => {
+            (divides && one == other).then_some(Type::Decimal)
+        }
+        (Type::Money(of), _) => Some(Type::Money(*of)),
+        (_, Type::Money(of)) => (!divides).then_some(Type::Money(*of)),
+        _ => Some(Type::Decimal),
     }
 }

@@ -60,6 +60,7 @@ impl Compiler {
             | Type::Bool
             | Type::Text
             | Type::Decimal
+            | Type::Money(_)
             | Type::Enum(_)
             | Type::Actor
             | Type::Ref(_) => return ty,

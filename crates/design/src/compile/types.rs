@@ -16,6 +16,7 @@ impl Compiler {
     pub(super) fn type_of(&mut self, written: &TypeExpr, owner: &str) -> Type {
         match &written.kind {
             TypeKind::Named(name) => self.named_type(name),
+            TypeKind::Money(name) => self.money(name),
             TypeKind::Enumeration(constants) => self.enumeration(constants, owner, written.span),
             TypeKind::Ranged(of, low, high) => {
                 self.range_out_of_place(Span::new(low.span.file, low.span.start, high.span.end));
@@ -120,6 +121,22 @@ impl Compiler {
         }
     }
 
+    fn money(&mut self, name: &Name) -> Type {
+        match Currency::named(&name.text) {
+            Some(currency) => Type::Money(currency),
+            // it could not be read
+            None if name.text.is_empty() => Type::Error,
+            None => {
+                let message = format!("`{}` is no currency", name.text);
+                self.report(
+                    Diagnostic::error("E0308", name.span, message)
+                        .help("a currency is three capital letters: `money(EUR)`"),
+                );
+                Type::Error
+            }
+        }
+    }
+
     fn named_type(&mut self, name: &Name) -> Type {
         if let Some((_, ty)) = PLAIN.iter().find(|(word, _)| *word == name.text) {
             return ty.clone();
@@ -144,7 +161,8 @@ impl Compiler {
             "integer" | "number" | "i64" | "u64" | "long" => Some("int"),
             "boolean" => Some("bool"),
             "timestamp" | "datetime" | "instant" => Some("time"),
-            "money" | "float" | "double" => Some("decimal"),
+            "float" | "double" => Some("decimal"),
+            "money" => Some("money(EUR)"),
             "object" | "any" => Some("json"),
             "cron" | "crontab" | "calendar" => Some("schedule"),
             "password" | "pin" => Some("secret"),
@@ -157,7 +175,7 @@ impl Compiler {
                     match suggest::did_you_mean(&name.text, candidates.iter().map(String::as_str)) {
                     Some(hint) => problem.help(hint),
                     None => problem.help(
-                        "a type is `int`, `bool`, `text`, `bytes`, `decimal`, `time`, `duration`, \
+                        "a type is `int`, `bool`, `text`, `bytes`, `decimal`, `money(EUR)`, `time`, `duration`, \
                      `schedule`, `json`, `document`, `point`, `actor`, `digest`, `signature`, `public_key`, \
                      `proof`, `secret`, a subject, a blob, or `A | B | C`",
                     ),

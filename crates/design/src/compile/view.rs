@@ -198,7 +198,7 @@ impl Compiler {
         let value = self.expr(frame, written, None);
         if matches!(
             value.ty.required(),
-            Type::Int | Type::Decimal | Type::Duration | Type::Time | Type::Error
+            Type::Int | Type::Decimal | Type::Money(_) | Type::Duration | Type::Time | Type::Error
         ) {
             return value;
         }
@@ -217,6 +217,7 @@ impl Compiler {
             value.ty.required(),
             Type::Int
                 | Type::Decimal
+                | Type::Money(_)
                 | Type::Duration
                 | Type::Time
                 | Type::Text

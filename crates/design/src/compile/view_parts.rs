@@ -110,7 +110,8 @@ impl Compiler {
         };
         let rounding = self.rounding(mode, digits).unwrap_or(unrounded);
         let mut value = self.expr(frame, of, None);
-        if !matches!(value.ty.required(), Type::Int | Type::Decimal | Type::Error) {
+        if !matches!(value.ty.required(), Type::Int | Type::Decimal | Type::Money(_) | Type::Error)
+        {
             let ty = self.type_name(&value.ty);
             self.report(
                 Diagnostic::error("E0303", value.span, format!("there is no average of `{ty}`"))

@@ -1,6 +1,6 @@
 //! Typed expressions.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use syntax::Span;
 
 use super::*;
@@ -41,6 +41,7 @@ pub enum ExprKind {
     /// the record with this key; null if a part is null, an empty text, or outside its range
     Keyed {
         subject: SubjectId,
+        #[serde(deserialize_with = "one_or_several")]
         key: Vec<Expr>,
     },
     /// the offset after the last entry of a log
@@ -283,4 +284,18 @@ impl RoundingMode {
     pub fn name(self) -> &'static str {
         RoundingMode::ALL.iter().find(|(held, _)| *held == self).map_or("", |(_, name)| name)
     }
+}
+
+/// A key had one part before, and stood there by itself.
+fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Expr>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Key {
+        Several(Vec<Expr>),
+        One(Box<Expr>),
+    }
+    Ok(match Key::deserialize(from)? {
+        Key::Several(parts) => parts,
+        Key::One(part) => vec![*part],
+    })
 }

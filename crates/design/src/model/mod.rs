@@ -4,6 +4,7 @@
 //! `OperationId`, …: an index into the design's list), so the form is easy to walk, to compare
 //! and to write as JSON.
 
+mod currency;
 mod earlier;
 mod expr;
 mod ids;
@@ -20,6 +21,7 @@ pub mod visit;
 mod world;
 mod worlds;
 
+pub use currency::*;
 pub use earlier::*;
 pub use expr::*;
 pub use ids::*;

@@ -41,7 +41,7 @@ impl Design {
 pub fn quantity_text(ty: &Type, value: i64) -> String {
     match ty.required() {
         Type::Duration => duration_text(value),
-        Type::Decimal => {
+        Type::Decimal | Type::Money(_) => {
             let sign = if value < 0 { "-" } else { "" };
             let size = value.unsigned_abs();
             let fraction = format!("{:06}", size % 1_000_000);

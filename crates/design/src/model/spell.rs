@@ -50,6 +50,7 @@ pub fn spell(ty: &Type, names: &impl Named) -> String {
         Type::Enum(id) => names.constants(*id).join(" | "),
         Type::Ref(id) => names.subject(*id).to_owned(),
         Type::Digest(id) => names.blob(*id).to_owned(),
+        Type::Money(currency) => format!("money({currency})"),
         Type::Optional(inner) => match **inner {
             Type::Enum(_) => format!("({})?", spell(inner, names)),
             _ => format!("{}?", spell(inner, names)),

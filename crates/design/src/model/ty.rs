@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use syntax::Span;
 
-use super::{BlobId, EnumId, SubjectId};
+use super::{BlobId, Currency, EnumId, SubjectId};
 
 #[derive(Clone, PartialEq, Eq, Debug, Hash, Serialize, Deserialize)]
 pub enum Type {
@@ -11,8 +11,10 @@ pub enum Type {
     Bool,
     Text,
     Bytes,
-    /// exact money: a whole number of millionths
+    /// exact: a whole number of millionths
     Decimal,
+    /// a decimal that is an amount of this currency
+    Money(Currency),
     Time,
     Duration,
     /// when something is due again, by a calendar or at equal distances
@@ -101,9 +103,17 @@ impl Type {
         matches!(self, Type::Optional(_) | Type::Null)
     }
 
+    /// Kept in millionths.
+    pub fn is_decimal(&self) -> bool {
+        matches!(self, Type::Decimal | Type::Money(_))
+    }
+
     /// Ordered with `<`; everything else can only be told apart.
     pub fn is_ordered(&self) -> bool {
-        matches!(self.required(), Type::Int | Type::Decimal | Type::Time | Type::Duration)
+        matches!(
+            self.required(),
+            Type::Int | Type::Decimal | Type::Money(_) | Type::Time | Type::Duration
+        )
     }
 
     /// Its content is kept by whoever evaluates; the engine sees a handle of it.

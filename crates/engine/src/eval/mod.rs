@@ -17,8 +17,8 @@ pub use rounding::average;
 
 use crate::fault::Fault;
 pub(crate) use crate::fault::Stop;
-use crate::program::{KeyPart, KeyPartRule, Program};
 use crate::program::node::{Arithmetic, Node, NodeId, Rows, Run};
+use crate::program::{KeyPart, KeyPartRule, Program};
 use crate::scratch::QueryOut;
 use crate::{HashPart, NULL, Word};
 

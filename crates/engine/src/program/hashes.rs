@@ -43,7 +43,7 @@ impl Lower<'_> {
         parts.push(match ty {
             Type::Int => HashPart::Int,
             Type::Bool => HashPart::Bool,
-            Type::Decimal => HashPart::Decimal,
+            Type::Decimal | Type::Money(_) => HashPart::Decimal,
             Type::Time => HashPart::Time,
             Type::Duration => HashPart::Duration,
             Type::Enum(id) => {

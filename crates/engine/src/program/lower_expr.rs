@@ -42,7 +42,7 @@ pub(super) fn is_block(ty: &Type) -> bool {
 }
 
 fn is_decimal(expr: &Expr) -> bool {
-    matches!(expr.ty.required(), Type::Decimal)
+    matches!(expr.ty.required(), Type::Decimal | Type::Money(_))
 }
 
 fn rounded(divide: bool, left: &Expr, right: &Expr, rounding: Rounding) -> Arithmetic {

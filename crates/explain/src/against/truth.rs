@@ -345,7 +345,7 @@ fn reason(following: &Following<'_>, was: &Type, is: &Type, site: Site) -> Optio
             inner.or_else(|| bounded(*a, *b))
         }
         (Type::Struct(was), Type::Struct(is)) => struct_reason(following, was, is, site),
-        (Type::Int, Type::Decimal) => {
+        (Type::Int, Type::Decimal | Type::Money(_)) => {
             why("each number has an exact equal, up to 9223372036854 on either side of 0")
         }
         _ => None,

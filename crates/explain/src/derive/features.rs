@@ -121,7 +121,7 @@ impl Of {
             }
             Type::Ref(_) => of.reference_set = !null,
             Type::Enum(_) | Type::Bool => of.constant_set = true,
-            Type::Int | Type::Decimal => {
+            Type::Int | Type::Decimal | Type::Money(_) => {
                 let itself = mentions(
                     write.value,
                     &|e| matches!(&e.kind, ExprKind::Attr { attr, .. } if *attr == write.attr),
@@ -190,7 +190,8 @@ fn is_given(value: &Expr) -> bool {
 
 fn advances(unit: &Unit<'_>, facts: &Facts<'_>, write: &Write<'_>) -> bool {
     let attribute = facts.attribute(unit.design, write.place, write.attr);
-    let numeric = matches!(attribute.ty.required(), Type::Int | Type::Time | Type::Decimal);
+    let numeric =
+        matches!(attribute.ty.required(), Type::Int | Type::Time | Type::Decimal | Type::Money(_));
     let plain = is_given(past(write.value));
     let below = facts.tests.iter().any(|test| {
         test.place == write.place

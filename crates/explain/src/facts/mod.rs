@@ -84,6 +84,8 @@ pub enum Origin {
     Made { in_loop: bool },
     /// found by following a reference
     Followed,
+    /// found under a key that the step computes; `own`: who calls is a part of it
+    Keyed { own: bool },
 }
 
 impl Place {

@@ -235,6 +235,9 @@ pub fn place<'a>(unit: &Unit<'a>, facts: &mut Facts<'a>, base: &Expr) -> Option<
             Some(_) => Origin::Param,
             None => Origin::Followed,
         },
+        ExprKind::Keyed { ref key, .. } => {
+            Origin::Keyed { own: key.iter().any(|part| matches!(part.kind, ExprKind::Me)) }
+        }
         _ => Origin::Followed,
     };
     Some(add(facts, Place { subject, path, origin }))

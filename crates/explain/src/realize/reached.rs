@@ -100,7 +100,8 @@ pub fn place(unit: &Unit<'_>, facts: &Facts<'_>, at: usize, form: &mut CommitFor
         _ if subject.implicit => Expected::AsRead,
         _ => Expected::Version,
     };
-    let only_when = if looked && place.origin != Origin::Followed { None } else { when.clone() };
+    let named = !matches!(place.origin, Origin::Followed | Origin::Keyed { .. });
+    let only_when = if looked && named { None } else { when.clone() };
     let round = 1 + place.path.matches('.').count() as u32;
     form.reads.push(Record {
         name: name.clone(),

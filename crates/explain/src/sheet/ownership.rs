@@ -4,7 +4,7 @@ use design::model::{AttrId, Design, Expr, ExprKind, OperationKind, SubjectId, Ty
 use serde::Serialize;
 
 use crate::derive::units;
-use crate::facts::{Facts, TestKind, Unit};
+use crate::facts::{Facts, Origin, TestKind, Unit};
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Ownership {
@@ -52,6 +52,12 @@ pub fn of(design: &Design) -> Ownership {
                 ));
             }
         }
+        for (at, place) in facts.places.iter().enumerate() {
+            let made = !design.subjects[place.subject.index()].implicit;
+            if place.origin == (Origin::Keyed { own: true }) && made && needs(&unit, &facts, at) {
+                owners.push(format!("`{name}` is refused to all who have no `{}`", place.path));
+            }
+        }
         for test in &facts.tests {
             let attribute = facts.attribute(design, test.place, test.attr);
             let on = format!("{}.{}", facts.places[test.place].path, attribute.name);
@@ -87,6 +93,19 @@ pub fn of(design: &Design) -> Ownership {
     because.dedup();
     let agrees = (!stated.is_empty()).then(|| derived.iter().any(|name| stated.contains(name)));
     Ownership { derived, because, stated, agrees }
+}
+
+/// Is the step refused where this record is not there? Its guard reads an attribute of it, or asks for it.
+fn needs(unit: &Unit<'_>, facts: &Facts<'_>, at: usize) -> bool {
+    let path = &facts.places[at].path;
+    let is_it = |base: &Expr| is_path(base, path, unit);
+    unit.operation.guard.iter().any(|clause| {
+        let mut needed = matches!(&clause.body.kind, ExprKind::Exists { base, .. } if is_it(base));
+        visit::each(&clause.body, &mut |part| {
+            needed |= matches!(&part.kind, ExprKind::Attr { base, .. } if is_it(base));
+        });
+        needed
+    })
 }
 
 /// Does some step that waits until this time is over let others in? One that only writes down which

@@ -4,7 +4,7 @@ use design::model::*;
 use serde::Serialize;
 
 use crate::derive::units;
-use crate::facts::{Facts, TestKind};
+use crate::facts::{Facts, Origin, TestKind};
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Trust {
@@ -68,6 +68,10 @@ fn identity(design: &Design) -> Option<String> {
                 unit.name(),
                 attribute.name
             ));
+        }
+        let own = facts.places.iter().find(|place| place.origin == Origin::Keyed { own: true });
+        if let Some(place) = own {
+            return Some(format!("`{}` finds `{}` by who calls", unit.name(), place.path));
         }
         let write = write?;
         let attribute = facts.attribute(design, write.place, write.attr);

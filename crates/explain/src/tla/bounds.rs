@@ -26,7 +26,7 @@ pub(super) fn bounds(world: &World<'_>) -> Vec<String> {
                         all.push(format!("\\A k \\in DOMAIN {name} : Len({name}[k]) <= {room}"));
                     }
                 }
-                Type::Int | Type::Decimal | Type::Duration => {
+                Type::Int | Type::Decimal | Type::Money(_) | Type::Duration => {
                     let what = || {
                         let state = &subject.states[attribute.state.index()].name;
                         format!("{state}.{}", attribute.name)
@@ -53,7 +53,7 @@ pub(super) fn bounds(world: &World<'_>) -> Vec<String> {
     for (index, actor) in world.design.actors.iter().enumerate() {
         for (at, field) in actor.memory.iter().enumerate() {
             let (id, memory) = (ActorId::of(index), MemoryId::of(at));
-            if matches!(field.ty.required(), Type::Int | Type::Decimal) {
+            if matches!(field.ty.required(), Type::Int | Type::Decimal | Type::Money(_)) {
                 let name = world.memory(id, memory);
                 let what = || format!("{}.{}", actor.name, field.name);
                 all.extend(number(world, Place::Memory(id, memory), &name, true, &what));

@@ -277,10 +277,8 @@ impl<'w> Scope<'w> {
                 Term::whole(self.world.refuse("the next instant of a schedule"))
             }
             ExprKind::Included { .. } => Term::whole(self.world.refuse("proofs")),
-            ExprKind::LogSlice { .. }
-            | ExprKind::View { .. }
-            | ExprKind::Record(_)
-            | ExprKind::Keyed { .. } => {
+            ExprKind::Keyed { .. } => Term::whole(self.world.refuse("records by a computed key")),
+            ExprKind::LogSlice { .. } | ExprKind::View { .. } | ExprKind::Record(_) => {
                 Term::whole(self.world.refuse("views and records as values"))
             }
             ExprKind::Error => Term::whole(self.world.refuse("what does not compile")),
@@ -400,7 +398,7 @@ impl<'w> Scope<'w> {
     }
 
     fn arithmetic(&self, op: ArithmeticOp, left: &Expr, right: &Expr) -> Term {
-        let decimals = [left, right].iter().all(|side| *side.ty.required() == Type::Decimal);
+        let decimals = [left, right].iter().all(|side| side.ty.required().is_decimal());
         if decimals && matches!(op, ArithmeticOp::Multiply | ArithmeticOp::Divide) {
             return Term::whole(self.world.refuse("the product of two decimals"));
         }

@@ -343,7 +343,8 @@ impl Flow {
     fn statement(&mut self, design: &Design, scope: Scope, statement: &Stmt) {
         match &statement.kind {
             StmtKind::Assign { target, op, value } => {
-                let number = matches!(value.ty.required(), Type::Int | Type::Decimal);
+                let number =
+                    matches!(value.ty.required(), Type::Int | Type::Decimal | Type::Money(_));
                 let given = self.value(design, scope, value);
                 let place = match target {
                     Target::Attr { base, attr } => {

@@ -91,7 +91,7 @@ impl World<'_> {
         let ty = ty.required();
         match values {
             Values::Opaque(count) => match ty {
-                Type::Int | Type::Decimal | Type::Duration => {
+                Type::Int | Type::Decimal | Type::Money(_) | Type::Duration => {
                     (0..*count).map(|at| at.to_string()).collect()
                 }
                 _ => self.opaque(place, *count),
@@ -142,7 +142,7 @@ impl World<'_> {
     /// The one value of what nothing looks at.
     fn any(&self, ty: &Type, place: Place) -> String {
         match ty {
-            Type::Int | Type::Decimal | Type::Duration | Type::Time => "0".into(),
+            Type::Int | Type::Decimal | Type::Money(_) | Type::Duration | Type::Time => "0".into(),
             Type::Bool => "FALSE".into(),
             Type::Enum(id) => quoted(&self.design.enumerations[id.index()].constants[0]),
             Type::Set { .. } => "{}".into(),

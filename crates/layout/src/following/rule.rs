@@ -77,7 +77,9 @@ impl Following<'_> {
                 let rules = was.iter().zip(is).map(|((_, a), (_, b))| self.rule(a, b, site));
                 rules.max().unwrap_or(Rule::Same)
             }
-            (Type::Int, Type::Decimal) => Rule::Some,
+            (Type::Int, Type::Decimal | Type::Money(_)) => Rule::Some,
+            // what an amount is of is said, and was meant before; another currency is another amount
+            (Type::Decimal, Type::Money(_)) | (Type::Money(_), Type::Decimal) => Rule::Same,
             (was, is) if was == is => Rule::Same,
             _ => Rule::Never,
         }
@@ -111,7 +113,7 @@ impl Following<'_> {
         site: Site,
     ) -> Rule {
         let mut rule = self.rule(was, is, site);
-        let (number, decimal) = (was.required() == &Type::Int, is.required() == &Type::Decimal);
+        let (number, decimal) = (was.required() == &Type::Int, is.required().is_decimal());
         if number && decimal && rule == Rule::Some {
             let small = |range: Range| range.low >= -WHOLE_MAX && range.high <= WHOLE_MAX;
             let nulls = was.is_optional() && !is.is_optional();

@@ -79,7 +79,7 @@ impl Reader<'_> {
         match ty.required() {
             Type::Bool => Value::Bool(word != 0),
             Type::Int => Value::Int(word),
-            Type::Decimal => Value::Decimal(word),
+            Type::Decimal | Type::Money(_) => Value::Decimal(word),
             Type::Duration => Value::Duration(word),
             Type::Time => Value::Time(word - BASE + self.ticks),
             Type::Enum(id) => {

@@ -270,7 +270,7 @@ fn resolve(
         sort.domain = SortDomain::Finite(values);
         return sort;
     }
-    if !matches!(scalar, Type::Int | Type::Decimal | Type::Duration) {
+    if !matches!(scalar, Type::Int | Type::Decimal | Type::Money(_) | Type::Duration) {
         return sort;
     }
     let zero = [Const::Int(0)];

@@ -189,7 +189,7 @@ impl Universe {
         Ok(match values {
             Values::Opaque(count) => {
                 let first = match ty.required() {
-                    Type::Int | Type::Decimal | Type::Duration => 0,
+                    Type::Int | Type::Decimal | Type::Money(_) | Type::Duration => 0,
                     _ => sort.map_or(0, |sort| self.sorts.list[sort].opaque_first),
                 };
                 one(&mut (first..first + Word::from(*count)))

@@ -239,7 +239,7 @@ fn scalar(design: &Design, ty: &Type, value: &Value, pool: &mut Pool) -> Result<
             Value::String(text) if text == "false" => Ok(0),
             _ => Err(expected("true or false", value)),
         },
-        Type::Decimal => decimal(value).ok_or_else(|| {
+        Type::Decimal | Type::Money(_) => decimal(value).ok_or_else(|| {
             expected("a decimal with at most six places, as a text such as \"12.50\"", value)
         }),
         Type::Time => time::read_time(value)
@@ -409,7 +409,7 @@ pub fn write(design: &Design, ty: &Type, words: &[Word], pool: &Pool) -> Value {
         Type::Secret => Value::Null,
         Type::Int => json!(words[0]),
         Type::Bool => json!(words[0] != 0),
-        Type::Decimal => Value::String(decimal_text(i128::from(words[0]))),
+        Type::Decimal | Type::Money(_) => Value::String(decimal_text(i128::from(words[0]))),
         Type::Time => Value::String(time::write_time(words[0])),
         Type::Duration => Value::String(time::write_duration(words[0])),
         Type::Enum(id) => {

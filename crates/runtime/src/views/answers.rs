@@ -51,13 +51,13 @@ fn average(ty: &Type, found: &Group, rounding: Rounding) -> Option<i128> {
     if found.count == 0 {
         return None;
     }
-    let places = if *ty.required() == Type::Decimal { 6 } else { 0 };
+    let places = if ty.required().is_decimal() { 6 } else { 0 };
     Some(engine::average((found.sum, places), found.count, rounding))
 }
 
 fn number(ty: &Type, value: Word) -> Value {
     match ty.required() {
-        Type::Decimal => json!(values::decimal_text(value.into())),
+        Type::Decimal | Type::Money(_) => json!(values::decimal_text(value.into())),
         Type::Duration => json!(time::write_duration(value)),
         Type::Time => json!(time::write_time(value)),
         _ => json!(value),
@@ -66,7 +66,7 @@ fn number(ty: &Type, value: Word) -> Value {
 
 fn amount(ty: &Type, sum: i128) -> Value {
     match (ty.required(), i64::try_from(sum)) {
-        (Type::Decimal, _) => json!(values::decimal_text(sum)),
+        (Type::Decimal | Type::Money(_), _) => json!(values::decimal_text(sum)),
         (Type::Duration, Ok(sum)) => json!(time::write_duration(sum)),
         (_, Ok(sum)) => json!(sum),
         (_, Err(_)) => json!(sum.to_string()),

@@ -1,6 +1,6 @@
 //! The JSON Schema of a type of the language: as it may be sent, and as it is answered.
 
-use design::model::{Design, Operation, Range, StructField, SubjectId, Type};
+use design::model::{Currency, Design, Operation, Range, StructField, SubjectId, Type};
 use serde_json::{Map, Value, json};
 
 /// As many characters as a part of a key may have.
@@ -18,6 +18,7 @@ pub fn sent(design: &Design, ty: &Type) -> Value {
             "minimum": LEAST, "maximum": i64::MAX, "pattern": "^(0|-?[1-9][0-9]{0,17})$",
         }),
         Type::Bool => json!({ "enum": [true, false, "true", "false"] }),
+        Type::Money(currency) => in_currency(*currency, sent(design, &Type::Decimal)),
         Type::Decimal => json!({
             "type": ["string", "number"], "format": "decimal",
             "description": "exact, with at most six places; as a text, so that none is lost",
@@ -46,11 +47,20 @@ pub fn sent(design: &Design, ty: &Type) -> Value {
     }
 }
 
+/// An amount says what it is an amount of.
+fn in_currency(currency: Currency, mut decimal: Value) -> Value {
+    decimal["description"] =
+        json!(format!("an amount of {currency}: exact, with at most six places"));
+    decimal["x-currency"] = json!(currency.to_string());
+    decimal
+}
+
 /// What is answered.
 pub fn answered(design: &Design, ty: &Type) -> Value {
     match ty {
         Type::Int => json!({ "type": "integer", "format": "int64" }),
         Type::Bool => json!({ "type": "boolean" }),
+        Type::Money(currency) => in_currency(*currency, answered(design, &Type::Decimal)),
         Type::Decimal => json!({
             "type": "string", "pattern": "^-?[0-9]+\\.[0-9]{2,6}$", "examples": ["12.50"],
         }),
@@ -117,7 +127,9 @@ pub fn ranged(mut schema: Value, ty: &Type, range: Option<Range>) -> Value {
     let Some(range) = range else { return schema };
     let quantity = ty.required();
     let (low, high) = match quantity {
-        Type::Decimal => (json!(millionths(range.low)), json!(millionths(range.high))),
+        Type::Decimal | Type::Money(_) => {
+            (json!(millionths(range.low)), json!(millionths(range.high)))
+        }
         _ => (json!(range.low), json!(range.high)),
     };
     let text = schema["type"] == "string";

@@ -112,7 +112,9 @@ fn clauses(design: &Design, step: &Operation) -> Vec<String> {
     for param in &step.params {
         match param.ty.required() {
             Type::Text => found.push(format!("named: {} != \"\"", param.name)),
-            Type::Int | Type::Decimal => found.push(format!("enough: {} > 0", param.name)),
+            Type::Int | Type::Decimal | Type::Money(_) => {
+                found.push(format!("enough: {} > 0", param.name))
+            }
             Type::Duration => found.push(format!("in_bounds: {} <= 1h", param.name)),
             _ => {}
         }

@@ -18,6 +18,12 @@ impl Builder<'_, '_> {
         }
         match &ty.kind {
             TypeKind::Named(_) => self.token(),
+            TypeKind::Money(currency) => {
+                self.expect(TokenKind::Word);
+                self.expect(TokenKind::OpenParen);
+                self.solid(currency.span);
+                self.expect(TokenKind::CloseParen);
+            }
             TypeKind::Enumeration(names) => self.enumeration(names),
             TypeKind::Ranged(of, low, high) => {
                 self.type_expr(of);

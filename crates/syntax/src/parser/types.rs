@@ -18,7 +18,7 @@ impl Parser<'_> {
         }
         let start = self.span();
         let mut built = self.type_operand(start);
-        if matches!(built.0.kind, TypeKind::Named(_)) && self.at_range() {
+        if matches!(built.0.kind, TypeKind::Named(_) | TypeKind::Money(_)) && self.at_range() {
             built = self.ranged(start, built);
         }
         while self.eat(TokenKind::Question) {
@@ -127,6 +127,14 @@ impl Parser<'_> {
                 let bound = self.bound();
                 let kind = TypeKind::Map(Box::new(key), Box::new(value), bound);
                 self.grown_type(start, kind, first.max(second))
+            }
+            "money" if self.nth(1) == TokenKind::OpenParen => {
+                self.bump();
+                let open = self.at;
+                self.bump();
+                let currency = self.name("a currency, such as `EUR`");
+                self.close(open, "");
+                self.grown_type(start, TypeKind::Money(currency), 0)
             }
             "any" if self.word(1) == "of" && self.nth(2) == TokenKind::Word => {
                 self.bump();

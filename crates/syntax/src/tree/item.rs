@@ -182,6 +182,8 @@ pub struct TypeExpr {
 pub enum TypeKind {
     /// `int`, `text`, `actor`, a subject's or a blob's name; what it means is for `design` to say
     Named(Name),
+    /// `money(EUR)`
+    Money(Name),
     /// `A | B | C`
     Enumeration(Vec<Name>),
     /// `int 1..64`: both ends included

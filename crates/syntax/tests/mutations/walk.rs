@@ -342,7 +342,7 @@ impl Walked {
     fn ty(&mut self, ty: &TypeExpr) {
         self.spans.push(ty.span);
         self.deeper(|w| match &ty.kind {
-            TypeKind::Named(name) => w.name(name),
+            TypeKind::Named(name) | TypeKind::Money(name) => w.name(name),
             TypeKind::Enumeration(names) => w.names(names),
             TypeKind::Ranged(inner, low, high) => {
                 w.ty(inner);

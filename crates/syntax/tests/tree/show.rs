@@ -68,6 +68,7 @@ pub fn show_type(ty: &TypeExpr) -> String {
         |b: &Option<Expr>| b.as_ref().map_or(String::new(), |b| format!(" max {}", show(b)));
     match &ty.kind {
         TypeKind::Named(name) => name.text.clone(),
+        TypeKind::Money(name) => format!("money({})", name.text),
         TypeKind::Enumeration(names) => {
             names.iter().map(|name| name.text.as_str()).collect::<Vec<_>>().join("|")
         }

@@ -134,7 +134,8 @@ impl Names<'_> {
             }
             Expr::Parent(record, of) => format!("{}.{}", one(record), design.subjects[*of].low),
             Expr::Keyed(subject, parent, own) => {
-                let parent = parent.as_ref().map_or(String::new(), |held| format!("{}, ", one(held)));
+                let parent =
+                    parent.as_ref().map_or(String::new(), |held| format!("{}, ", one(held)));
                 format!("{}({parent}{})", design.subjects[*subject].name, one(own))
             }
             Expr::Own(record, of) => format!("{}.{}k", one(record), design.subjects[*of].low),

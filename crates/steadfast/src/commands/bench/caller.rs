@@ -143,7 +143,7 @@ impl<'r> Caller<'r> {
             Type::Ref(subject) => self.reference(design, *subject),
             Type::Int => json!(self.random.below(10)),
             Type::Bool => json!(self.random.percent(50)),
-            Type::Decimal => json!(format!("{}.50", self.random.below(100))),
+            Type::Decimal | Type::Money(_) => json!(format!("{}.50", self.random.below(100))),
             Type::Time => json!("2030-01-01T00:00:00Z"),
             Type::Duration => json!("1s"),
             Type::Schedule => json!("*/15 * * * *"),
