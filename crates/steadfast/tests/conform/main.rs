@@ -151,6 +151,8 @@ catalog! {
     i06 "infra/I06" i07 "infra/I07" i08 "infra/I08" i09 "infra/I09" i10 "infra/I10"
     i11 "infra/I11" i12 "infra/I12" i13 "infra/I13" i14 "infra/I14" i15 "infra/I15"
     i16 "infra/I16" i17 "infra/I17" i18 "infra/I18" i19 "infra/I19" i20 "infra/I20"
-    i21 "infra/I21" a06 "product/A06" a07 "product/A07" a08 "product/A08"
+    i21 "infra/I21" a01 "product/A01" a02 "product/A02" a03 "product/A03" a04 "product/A04"
+    a06 "product/A06" a07 "product/A07" a08 "product/A08" a12 "product/A12" a13 "product/A13"
+    a16 "product/A16"
     clinic "systems/clinic" payments "systems/payments" tickets "systems/tickets"
 }
