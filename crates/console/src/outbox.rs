@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::Response;
-use design::model::OperationKind;
+use design::model::{Design, Operation, OperationKind};
 use identity::Act;
 use runtime::{CallError, Waiting};
 use serde_json::json;
@@ -51,8 +51,12 @@ pub fn page(visit: &Visit, service: &Service) -> Result<Html, Problem> {
         html!(page, "<p class=\"empty\">This design calls nothing outside.</p>");
         return Ok(shell::of_design(visit, service, Tab::Outbox, "Outbox", &page));
     }
+    rounds(&mut page, design, &waiting);
     let is_event = |one: &&Waiting| {
-        design.operations.iter().any(|o| o.hears.is_some() && o.name == one.effect)
+        design
+            .operations
+            .iter()
+            .any(|o| (o.hears.is_some() || o.each.is_some()) && o.name == one.effect)
     };
     let calls = waiting.iter().filter(|one| !is_event(one));
     let (dead, open): (Vec<&Waiting>, Vec<&Waiting>) =
@@ -73,6 +77,30 @@ pub fn page(visit: &Visit, service: &Service) -> Result<Html, Problem> {
         html!(page, "<p class=\"hint\">The first {} entries are shown.</p>", LIMIT);
     }
     Ok(shell::of_design(visit, service, Tab::Outbox, "Outbox", &page))
+}
+
+/// What goes through sets of records, a page at a time.
+fn rounds(page: &mut Html, design: &Design, waiting: &[Waiting]) {
+    let rounds: Vec<&Operation> = design.operations.iter().filter(|o| o.each.is_some()).collect();
+    if rounds.is_empty() {
+        return;
+    }
+    html!(
+        page,
+        "<h2>To each of a set</h2><p class=\"lead\">A round goes through its set a page at a time, and waits while \
+         many of its calls are open.</p><div class=\"wide\"><table class=\"stack\"><thead><tr><th>round</th><th \
+         class=\"number\">going on</th></tr></thead><tbody>"
+    );
+    for operation in rounds {
+        let count = waiting.iter().filter(|one| one.effect == operation.name).count();
+        html!(
+            page,
+            "<tr><td><strong>{}</strong></td><td class=\"number\" data-name=\"going on\">{}</td></tr>",
+            operation.name,
+            count
+        );
+    }
+    html!(page, "</tbody></table></div>");
 }
 
 /// Events that call something here, and events of this design that call something elsewhere.

@@ -245,7 +245,12 @@ impl Names {
                     self.0.push(event.clone());
                     self.fields(fields);
                 }
-                StmtKind::Send { actor, operation, args } => {
+                StmtKind::Send { each, actor, operation, args } => {
+                    if let Some(each) = each {
+                        self.0.push(each.var.clone());
+                        self.domain(&each.domain);
+                        each.filter.iter().for_each(|filter| self.expr(filter));
+                    }
                     self.0.extend([actor.clone(), operation.clone()]);
                     args.iter().for_each(|arg| self.expr(arg));
                 }

@@ -27,6 +27,7 @@ mod program;
 mod ranges;
 mod refuses;
 pub mod retention;
+pub mod round;
 mod scratch;
 mod step;
 pub mod token;

@@ -334,6 +334,9 @@ fn run_by(operation: &Operation) -> String {
     if let Some(hears) = &operation.hears {
         return format!("the server calls it for each event `{}` that was emitted", hears.told());
     }
+    if operation.each.is_some() {
+        return "the server calls it for each record of a set, when its turn has come".into();
+    }
     let who = match operation.kind {
         OperationKind::Repair { .. } => {
             "it is a repair, which the server runs by itself once its guard holds"

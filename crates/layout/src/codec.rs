@@ -124,6 +124,21 @@ impl<'d> Codec<'d> {
         Ok(params)
     }
 
+    /// The arguments that go along with `send each`: all but the record, which has its turn later.
+    pub fn put_carried(
+        &self,
+        out: &mut Vec<u8>,
+        operation: OperationId,
+        words: &[Word],
+        pool: &Pool,
+    ) {
+        let held = &self.design.operations[operation.index()];
+        let fields = &self.program.params(operation).fields[usize::from(held.each.is_some())..];
+        for (param, field) in held.carried().iter().zip(fields) {
+            value::put(out, self.design, &param.ty, &words[field.range()], pool);
+        }
+    }
+
     /// What names a call of an effect for good: its key, encoded.
     pub fn effect_name(&self, effect: OperationId, key: &[Word], pool: &Pool) -> Vec<u8> {
         let mut name = Vec::new();

@@ -4,7 +4,7 @@
 //! be. Then the set holds more than is under way, and less is never needed: whatever can happen with
 //! some of them can happen with all of them. So a goal may speak of messages only as what must not be
 //! there. One that asks for a message, or counts them, needs them one by one. So does a design with handlers of
-//! events, which are neither lost nor out of order.
+//! events, which are neither lost nor out of order, or with `send each`, where each record has its turn once.
 
 use design::model::{Design, Domain, Expr, ExprKind, Fault, FaultSetting, visit};
 
@@ -18,9 +18,10 @@ pub(crate) fn may_be_set(design: &Design, options: &Options) -> bool {
     let endless = |fault: Fault| {
         faults.iter().any(|held: &FaultSetting| held.fault == fault && held.budget.is_none())
     };
-    let events = design.operations.iter().any(|operation| operation.hears.is_some());
+    let kept = |held: &design::model::Operation| held.hears.is_some() || held.each.is_some();
+    let kept = design.operations.iter().any(kept);
     endless(Fault::LostMessage)
-        && !events
+        && !kept
         && endless(Fault::DoubledMessage)
         && design.world.setting("messages").is_none()
         && message_targets(design).contains(&true)

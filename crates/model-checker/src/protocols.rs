@@ -74,7 +74,9 @@ impl Sink for Events<'_> {
                 Some(machine.instances[instance as usize].operation)
             }
             Move::Land { operation, refused: false, .. } => Some(operation),
-            Move::Deliver { plan, how, .. } if !how.has(How::REFUSED) => Some(machine.target(plan)),
+            Move::Deliver { plan, how, .. } if !how.has(How::REFUSED.and(How::PASSED)) => {
+                Some(machine.target(plan))
+            }
             Move::Answer { effect, dropped: false, .. } => Some(effect),
             _ => None,
         };

@@ -281,6 +281,11 @@ impl Machine {
             Move::Leave { .. } => step.kind = StepKind::Fault,
             Move::Land { .. } | Move::Drop { .. } | Move::Deliver { .. } => {
                 step.kind = StepKind::Delivery;
+                if let Move::Deliver { how, .. } = what
+                    && how.has(How::PASSED)
+                {
+                    step.fault = Some("passed_over".into());
+                }
                 if let Move::Drop { .. } = what {
                     step.refused = Some("dropped".into());
                 }

@@ -164,7 +164,7 @@ impl Watch {
             Move::Call { instance, .. } | Move::Repair { instance, .. } => {
                 self.accepted[machine.instances[instance as usize].operation.index()]
             }
-            Move::Deliver { plan, how, .. } if !how.has(How::REFUSED) => {
+            Move::Deliver { plan, how, .. } if !how.has(How::REFUSED.and(How::PASSED)) => {
                 self.accepted[machine.target(plan).index()]
             }
             Move::Land { operation, refused: false, .. } => self.accepted[operation.index()],
@@ -190,7 +190,7 @@ fn clauses(design: &Design, operation: &Operation) -> Vec<Option<ClauseRef>> {
     let repair = matches!(operation.kind, OperationKind::Repair { .. });
     // an event of the design speaks of what was there when it was emitted
     let own_event = operation.hears.as_ref().is_some_and(|hears| hears.design.is_none());
-    let called = !effect && !repair && !own_event;
+    let called = !effect && !repair && !own_event && operation.each.is_none();
     let mut list =
         vec![(asks && called).then_some(ClauseRef::Exists), makes.then_some(ClauseRef::Fresh)];
     list.extend((0..operation.guard.len()).map(|at| Some(ClauseRef::Named(at as u32))));

@@ -19,6 +19,7 @@ mod random_designs;
 mod random_uses;
 mod records;
 mod recovery;
+mod sending_each;
 mod several;
 mod slices;
 mod stateright_oracle;

@@ -31,6 +31,7 @@ mod replace;
 mod restored;
 mod retention;
 mod secrets;
+mod sending_each;
 mod simulated;
 mod soft;
 mod stored;

@@ -1,5 +1,6 @@
 //! `cargo xtask torture`: `kill -9` under load, as often as one likes. `cargo xtask torture crowd`: a server
-//! among clients that are slow, silent or greedy.
+//! among clients that are slow, silent or greedy. `cargo xtask torture fanout`: 100,000 records are told by `send each`
+//! through three kills.
 //!
 //! The tests are those that run at a small size with all others. Here they run in release, with
 //! more kills, and what they print at the end is shown.
@@ -10,6 +11,7 @@ use crate::{cargo, repo};
 
 pub const KILLS: u64 = 300;
 const CROWD: u64 = 2_000;
+const FOLLOWERS: u64 = 100_000;
 
 /// Packages with tests `torture` that read how often to kill from `STEADFAST_KILLS`.
 const TORTURED: &[(&str, &str)] = &[("store-embedded", "the store"), ("runtime", "the runtime")];
@@ -21,6 +23,14 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
         test.args(["test", "--quiet", "--release", "--package", "steadfast", "--test", "it"]);
         test.args(["--", "--nocapture", "--exact", "crowd::honest_clients_do_not_notice_a_crowd"]);
         test.env("STEADFAST_CROWD", crowd(rest)?.to_string());
+        return cargo::succeeds(&mut test);
+    }
+    if let ["fanout", rest @ ..] = arguments {
+        let mut test = cargo::command(&root);
+        test.args(["test", "--quiet", "--release", "--package", "runtime", "--test", "it"]);
+        let name = "sending_each::followers_are_told_once_under_their_keys_through_three_kills";
+        test.args(["--", "--nocapture", "--exact", name]);
+        test.env("STEADFAST_FOLLOWERS", followers(rest)?.to_string());
         return cargo::succeeds(&mut test);
     }
     let kills = kills(arguments)?;
@@ -48,7 +58,7 @@ fn kills(arguments: &[&str]) -> Result<u64, String> {
     match arguments {
         [] => Ok(KILLS),
         ["--kills", kills] => kills.parse().map_err(|_| format!("`{kills}` is no number of kills")),
-        _ => Err("`torture` takes `--kills N`, `crowd`, or nothing".into()),
+        _ => Err("`torture` takes `--kills N`, `crowd`, `fanout`, or nothing".into()),
     }
 }
 
@@ -60,6 +70,17 @@ fn crowd(arguments: &[&str]) -> Result<u64, String> {
             clients.parse().map_err(|_| format!("`{clients}` is no number of clients"))
         }
         _ => Err("`torture crowd` takes `--clients N` or nothing".into()),
+    }
+}
+
+/// How many records are told.
+fn followers(arguments: &[&str]) -> Result<u64, String> {
+    match arguments {
+        [] => Ok(FOLLOWERS),
+        ["--followers", count] => {
+            count.parse().map_err(|_| format!("`{count}` is no number of followers"))
+        }
+        _ => Err("`torture fanout` takes `--followers N` or nothing".into()),
     }
 }
 
@@ -82,6 +103,8 @@ mod tests {
         assert!(kills(&["7"]).is_err());
         assert_eq!((crowd(&[]), crowd(&["--clients", "9"])), (Ok(2_000), Ok(9)));
         assert!(crowd(&["9"]).is_err());
+        assert_eq!((followers(&[]), followers(&["--followers", "9"])), (Ok(100_000), Ok(9)));
+        assert!(followers(&["many"]).is_err());
     }
 
     #[test]

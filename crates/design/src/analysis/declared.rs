@@ -254,7 +254,14 @@ impl<'t> Walk<'t> {
                     }
                     self.fields(fields);
                 }
-                StmtKind::Send { args, .. } => self.exprs(args),
+                StmtKind::Send { each, args, .. } => {
+                    if let Some(each) = each {
+                        self.domain(&each.domain);
+                        self.define_within(Kind::Local, &each.var, None, Some(statement.span));
+                        self.exprs(each.filter.as_deref());
+                    }
+                    self.exprs(args);
+                }
                 StmtKind::For { var, domain, body } => {
                     self.domain(domain);
                     self.define_within(Kind::Local, var, None, Some(body.span));

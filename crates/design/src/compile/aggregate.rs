@@ -83,7 +83,7 @@ impl Compiler {
         }
     }
 
-    fn domain(&mut self, frame: &mut Frame, written: &tree::Domain) -> Option<Domain> {
+    pub(super) fn domain(&mut self, frame: &mut Frame, written: &tree::Domain) -> Option<Domain> {
         let of_what = &written.of_what;
         if let tree::ExprKind::Name(name) = &of_what.kind
             && self.variable(frame, name).is_none()

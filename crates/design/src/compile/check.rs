@@ -387,6 +387,7 @@ impl Compiler {
             // what an event of this design tells comes from whoever emits it
             let told = operation.hears.as_ref().is_some_and(|hears| hears.design.is_none());
             let called = !told
+                && operation.each.is_none()
                 && matches!(
                     operation.kind,
                     OperationKind::Step { .. } | OperationKind::Read { .. }

@@ -173,8 +173,8 @@ impl Compiler {
                 let operations = &self.design.operations;
                 each_statement(&operations[id.index()].body, &mut |statement| {
                     if let StmtKind::Send { operation, .. } = &statement.kind {
-                        sends |=
-                            matches!(operations[operation.index()].kind, OperationKind::Effect(_));
+                        let to = &operations[operation.index()];
+                        sends |= matches!(to.kind, OperationKind::Effect(_)) || to.each.is_some();
                     }
                 });
                 if !sends {

@@ -39,6 +39,7 @@ mod relevance;
 mod rounding;
 mod rules;
 mod secrets;
+mod sending_each;
 mod sent_to;
 mod stmt;
 mod structs;
@@ -77,6 +78,9 @@ struct Compiler {
     defines: Vec<tree::DefineItem>,
     /// subjects that some step makes
     made: FxHashSet<SubjectId>,
+    /// in the body that is being compiled
+    found_each: Vec<sending_each::Found>,
+    each_actor: Option<ActorId>,
     missing: missing::Missing,
     /// compiling the snippet of a `refused by compiler`: such failures are not followed again
     nested: bool,
@@ -151,6 +155,8 @@ pub(crate) fn analyse(items: &[tree::Item], sources: Sources, mode: Reading) -> 
         operation_names: Vec::new(),
         defines: Vec::new(),
         made: FxHashSet::default(),
+        found_each: Vec::new(),
+        each_actor: None,
         missing: missing::Missing::default(),
         nested: mode != Reading::Whole,
     };
@@ -171,6 +177,7 @@ pub(crate) fn analyse(items: &[tree::Item], sources: Sources, mode: Reading) -> 
     compiler.check_defines();
     compiler.visibility(items);
     compiler.operations(items);
+    compiler.each_has_its_own_key();
     compiler.events_call_their_handlers(items);
     compiler.views(items);
     compiler.pages_have_rows(items);

@@ -66,6 +66,7 @@ impl Compiler {
                 kind,
                 rate,
                 hears,
+                each: None,
                 actor,
                 name: written.name.text.clone(),
                 params,
@@ -275,6 +276,7 @@ impl Compiler {
         operation.body = body;
         operation.locals = frame.locals;
         operation.memory = frame.memory;
+        self.add_found_each(id);
     }
 
     fn reads_change_nothing(&mut self, body: &[Stmt]) {

@@ -102,10 +102,16 @@ impl Compiler {
                 let event = self.event(event, &fields);
                 StmtKind::Emit { event, fields }
             }
-            T::Send { actor, operation, args } => match self.send(frame, actor, operation, args) {
-                Some(kind) => kind,
-                None => return,
-            },
+            T::Send { each, actor, operation, args } => {
+                let sent = match each {
+                    Some(each) => self.send_each(frame, each, (actor, operation), args, span),
+                    None => self.send(frame, actor, operation, args),
+                };
+                match sent {
+                    Some(kind) => kind,
+                    None => return,
+                }
+            }
             T::For { var, domain, body: inner } => {
                 let collection = match &domain.parent {
                     Some(parent) => {
@@ -321,6 +327,22 @@ impl Compiler {
         operation: &tree::Name,
         args: &[tree::Expr],
     ) -> Option<StmtKind> {
+        let (id, params) = self.sent_to(actor, operation, args.len())?;
+        let mut values = Vec::new();
+        for (param, arg) in params.iter().zip(args) {
+            let value = self.expr(frame, arg, Some(&param.ty));
+            values.push(self.demand(value, &param.ty)?);
+        }
+        Some(StmtKind::Send { operation: id, args: values })
+    }
+
+    /// What is sent to, and what it takes.
+    pub(super) fn sent_to(
+        &mut self,
+        actor: &tree::Name,
+        operation: &tree::Name,
+        args: usize,
+    ) -> Option<(OperationId, Vec<Param>)> {
         let actor_id = self.actor_named(actor);
         let id = self.operation_named(operation)?;
         let known = &self.design.operations[id.index()];
@@ -350,24 +372,19 @@ impl Compiler {
             );
             return None;
         }
-        if params.len() != args.len() {
+        if params.len() != args {
             self.report(
                 Diagnostic::error(
                     "E0304",
                     operation.span,
-                    format!("`{}` takes {}, not {}", operation.text, params.len(), args.len()),
+                    format!("`{}` takes {}, not {args}", operation.text, params.len()),
                 )
                 .also(head, "declared here")
                 .help("a message gives a value for each parameter"),
             );
             return None;
         }
-        let mut values = Vec::new();
-        for (param, arg) in params.iter().zip(args) {
-            let value = self.expr(frame, arg, Some(&param.ty));
-            values.push(self.demand(value, &param.ty)?);
-        }
-        Some(StmtKind::Send { operation: id, args: values })
+        Some((id, params))
     }
 }
 

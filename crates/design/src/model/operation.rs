@@ -29,6 +29,9 @@ pub struct Operation {
     /// the event that calls it, and nobody else: a step of the actor `event`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hears: Option<Hears>,
+    /// what the outbox does for each record of a set: a step of the actor `outbox`, which nobody wrote
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub each: Option<Box<Each>>,
     pub span: Span,
     pub head: Span,
 }
@@ -50,6 +53,22 @@ impl Hears {
             None => self.event.clone(),
         }
     }
+}
+
+/// Whoever pages through a set of records acts for this actor.
+pub const EACH_ACTOR: &str = "outbox";
+
+/// `send each x in S of p where …: actor.effect(x, …)`. The first parameter is the record of the set, the second the
+/// one that it belongs to, the others are what was sent along. A send to it gives no record: it is for all of them.
+/// `where` upon truth is its guard.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Each {
+    /// what sends
+    pub by: OperationId,
+    /// `where online`, of soft state: looked at when it is the record's turn. Nothing may rest on it: to the checker it
+    /// is true or not
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soft: Option<AttrId>,
 }
 
 /// `limit 5 per 1m per me`
@@ -163,6 +182,11 @@ impl Operation {
     /// The parameter whose record the server takes from a view, and where it takes it from.
     pub fn takes(&self) -> Option<(&Param, &Next)> {
         self.params.iter().find_map(|param| Some((param, param.generated.as_ref()?.next()?)))
+    }
+
+    /// What an entry of the outbox carries: the arguments, but for the record of a set, which has its turn later.
+    pub fn carried(&self) -> &[Param] {
+        &self.params[usize::from(self.each.is_some())..]
     }
 
     /// Does the server choose something for a call of it?

@@ -225,11 +225,16 @@ impl Lower<'_> {
     }
 
     fn send(&mut self, operation: OperationId, args: &[Expr]) -> StmtOp {
-        let params = &self.design.operations[operation.index()].params;
+        let target = &self.design.operations[operation.index()];
+        let params = &target.params;
         let slots: Vec<Slot> = params
             .iter()
             .enumerate()
             .map(|(index, param)| match args.get(index) {
+                // which record it is for is said when its turn comes
+                Some(arg) if index == 0 && target.each.is_some() => {
+                    Slot { optional: true, ..self.slot(arg, &param.ty) }
+                }
                 Some(arg) => self.slot(arg, &param.ty),
                 None => self.constant_slot(param.default.as_ref(), &param.ty, param.span),
             })

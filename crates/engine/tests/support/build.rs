@@ -125,6 +125,7 @@ pub fn step(name: &str, params: &[(&str, Type, bool)]) -> Operation {
     Operation {
         rate: None,
         hears: None,
+        each: None,
         kind: OperationKind::Step { keyed: false },
         actor: ActorId(0),
         name: name.into(),

@@ -261,14 +261,15 @@ fn engine(unit: &Unit<'_>, facts: &Facts<'_>, touches: &mut Vec<Touch>) {
     for send in &facts.sends {
         let sent = &design.operations[send.operation.index()];
         let effect = matches!(sent.kind, OperationKind::Effect(_));
-        let shape =
-            if send.fresh || !effect { Shape::CreateTarget } else { Shape::StateTransition };
+        let kept = effect || sent.each.is_some();
+        let shape = if send.fresh || !kept { Shape::CreateTarget } else { Shape::StateTransition };
         let (word, kind) = match sent.hears {
-            _ if effect => ("outbox", TouchKind::Outbox),
+            _ if kept => ("outbox", TouchKind::Outbox),
             Some(_) => ("inbox", TouchKind::Message),
             None => ("message", TouchKind::Message),
         };
-        let args: Vec<String> = send.args.iter().map(|arg| unit.scope().text(arg)).collect();
+        let args = &send.args[usize::from(sent.each.is_some())..];
+        let args: Vec<String> = args.iter().map(|arg| unit.scope().text(arg)).collect();
         touches.push(written(format!("{word} {}", sent.name), kind, args.join(", "), shape));
     }
     if matches!(unit.operation.kind, OperationKind::Effect(_)) {
@@ -285,6 +286,7 @@ fn engine(unit: &Unit<'_>, facts: &Facts<'_>, touches: &mut Vec<Touch>) {
     }
     if let OperationKind::Step { .. } = unit.operation.kind
         && unit.operation.hears.is_none()
+        && unit.operation.each.is_none()
     {
         let path = "principal, operation, key".to_owned();
         let mut touch =

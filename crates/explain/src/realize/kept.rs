@@ -17,6 +17,8 @@ pub fn outbox(unit: &Unit<'_>, facts: &Facts<'_>, form: &mut CommitForm) {
         let tail = match (effect, &sent.hears, args.first()) {
             (true, ..) => args.join(", "),
             (false, Some(_), Some(key)) => format!("{key}, commit, {at}"),
+            // one entry for all of the set
+            _ if sent.each.is_some() => args[1..].join(", "),
             (false, ..) => format!("commit, {at}"),
         };
         if send.operation == unit.id && own.as_deref() == Some(tail.as_str()) {
@@ -24,7 +26,8 @@ pub fn outbox(unit: &Unit<'_>, facts: &Facts<'_>, form: &mut CommitForm) {
             continue;
         }
         let size = opened(unit.design, sent);
-        entry(form, &sent.name, send.operation, &tail, size, effect && !send.fresh);
+        let known = effect && !send.fresh || sent.each.is_some();
+        entry(form, &sent.name, send.operation, &tail, size, known);
     }
     if let Some(tail) = own {
         answered(form, unit, &tail, again);
@@ -146,7 +149,7 @@ fn entry(
 
 pub fn idempotency(unit: &Unit<'_>, form: &mut CommitForm) {
     let OperationKind::Step { keyed } = unit.operation.kind else { return };
-    if unit.operation.hears.is_some() {
+    if unit.operation.hears.is_some() || unit.operation.each.is_some() {
         return; // nobody calls it with a key
     }
     let when = (!keyed).then(|| "the call carries an idempotency key".to_owned());

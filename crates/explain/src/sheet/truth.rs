@@ -160,7 +160,7 @@ pub fn actors(design: &Design) -> Vec<Actor> {
         let own: Vec<&Operation> =
             design.operations.iter().filter(|op| op.actor.index() == index).collect();
         let all = |is: &dyn Fn(&Operation) -> bool| !own.is_empty() && own.iter().all(|op| is(op));
-        let role = if actor.is_world && actor.name == EVENT_ACTOR {
+        let role = if actor.is_world && [EVENT_ACTOR, EACH_ACTOR].contains(&&*actor.name) {
             "engine"
         } else if actor.is_world || all(&|op| matches!(op.kind, OperationKind::Effect(_))) {
             "world"

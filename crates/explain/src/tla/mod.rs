@@ -130,6 +130,9 @@ fn refuse_what_is_not_covered(world: &World<'_>) {
     if design.operations.iter().any(|operation| operation.hears.is_some()) {
         world.refuse("handlers of events");
     }
+    if design.operations.iter().any(|operation| operation.each.is_some()) {
+        world.refuse("`send each`");
+    }
     let mut states = design.subjects.iter().flat_map(|subject| &subject.states);
     if world.on(Fault::Crash) && states.any(|state| state.volatile) {
         world.refuse("a crash of a place with `volatile` state");

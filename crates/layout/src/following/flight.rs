@@ -45,7 +45,9 @@ impl Following<'_> {
                             && self.same_key_value(old, a, b, (&was.locals[..], &is.locals[..]))
                     })
             }
-            (OperationKind::Step { .. }, OperationKind::Step { .. }) => true,
+            (OperationKind::Step { .. }, OperationKind::Step { .. }) => {
+                was.each.is_some() == is.each.is_some()
+            }
             _ => false,
         };
         if !alike {

@@ -141,6 +141,7 @@ impl Machine {
             let fine = match target.kind {
                 OperationKind::Effect(_) if calls => self.open(after, journal, &send),
                 OperationKind::Effect(_) => Ok(()),
+                _ if target.each.is_some() && !calls => Ok(()),
                 _ => self.post(after, journal, &send, place),
             };
             if let Err(what) = fine {

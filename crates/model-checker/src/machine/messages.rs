@@ -11,6 +11,8 @@ use super::memo::Asked;
 use super::{Beyond, How, Machine, Move, NOW, Sink, Worker};
 use crate::world::plan::MessagePlan;
 
+const EACH_OF_RECORDS: &str = "what is done for each of a set takes its record first";
+
 impl Machine {
     /// Puts a message on its way, if not too many are. Where each message may be
     /// delivered any number of times, a second one that is the same adds nothing.
@@ -26,6 +28,9 @@ impl Machine {
         }
         let plan = self.plan.messages.iter().find(|plan| plan.operation == send.operation);
         let Some(plan) = plan else { return Err(Beyond::Messages) };
+        if plan.each {
+            return self.post_each(after, journal, plan, send);
+        }
         // An event comes from nowhere: no partition keeps it.
         let from = if plan.ordered { 0 } else { from };
         let same = |block: &[Word]| block[0] == from + 1 && block[1..] == *send.args;
@@ -35,22 +40,38 @@ impl Machine {
         {
             return Ok(());
         }
-        let on_the_way: usize =
-            self.plan.messages.iter().map(|plan| blocks(plan, after).count()).sum();
+        let one_by_one = self.plan.messages.iter().filter(|plan| !plan.each);
+        let on_the_way: usize = one_by_one.map(|plan| blocks(plan, after).count()).sum();
         if on_the_way >= self.plan.messages_max as usize {
             return Err(Beyond::Messages);
         }
-        let free = (0..plan.count)
-            .map(|at| plan.first + plan.stride * at)
-            .find(|slot| after[*slot as usize] == 0);
-        let Some(slot) = free else { return Err(Beyond::Messages) };
         let words = std::iter::once(from + 1).chain(send.args.iter().copied());
-        for (at, word) in words.enumerate() {
-            after[slot as usize + at] = word;
-            journal.push(slot + at as u32);
-        }
+        plan.add(after, journal, words)?;
         plan.sort(after, &mut |slot| journal.push(slot));
         Ok(())
+    }
+
+    /// From now on every record of the set has a turn ahead of it, whether it is there yet or not: who is there is seen
+    /// when the turn comes. Turns come in any order, as the server goes by keys, and any key may be the smallest.
+    fn post_each(
+        &self,
+        after: &mut [Word],
+        journal: &mut Vec<u32>,
+        plan: &MessagePlan,
+        send: &Send<'_>,
+    ) -> Result<(), Beyond> {
+        let record = self.design.operations[plan.operation.index()].params[0].ty.subject();
+        let keys = &self.universe.keys[record.expect(EACH_OF_RECORDS).index()];
+        let mut fine = Ok(());
+        for key in (0..keys.len as Word).filter(|key| keys.part(*key, 0) == send.args[1]) {
+            let words = || [1, key].into_iter().chain(send.args[1..].iter().copied());
+            if blocks(plan, after).any(|block| block.iter().copied().eq(words())) {
+                continue;
+            }
+            fine = fine.and(plan.add(after, journal, words()));
+        }
+        plan.sort(after, &mut |slot| journal.push(slot));
+        fine
     }
 
     fn taken(&self, worker: &mut Worker, plan: &MessagePlan, slot: u32) {
@@ -118,7 +139,7 @@ impl Machine {
         let args: Vec<Word> =
             worker.before[slot as usize + 1..(slot + plan.stride) as usize].to_vec();
         let place = place_of(&self.design, &self.universe, &self.places, operation, &args);
-        if !recovery && !plan.ordered && self.may(worker, Fault::LostMessage) {
+        if !recovery && !plan.ordered && !plan.each && self.may(worker, Fault::LostMessage) {
             self.taken(worker, plan, slot);
             self.charge(worker, Fault::LostMessage);
             self.emit(worker, sink, Move::Lose { plan: number, at }, NOW);
@@ -146,6 +167,17 @@ impl Machine {
                         self.taken(worker, plan, slot);
                         self.apply(worker, &memory, place, ALL);
                         self.delivered(worker, sink, what(*clock), *clock);
+                        if plan.each {
+                            // its turn and what is sent are one commit: it never comes again
+                            self.passed_over(
+                                worker,
+                                sink,
+                                plan,
+                                slot,
+                                what(clock.and(How::PASSED)),
+                            );
+                            continue;
+                        }
                         let again = match plan.ordered {
                             true => (Fault::DoubledEvent, How::AGAIN),
                             false => (Fault::DoubledMessage, How::DOUBLED),
@@ -168,6 +200,22 @@ impl Machine {
         }
     }
 
+    /// `where` says no. What it reads is nothing to rest on, so it may always say so.
+    fn passed_over<S: Sink>(
+        &self,
+        worker: &mut Worker,
+        sink: &mut S,
+        plan: &MessagePlan,
+        slot: u32,
+        what: Move,
+    ) {
+        let each = self.design.operations[plan.operation.index()].each.as_ref();
+        if each.is_some_and(|each| each.soft.is_some()) {
+            self.taken(worker, plan, slot);
+            self.emit(worker, sink, what, NOW);
+        }
+    }
+
     fn delivered<S: Sink>(&self, worker: &mut Worker, sink: &mut S, what: Move, how: How) {
         for fault in how.faults() {
             self.charge(worker, fault);
@@ -177,6 +225,24 @@ impl Machine {
 }
 
 impl MessagePlan {
+    /// One block more, where there is room.
+    fn add(
+        &self,
+        after: &mut [Word],
+        journal: &mut Vec<u32>,
+        words: impl Iterator<Item = Word>,
+    ) -> Result<(), Beyond> {
+        let free = (0..self.count)
+            .map(|at| self.first + self.stride * at)
+            .find(|slot| after[*slot as usize] == 0);
+        let Some(slot) = free else { return Err(Beyond::Messages) };
+        for (at, word) in words.enumerate() {
+            after[slot as usize + at] = word;
+            journal.push(slot + at as u32);
+        }
+        Ok(())
+    }
+
     /// Puts the blocks into one order: messages as it does not matter which was sent first, events as they were
     /// emitted for each key.
     pub(super) fn sort(&self, words: &mut [Word], changed: &mut dyn FnMut(u32)) {

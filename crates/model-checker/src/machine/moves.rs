@@ -123,6 +123,8 @@ impl How {
     pub(crate) const OLDER: How = How(1 << 10);
     /// an event is delivered, and comes again before the next one of its key
     pub(crate) const AGAIN: How = How(1 << 11);
+    /// `where` says no to the record whose turn it is
+    pub(crate) const PASSED: How = How(1 << 12);
 
     const FAULTS: [(How, Fault); 10] = [
         (How::LOST_REPLY, Fault::LostReply),

@@ -1,6 +1,6 @@
 //! One sentence for each step of a trace.
 
-use design::model::EVENT_ACTOR;
+use design::model::{EACH_ACTOR, EVENT_ACTOR};
 
 use super::words::clean;
 use crate::{StepKind, TraceStep};
@@ -75,6 +75,7 @@ pub(super) fn sentence(step: &TraceStep) -> String {
         (_, Some("late")) => "; the call comes late",
         (_, Some("doubled_message")) => "; a copy of the message stays in flight",
         (_, Some("doubled_event")) => "; it comes again",
+        (_, Some("passed_over")) => "; `where` says no, and it is passed over",
         (_, Some("stale")) => "; its copy is an old one",
         (_, Some("older_state")) => "; the answer is from an older state",
         (_, Some("crash")) => "; a crash follows before anything else",
@@ -94,6 +95,10 @@ fn delivery(step: &TraceStep, who: &str, call: &str) -> String {
             format!("the event arrives: {call}; it is refused by {}", clean(clause))
         }
         None if step.actor == EVENT_ACTOR => format!("the event arrives: {call}"),
+        Some(_) if step.actor == EACH_ACTOR => {
+            format!("the outbox comes to one that is not there: {call}")
+        }
+        None if step.actor == EACH_ACTOR => format!("the outbox comes to one of them: {call}"),
         Some("dropped") => format!("the call of {who} that was in flight is dropped: {call}"),
         Some(clause) => {
             format!("what {who} sent lands: {call}; it is refused by {}", clean(clause))

@@ -282,7 +282,7 @@ impl Reader<'_> {
 /// None: it cannot be carried out anywhere else. A copy that is not refreshed is a matter of whoever
 /// keeps it.
 fn trouble(machine: &Machine, how: How) -> Option<Trouble> {
-    let untold = How::CALL_LOST.and(How::OLDER).and(How::DOUBLED);
+    let untold = How::CALL_LOST.and(How::OLDER).and(How::DOUBLED).and(How::PASSED);
     (!how.has(untold)).then_some(Trouble {
         lost_reply: how.has(How::LOST_REPLY),
         duplicate: how.has(How::DUPLICATE),

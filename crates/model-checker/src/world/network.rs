@@ -28,7 +28,14 @@ impl Maker<'_> {
             let held = &self.design.operations[operation.index()];
             let first = self.plan.slots.list.len() as u32;
             let mut key = 1;
-            for at in 0..self.settings.messages {
+            // as many as messages may be under way at once, and each of them for every record
+            let each = held.each.is_some();
+            let records = match held.params.first().and_then(|param| param.ty.subject()) {
+                Some(subject) if each => self.universe.keys[subject.index()].len as u32,
+                _ => 1,
+            };
+            let count = self.settings.messages * records;
+            for at in 0..count {
                 // 0: none; 1: from nowhere; then from each place
                 let codec = Codec::Range { low: 0, count: places as u64 + 2 };
                 self.slot(SlotName::Message { operation, at }, codec, false, Kind::Plain);
@@ -43,11 +50,10 @@ impl Maker<'_> {
                 }
             }
             let width = self.plan.slots.list.len() as u32 - first;
-            let count = self.settings.messages;
             let stride = width.checked_div(count).unwrap_or(0);
             let ordered = held.hears.is_some();
             let sorted = if ordered { key } else { stride };
-            let plan = MessagePlan { operation, first, stride, count, ordered, sorted };
+            let plan = MessagePlan { operation, first, stride, count, ordered, each, sorted };
             self.plan.messages.push(plan);
         }
         Ok(())

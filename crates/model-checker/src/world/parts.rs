@@ -156,6 +156,8 @@ pub(crate) struct MessagePlan {
     pub(crate) count: u32,
     /// to the handler of an event: those with one key arrive in the order in which they were emitted
     pub(crate) ordered: bool,
+    /// of `send each`: a block for each record whose turn has not come yet
+    pub(crate) each: bool,
     /// how many words of a block say where it stands: all of them, or those up to the key
     pub(crate) sorted: u32,
 }

@@ -5,10 +5,13 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use design::model::{AttrId, MemoryUseId, OperationKind, StateId, SubjectId};
-use engine::outbox::Entry as OutboxState;
+use engine::outbox::{Entry as OutboxState, EntryState};
+use engine::round::Round;
 use engine::{Change, Command, Need, Outcome, Refusal, Scratch, Word};
 use layout::key::put_parts;
-use layout::{Head, OutboxEntry, OutboxKey, Pool, message_name, put_number};
+use layout::{
+    Head, OutboxEntry, OutboxKey, Pool, Reader, message_name, put_number, put_round, take_round,
+};
 use telemetry::Trace;
 
 use super::record_writer::RecordWriter;
@@ -324,11 +327,17 @@ fn sends(
             _ if operation.hears.is_some() => {
                 codec.event_name(send.operation, send.args, (number, at), &pool)
             }
+            // all that it carries, which may be longer than a key
+            _ if operation.each.is_some() => {
+                let mut name = Vec::new();
+                codec.put_carried(&mut name, send.operation, send.args, &pool);
+                blake3::hash(&name).as_bytes().to_vec()
+            }
             // a message has no key of its own: each is another one
             _ => message_name(number, at),
         };
         let mut args = Vec::new();
-        codec.put_params(&mut args, send.operation, send.args, &pool);
+        codec.put_carried(&mut args, send.operation, send.args, &pool);
         let place = OutboxKey { design: schema.number, operation: send.operation, name: &name };
         let key = place.to_bytes();
         let take = |bytes| OutboxEntry::take(bytes).map_err(|wrong| ReadError::value(&key, wrong));
@@ -345,7 +354,16 @@ fn sends(
         };
         let before = stored.as_ref().map_or_else(OutboxState::default, |stored| stored.entry);
         let after = before.send(now);
-        if after == before {
+        if operation.each.is_some() {
+            let round = match (&stored, before.state) {
+                (Some(stored), EntryState::Open) => {
+                    let mut reader = Reader::new(&stored.args[args.len()..]);
+                    take_round(&mut reader).map_err(|wrong| ReadError::value(&key, wrong))?.again()
+                }
+                _ => Round::default(),
+            };
+            put_round(&mut args, &round);
+        } else if after == before {
             continue;
         }
         let trace = room.trace.clone();

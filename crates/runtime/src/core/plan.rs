@@ -52,6 +52,11 @@ impl Plan {
         self.writes_nothing() && self.feed.is_empty()
     }
 
+    /// How much it writes.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub fn writes_nothing(&self) -> bool {
         self.writes.is_empty()
     }

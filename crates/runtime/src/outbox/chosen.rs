@@ -99,7 +99,7 @@ impl Runtime {
         let mut pool = Pool::new(schema.program.texts());
         let mut args = Map::new();
         let operation = schema.codec().operation(id).map_err(wrong)?;
-        for param in &operation.params {
+        for param in operation.carried() {
             let mut words = Vec::new();
             value::take(&mut reader, &schema.design, &param.ty, &mut pool, &mut words)
                 .map_err(wrong)?;

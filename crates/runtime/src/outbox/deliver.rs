@@ -226,6 +226,12 @@ impl Runtime {
         };
         let wrong = |wrong| ReadError::value(&entry_key, wrong);
         let entry = OutboxEntry::take(bytes).map_err(wrong)?;
+        if self.is_each(effect) {
+            let plan = self.page_of(key, &entry, now, transaction, desk)?;
+            let (name, due) = (key.name.to_vec(), due.to_vec());
+            let picked = Picked { effect, name, due, delivery: None, refused: None };
+            return Ok(Prepared::Message(picked, plan));
+        }
         let params = params_of(schema, effect, &entry.args, desk).map_err(wrong)?;
         let command = Command {
             operation: effect,

@@ -6,6 +6,7 @@ mod deliver;
 mod hearing;
 mod listening;
 mod naming;
+mod paging;
 mod settle;
 mod waiting;
 

@@ -113,14 +113,17 @@ impl Conversion<'_> {
         let after = &new.design.operations[new_id.index()];
         let mut args = Reader::new(&entry.args);
         let mut given = Vec::new();
-        for param in &operation.params {
+        // of `send each` the record is not there yet
+        let first = usize::from(operation.each.is_some());
+        given.extend(operation.params[..first].iter().map(|param| (&param.ty, &[][..])));
+        for param in operation.carried() {
             let (bytes, ()) = args.span(|args| {
                 value::take(args, &old.design, &param.ty, &mut self.pools.0, &mut Vec::new())
             })?;
             given.push((&param.ty, bytes));
         }
         let mut out = Vec::new();
-        for (at, (param, source)) in after.params.iter().zip(sources).enumerate() {
+        for (at, (param, source)) in after.params.iter().zip(sources).enumerate().skip(first) {
             let done = match source {
                 ParamSource::Carried { old: from, .. } => {
                     let (was, bytes) = given[from];
@@ -151,6 +154,8 @@ impl Conversion<'_> {
                 );
             }
         }
+        // how far a round has come: keys are what they were
+        out.extend_from_slice(args.rest());
         entry.args = out;
         Ok(Carried::Outbox(key.name.to_vec(), entry, new_id))
     }

@@ -104,6 +104,7 @@ fn read(design: &Design, params: Vec<Param>, value: &Expr, locals: &[Local]) -> 
     Operation {
         rate: None,
         hears: None,
+        each: None,
         kind: OperationKind::Read { result },
         // nobody acts; any actor does
         actor: design.operations.first().map_or(ActorId(0), |first| first.actor),

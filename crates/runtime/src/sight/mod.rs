@@ -193,6 +193,7 @@ fn operation(
     Operation {
         rate: None,
         hears: None,
+        each: None,
         kind: OperationKind::Read { result: yes },
         // who looks is `me`; which actor that is was asked before
         actor: design.operations.first().map_or(ActorId(0), |first| first.actor),

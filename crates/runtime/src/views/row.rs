@@ -75,6 +75,7 @@ pub(super) fn of_row(design: &Design, view: &View, guard: Vec<Clause>, result: E
     Operation {
         rate: None,
         hears: None,
+        each: None,
         kind: OperationKind::Read { result },
         // nobody acts; any actor does
         actor: design.operations.first().map_or(design::model::ActorId(0), |first| first.actor),

@@ -1,9 +1,9 @@
 //! Statements and blocks.
 
-use super::builder::Builder;
+use super::builder::{At, Builder};
 use super::list::List;
 use crate::TokenKind;
-use crate::tree::{Block, Expr, FieldValue, Stmt, StmtKind};
+use crate::tree::{Block, Expr, FieldValue, Name, SendEach, Stmt, StmtKind};
 
 impl Builder<'_, '_> {
     /// `{ statements }`
@@ -48,13 +48,11 @@ impl Builder<'_, '_> {
                 self.solid(event.span);
                 self.optional_fields(stmt, fields);
             }
-            StmtKind::Send { actor, operation, args } => {
+            StmtKind::Send { each, actor, operation, args } => {
                 self.lead("send");
-                self.solid(actor.span);
-                self.expect(TokenKind::Dot);
-                self.solid(operation.span);
-                if self.at(TokenKind::OpenParen) {
-                    self.list(List::TIGHT, args, Self::expr);
+                match each {
+                    Some(each) => self.send_each(each, [actor, operation], args),
+                    None => self.sent([actor, operation], args),
                 }
             }
             StmtKind::For { var, domain, body } => {
@@ -71,6 +69,37 @@ impl Builder<'_, '_> {
                 self.group(|b| b.branches(condition, then, otherwise.as_ref()));
             }
             StmtKind::Error => self.lost = true,
+        }
+    }
+
+    /// `each x in S of e where p: actor.operation(x, …)`
+    fn send_each(&mut self, each: &SendEach, names: [&Name; 2], args: &[Expr]) {
+        self.group(|b| {
+            b.lead("each");
+            b.solid(each.var.span);
+            b.space();
+            b.lead("in");
+            b.domain(&each.domain);
+            b.indent(|b| b.filter(each.filter.as_deref()));
+            b.expect(TokenKind::Colon);
+            false
+        });
+        self.group(|b| {
+            b.indent(|b| {
+                b.soft_line(At::Between, " ");
+                b.sent(names, args);
+            });
+            false
+        });
+    }
+
+    /// `actor.operation(e, …)`
+    fn sent(&mut self, [actor, operation]: [&Name; 2], args: &[Expr]) {
+        self.solid(actor.span);
+        self.expect(TokenKind::Dot);
+        self.solid(operation.span);
+        if self.at(TokenKind::OpenParen) {
+            self.list(List::TIGHT, args, Self::expr);
         }
     }
 

@@ -78,7 +78,7 @@ impl Parser<'_> {
         (Domain { of_what, parent }, below)
     }
 
-    fn filter(&mut self, below: &mut usize) -> Option<Box<Expr>> {
+    pub(super) fn filter(&mut self, below: &mut usize) -> Option<Box<Expr>> {
         self.eat_word("where").then(|| Box::new(self.measured(below)))
     }
 }

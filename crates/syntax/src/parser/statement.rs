@@ -1,7 +1,7 @@
 //! What a step does: blocks and statements.
 
 use super::Parser;
-use crate::tree::{AssignOp, Block, Stmt, StmtKind};
+use crate::tree::{AssignOp, Block, SendEach, Stmt, StmtKind};
 use crate::{Diagnostic, TokenKind};
 
 impl Parser<'_> {
@@ -156,6 +156,8 @@ impl Parser<'_> {
     /// `send actor.operation(e, …)`
     fn send(&mut self) -> StmtKind {
         self.bump();
+        let each = (self.word(0) == "each" && self.nth(1) == TokenKind::Word)
+            .then(|| Box::new(self.send_each()));
         let actor = self.name("the actor whose effect is sent");
         self.expect(TokenKind::Dot, ".", "between the actor and its effect");
         let operation = self.name("the effect that is sent");
@@ -165,7 +167,20 @@ impl Parser<'_> {
             self.expect(TokenKind::OpenParen, "(", "and the arguments of the effect");
             Vec::new()
         };
-        StmtKind::Send { actor, operation, args }
+        StmtKind::Send { each, actor, operation, args }
+    }
+
+    /// `each x in S of e where p:`
+    fn send_each(&mut self) -> SendEach {
+        self.bump();
+        let var = self.name("a name after `each`");
+        self.expect_word("in", "after the name of `each`");
+        let (domain, _) = self.domain();
+        let outside = std::mem::replace(&mut self.colon_ends, true);
+        let filter = self.filter(&mut 0);
+        self.colon_ends = outside;
+        self.expect(TokenKind::Colon, ":", "before what is sent to each of them");
+        SendEach { var, domain, filter }
     }
 
     /// `for x in e { … }`

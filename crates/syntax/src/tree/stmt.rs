@@ -49,8 +49,9 @@ pub enum StmtKind {
         event: Name,
         fields: Vec<FieldValue>,
     },
-    /// `send actor.operation(e, …)`
+    /// `send actor.operation(e, …)`, or `send each x in S of e where p: actor.operation(x, …)`
     Send {
+        each: Option<Box<SendEach>>,
         actor: Name,
         operation: Name,
         args: Vec<Expr>,
@@ -68,6 +69,14 @@ pub enum StmtKind {
         otherwise: Option<Block>,
     },
     Error,
+}
+
+/// `each x in Follower of author where online`: to whom something is sent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SendEach {
+    pub var: Name,
+    pub domain: Domain,
+    pub filter: Option<Box<Expr>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]

@@ -404,7 +404,14 @@ impl Walked {
                 self.name(event);
                 self.fields(fields);
             }
-            StmtKind::Send { args, .. } => args.iter().for_each(|e| self.expr(e)),
+            StmtKind::Send { each, args, .. } => {
+                if let Some(each) = each {
+                    self.name(&each.var);
+                    self.domain(&each.domain);
+                    each.filter.iter().for_each(|e| self.expr(e));
+                }
+                args.iter().for_each(|e| self.expr(e));
+            }
             StmtKind::For { domain, body, .. } => {
                 self.domain(domain);
                 self.block(body);

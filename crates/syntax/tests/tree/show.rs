@@ -110,9 +110,16 @@ pub fn show_block(block: &Block) -> String {
         StmtKind::Delete { target } => format!("delete {}", show(target)),
         StmtKind::Append { log, fields } => format!("append {} {}", show(log), show_fields(fields)),
         StmtKind::Emit { event, fields } => format!("emit {} {}", event.text, show_fields(fields)),
-        StmtKind::Send { actor, operation, args } => {
+        StmtKind::Send { each, actor, operation, args } => {
             let args: Vec<String> = args.iter().map(show).collect();
-            format!("send {}.{}({})", actor.text, operation.text, args.join(" "))
+            let each = each.as_ref().map_or(String::new(), |each| {
+                let of = each.domain.parent.as_ref();
+                let of = of.map_or(String::new(), |e| format!(" of {}", show(e)));
+                let filter = each.filter.as_ref();
+                let filter = filter.map_or(String::new(), |e| format!(" where {}", show(e)));
+                format!("each {} in {}{of}{filter}: ", each.var.text, show(&each.domain.of_what))
+            });
+            format!("send {each}{}.{}({})", actor.text, operation.text, args.join(" "))
         }
         StmtKind::For { var, domain, body } => {
             let parent =
