@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use design::model::{Design, OperationId, OperationKind};
+use design::model::{Design, ExprKind, Operation, OperationId, OperationKind};
 use model_checker::sample::{Answer, Call, Event, Refusal, Slot, State, TICK_MS, Trouble, Value};
 use runtime::{Fired, ManualClock, Request, Runtime, Settings, memory_name};
 use serde_json::{Map, Value as Json};
@@ -338,7 +338,12 @@ impl Carrier {
         values: &[Value],
     ) -> Result<Map<String, Json>, Stop> {
         let mut params = Map::new();
-        for (param, value) in self.design.operations[operation.index()].params.iter().zip(values) {
+        let operation = &self.design.operations[operation.index()];
+        for (param, value) in operation.params.iter().zip(values) {
+            // where a page begins is known to who was told the one before: all of them begin at the first row
+            if is_paged(&self.design, operation) && param.name == "after" {
+                continue;
+            }
             let Some(json) = self.evidence.json(&self.design, &param.ty, value) else {
                 return Err(Stop::LeftOut("an argument that cannot be told"));
             };
@@ -372,4 +377,11 @@ fn looks_at_a_copy(design: &Design, operation: OperationId) -> bool {
         });
     });
     found
+}
+
+/// Does it answer with a view in pages? Then the view has more arguments than parameters.
+fn is_paged(design: &Design, operation: &Operation) -> bool {
+    let OperationKind::Read { result } = &operation.kind else { return false };
+    let ExprKind::View { view, args } = &result.kind else { return false };
+    args.len() > design.views[view.index()].params.len()
 }
