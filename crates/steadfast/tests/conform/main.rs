@@ -31,10 +31,11 @@ const STATES: usize = 60_000;
 const OVER_HTTP: usize = 100;
 
 fn conforms(name: &str, text: &str) {
+    let text = &callers_name(name, text);
     let compiled = design::compile(name, text, &steadfast::catalog::Embedded);
     let design = compiled.design.unwrap_or_else(|| panic!("{name}: {:?}", compiled.diagnostics));
     let started = Instant::now();
-    let not_told = not_told(&design);
+    let searched = searched(&design);
     let draw = Draw {
         seed: 12,
         transitions: TRANSITIONS,
@@ -42,7 +43,7 @@ fn conforms(name: &str, text: &str) {
         threads: 1,
         faults: told(&design),
         copies: false,
-        without: not_told.clone(),
+        without: searched.clone(),
     };
     let sample = sample(&design, &draw).expect("it is finite");
     let explored = started.elapsed();
@@ -63,7 +64,7 @@ fn conforms(name: &str, text: &str) {
         depths.len(),
         walk.tally,
         sample.left_out.iter().map(|it| it.fault.name()).collect::<Vec<_>>(),
-        not_told.iter().map(|id| &design.operations[id.index()].name).collect::<Vec<_>>(),
+        searched.iter().map(|id| &design.operations[id.index()].name).collect::<Vec<_>>(),
         sample.untold,
         explored.as_secs_f64(),
         by_function.as_secs_f64(),
@@ -88,13 +89,29 @@ fn nodes_are_all(sample: &Sample) -> bool {
     !sample.stopped && sample.nodes.len() == sample.states
 }
 
-/// The reads that ask a view which only a search engine can answer: no server has one yet. The steps that take the next
-/// record of a view: the checker lets any record be proposed, and a server proposes the first one.
-fn not_told(design: &Design) -> Vec<OperationId> {
-    let all = design.operations.iter().enumerate().filter(|(_, operation)| {
-        if operation.takes().is_some() {
-            return true;
+/// The same design with the records that a server takes from a view named by the caller. The checker lets any record
+/// be proposed, and a server proposes the first: which one it is is held against views elsewhere, and what a step does with
+/// it is held here.
+fn callers_name(name: &str, text: &str) -> String {
+    let mut named = text.to_string();
+    let compiled = design::compile(name, text, &steadfast::catalog::Embedded);
+    for view in compiled.design.iter().flat_map(|design| &design.views) {
+        let taken = format!("any of {}", view.name);
+        while let Some(at) = named.find(&taken) {
+            let after = &named[at + taken.len()..];
+            let args =
+                if after.starts_with('(') { after.find(')').map_or(0, |it| it + 1) } else { 0 };
+            let subject =
+                &compiled.design.as_ref().expect("it has views").subjects[view.subject.index()];
+            named.replace_range(at..at + taken.len() + args, &subject.name);
         }
+    }
+    named
+}
+
+/// The reads that ask a view which only a search engine can answer: no server has one yet.
+fn searched(design: &Design) -> Vec<OperationId> {
+    let reads = design.operations.iter().enumerate().filter(|(_, operation)| {
         let OperationKind::Read { result } = &operation.kind else { return false };
         let mut found = false;
         visit::each(result, &mut |part| {
@@ -105,7 +122,7 @@ fn not_told(design: &Design) -> Vec<OperationId> {
         });
         found
     });
-    all.map(|(at, _)| OperationId::of(at)).collect()
+    reads.map(|(at, _)| OperationId::of(at)).collect()
 }
 
 /// No design of the catalog turns these on.
