@@ -170,6 +170,10 @@ impl Compiler {
             "fresh" if operation.params.iter().any(|param| param.new) => {
                 return Some(ClauseRef::Fresh);
             }
+            // what it takes is not known, and was reported
+            "exists" | "fresh" if operation.params.iter().any(|param| param.ty == Type::Error) => {
+                return None;
+            }
             _ => {}
         }
         let words: Vec<String> = operation.guard.iter().map(|c| c.name.clone()).collect();
