@@ -2,7 +2,7 @@
 
 use design::model::OperationId;
 
-use crate::Word;
+use crate::{NULL, Word};
 
 /// One call of an operation.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,13 @@ pub struct Command<'a> {
     /// For an effect: what the world answered, and the value that goes with it (or NULL).
     /// Without one, only the guard of an effect is evaluated.
     pub answer: Option<(AnswerKind, Word)>,
+}
+
+impl<'a> Command<'a> {
+    /// Asked by nobody, so nothing is remembered: a repair, a message, a call that leaves.
+    pub fn of_nobody(operation: OperationId, params: &'a [Word], now: Word) -> Self {
+        Self { operation, params, memory: &[], me: NULL, now, answer: None }
+    }
 }
 
 /// How the world outside answered a call.

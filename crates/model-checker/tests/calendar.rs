@@ -1,23 +1,13 @@
 //! The next instant of a schedule is, to the checker, any later time up to a bound, or none: no calendar is looked at.
 
-use design::model::Design;
-use model_checker::{Options, Report, check, render};
+use crate::support::text::report;
+use model_checker::{Report, render};
 
 /// The first design of docs/language/calendar.md.
 fn nightly() -> String {
     let page = include_str!("../../../docs/language/calendar.md");
     let (_, rest) = page.split_once("```design\n").expect("a design");
     rest.split_once("```").expect("it ends").0.to_owned()
-}
-
-fn compiled(text: &str) -> Design {
-    let compiled = design::compile("nightly", text, &design::NoCatalog);
-    compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics))
-}
-
-fn checked(text: &str) -> Report {
-    let options = Options { threads: 1, ..Options::default() };
-    check(&compiled(text), &options, &mut |_| ()).unwrap()
 }
 
 #[track_caller]
@@ -46,12 +36,12 @@ check { job: 1  owner: 1 SIZE }
 ";
 
 fn plan(goal: &str, size: &str) -> Report {
-    checked(&PLAN.replace("GOAL", goal).replace("SIZE", size))
+    report(&PLAN.replace("GOAL", goal).replace("SIZE", size))
 }
 
 #[test]
 fn a_job_that_runs_by_the_calendar_holds_within_what_was_taken_for_it() {
-    let report = checked(&nightly());
+    let report = report(&nightly());
     assert!(report.ok(), "{}", render::golden(&report));
     says(&report, "schedules: `next` is 10m to 20m later, in whole units, or null");
     assert!(!report.bounds().is_empty(), "it is never proved");

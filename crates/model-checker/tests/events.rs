@@ -1,36 +1,6 @@
 //! Events that call something: in the order of their key, at least once, never lost, and not stopped by a refusal.
 
-use design::model::Design;
-use model_checker::{FailureStatus, Options, Report, Trace, Verdict, check};
-
-fn compile(text: &str) -> Design {
-    let compiled = design::compile("events", text, &design::NoCatalog);
-    let said: Vec<&String> = compiled.diagnostics.iter().map(|held| &held.message).collect();
-    compiled.design.unwrap_or_else(|| panic!("{said:?}"))
-}
-
-fn report(text: &str) -> Report {
-    check(&compile(text), &Options::default(), &mut |_| ()).expect("it has a world")
-}
-
-fn violated<'a>(report: &'a Report, goal: &str) -> &'a Trace {
-    match &report.goal(goal).expect("it is there").verdict {
-        Verdict::Violated(trace) => trace,
-        other => panic!("{goal}: {other:?}"),
-    }
-}
-
-fn holds(report: &Report, goal: &str) {
-    let verdict = &report.goal(goal).expect("it is there").verdict;
-    assert!(matches!(verdict, Verdict::Proved | Verdict::Holds(_)), "{goal}: {verdict:?}");
-}
-
-fn arm<'a>(report: &'a Report, title: &str) -> &'a Trace {
-    match &report.failure(title).expect("it is there").status {
-        FailureStatus::LoadBearing(trace) => trace,
-        other => panic!("{title}: {other:?}"),
-    }
-}
+use crate::support::text::{holds, load_bearing, report, violated};
 
 const PARCELS: &str = "
 design Parcels
@@ -152,7 +122,7 @@ fn an_event_that_is_refused_does_not_stop_the_next_one() {
     let report = report(REFUSED);
     holds(&report, "not_the_first");
     holds(&report, "the_second");
-    arm(&report, "the first is shown");
+    load_bearing(&report, "the first is shown");
     assert_eq!(report.unwitnessed, Vec::<String>::new());
 }
 
@@ -185,7 +155,7 @@ fn a_guard_keeps_an_event_that_comes_twice_from_counting_twice() {
     holds(&report, "one_ticket");
     holds(&report, "confirmed");
     assert_eq!(report.unwitnessed, Vec::<String>::new());
-    let trace = arm(&report, "an event that comes twice");
+    let trace = load_bearing(&report, "an event that comes twice");
     let handled: Vec<Option<&str>> = trace
         .steps
         .iter()

@@ -1,18 +1,8 @@
 //! `leads_to`: what is told of it, and what it may cost. What it means is in `verdicts/`, and held against the
 //! naive interpreter.
 
-use design::model::Design;
+use crate::support::text::{compiled, report};
 use model_checker::{Options, Report, Verdict, check, render};
-
-fn compiled(text: &str) -> Design {
-    let compiled = design::compile("leads", text, &design::NoCatalog);
-    compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics))
-}
-
-fn checked(text: &str) -> Report {
-    let options = Options { threads: 1, ..Options::default() };
-    check(&compiled(text), &options, &mut |_| ()).unwrap()
-}
 
 /// As in a terminal, up to the times that were taken.
 fn told(report: &Report) -> String {
@@ -24,7 +14,7 @@ fn told(report: &Report) -> String {
 
 #[test]
 fn a_verdict_says_what_it_takes_for_granted() {
-    let report = checked(include_str!("verdicts/workshop.design"));
+    let report = report(include_str!("verdicts/workshop.design"));
     let told = told(&report);
     assert!(told.starts_with(WORKSHOP), "{told}");
     // It began to wait long before the cycle.
@@ -59,7 +49,7 @@ it: proved (1 goal proved, 2 failures load-bearing, 3 free clauses)
 
 #[test]
 fn a_trace_says_who_waits_since_when() {
-    let report = checked(include_str!("verdicts/barber-wrong.design"));
+    let report = report(include_str!("verdicts/barber-wrong.design"));
     let told = told(&report);
     assert!(told.ends_with(BARBER), "{told}");
 }

@@ -1,16 +1,11 @@
 //! What is not explored is said, and never called proved.
 
-use design::model::Design;
+use crate::support::text::compiled;
 use model_checker::{FailureStatus, Options, Verdict, check};
-
-fn compile(text: &str) -> Design {
-    let compiled = design::compile("limits", text, &design::NoCatalog);
-    compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics))
-}
 
 #[test]
 fn an_answer_from_an_older_state_that_nobody_remembers_breaks_nothing() {
-    let design = compile(
+    let design = compiled(
         "design D
          actor a
          subject S(s: text) { truth T { n: A | B = A } }
@@ -26,7 +21,7 @@ fn an_answer_from_an_older_state_that_nobody_remembers_breaks_nothing() {
 
 #[test]
 fn a_world_without_a_beginning_is_not_proved() {
-    let design = compile(
+    let design = compiled(
         "design D
          actor a
          subject S(s: text) { truth T { n: int = 0, next: int = 1 } }
@@ -42,7 +37,7 @@ fn a_world_without_a_beginning_is_not_proved() {
 #[test]
 fn times_that_are_compared_with_each_other_are_told_apart_for_ever() {
     let report = |condition: &str| {
-        let design = compile(&format!(
+        let design = compiled(&format!(
             "design D
              actor a
              subject S(s: text) {{ truth T {{ from: time?, to: time? }} }}
@@ -66,7 +61,7 @@ fn times_that_are_compared_with_each_other_are_told_apart_for_ever() {
 
 #[test]
 fn recovery_beyond_the_memory_budget_is_unknown() {
-    let design = compile(
+    let design = compiled(
         "design D
          actor a
          actor r
@@ -98,7 +93,7 @@ fn recovery_beyond_the_memory_budget_is_unknown() {
 
 #[test]
 fn a_step_of_another_record_that_breaks_a_goal_is_told() {
-    let design = compile(
+    let design = compiled(
         "design D
          actor a
          subject S(s: text) { truth T { n: int = 0 } }
@@ -117,7 +112,7 @@ fn a_step_of_another_record_that_breaks_a_goal_is_told() {
 #[test]
 fn nothing_is_delivered_across_a_partition() {
     let explored = |faults: &str| {
-        let design = compile(&format!(
+        let design = compiled(&format!(
             "design D
              actor a
              subject N(n: text) at n {{ truth T {{ sent: bool = false, got: bool = false }} }}

@@ -2,41 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use design::model::Design;
-use model_checker::{FailureStatus, Options, Report, StepKind, Trace, Verdict, check};
-
-fn compile(text: &str) -> Design {
-    let compiled = design::compile("network", text, &design::NoCatalog);
-    let said: Vec<&String> = compiled.diagnostics.iter().map(|held| &held.message).collect();
-    compiled.design.unwrap_or_else(|| panic!("{said:?}"))
-}
-
-fn report(text: &str) -> Report {
-    check(&compile(text), &Options::default(), &mut |_| ()).expect("it has a world")
-}
+use crate::support::text::{compiled, load_bearing, proved, report, violated};
+use model_checker::{Options, Report, StepKind, Trace, check};
 
 fn is_set(report: &Report) -> bool {
     let all = &report.world.settings;
     all.iter().any(|line| line.starts_with("messages on their way: any number"))
-}
-
-fn trace<'a>(report: &'a Report, title: &str) -> &'a Trace {
-    match &report.failure(title).expect("it is there").status {
-        FailureStatus::LoadBearing(trace) => trace,
-        other => panic!("{title}: {other:?}"),
-    }
-}
-
-fn violated<'a>(report: &'a Report, goal: &str) -> &'a Trace {
-    match &report.goal(goal).expect("it is there").verdict {
-        Verdict::Violated(trace) => trace,
-        other => panic!("{goal}: {other:?}"),
-    }
-}
-
-fn proved(report: &Report, goal: &str) {
-    let verdict = &report.goal(goal).expect("it is there").verdict;
-    assert!(matches!(verdict, Verdict::Proved), "{goal}: {verdict:?}");
 }
 
 const THREE: &str = include_str!("network/three-members.design");
@@ -53,7 +24,7 @@ fn three_members_settle_on_one_of_two_proposals() {
         "one vote counts twice",
         "one number for two proposals",
     ] {
-        let trace = trace(&report, &format!("split brain: {title}"));
+        let trace = load_bearing(&report, &format!("split brain: {title}"));
         // Two members propose, and each of them is told that it has won.
         let proposers: BTreeSet<&String> = trace
             .steps
@@ -214,7 +185,7 @@ fn what_is_sent_when_clients_are_silent_arrives_and_what_was_sent_earlier_may_no
     assert!(is_set(&report));
     proved(&report, "warned");
     assert_eq!(report.unwitnessed, Vec::<String>::new());
-    let trace = trace(&report, "pigeon lost");
+    let trace = load_bearing(&report, "pigeon lost");
     let told: Vec<&str> = trace.steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(told, ["warn", "learn is lost"]);
     no_set_is_told(trace);
@@ -264,7 +235,7 @@ fn a_message_that_is_answered_for_ever_is_a_history_that_never_ends() {
 /// Exchanging members exchanges their messages.
 #[test]
 fn with_symmetry_fewer_states_and_the_same_words() {
-    let design = compile(&LETTER.replace("home: 2", "home: 3"));
+    let design = compiled(&LETTER.replace("home: 2", "home: 3"));
     let with = |symmetry: bool| {
         let options = Options { symmetry, failures: false, threads: 1, ..Options::default() };
         check(&design, &options, &mut |_| ()).expect("it has a world")

@@ -1,6 +1,6 @@
 //! A slice keeps the time by the durations that it looks at, not by those of the whole design.
 
-use design::model::Design;
+use crate::support::text::compiled;
 use model_checker::{FailureStatus, Options, Report, Verdict, check};
 
 /// A lock that is taken back after ten seconds, and fifteen seconds later is nobody's.
@@ -46,16 +46,9 @@ const SEAT: &str = r#"
     failure "held for ever" { without repair release breaks released }
 "#;
 
-fn compile(text: &str) -> Design {
-    let compiled = design::compile("clock", text, &design::NoCatalog);
-    let errors: Vec<_> = compiled.diagnostics.iter().filter(|held| held.is_error()).collect();
-    assert!(errors.is_empty(), "{errors:?}\n{text}");
-    compiled.design.expect("a design")
-}
-
 fn checked(items: &[&str], world: &str) -> Report {
     let text = format!("design Clock \"Two clocks\"\n{}\ncheck {{ {world} }}", items.join("\n"));
-    check(&compile(&text), &Options::default(), &mut |_| ()).expect("a world")
+    check(&compiled(&text), &Options::default(), &mut |_| ()).expect("a world")
 }
 
 const LOCKS: &str = "lock: 1  node: 2";
@@ -79,7 +72,7 @@ fn what_is_proved_alone_is_proved_beside_other_durations() {
     let text = format!(
         "design Clock \"Two clocks\"\n{LOCK}\n{SEAT}\ncheck {{ {LOCKS}  {SEATS}  {FAULTS} }}"
     );
-    let whole = check(&compile(&text), &whole, &mut |_| ()).expect("a world");
+    let whole = check(&compiled(&text), &whole, &mut |_| ()).expect("a world");
     for goal in &whole.goals {
         let bounds = Verdict::Holds(vec!["time: sums of 4".into()]);
         assert_eq!(goal.verdict, bounds, "{}", goal.name);

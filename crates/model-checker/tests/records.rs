@@ -1,6 +1,6 @@
 //! Lists of records in the small world: every list of every record, names in them exchanged like others.
 
-use design::model::Design;
+use crate::support::text::compiled;
 use model_checker::{FailureStatus, Options, Report, Verdict, check, render};
 
 const ORDERS: &str = "design Orders
@@ -27,11 +27,6 @@ failure \"more is sold than there is\" { without place.in_stock breaks not_overs
 failure \"two lines for one thing\" { without place.apart breaks each_once }
 check { item: 1  order: 2  lines.sku: 2  list: 2  StockState.left: -6..3 }
 ";
-
-fn compiled(text: &str) -> Design {
-    let compiled = design::compile("orders", text, &design::NoCatalog);
-    compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics))
-}
 
 fn with(text: &str, options: &Options) -> Report {
     check(&compiled(text), options, &mut |_| ()).unwrap()

@@ -1,29 +1,7 @@
 //! `send each`: every record of a set has its turn once, in any order, whoever joins, leaves or crashes meanwhile.
 
-use design::model::Design;
-use model_checker::{FailureStatus, Options, Report, Trace, Verdict, check};
-
-fn compile(text: &str) -> Design {
-    let compiled = design::compile("each", text, &design::NoCatalog);
-    let said: Vec<&String> = compiled.diagnostics.iter().map(|held| &held.message).collect();
-    compiled.design.unwrap_or_else(|| panic!("{said:?}"))
-}
-
-fn report(text: &str) -> Report {
-    check(&compile(text), &Options::default(), &mut |_| ()).expect("it has a world")
-}
-
-fn violated<'a>(report: &'a Report, goal: &str) -> &'a Trace {
-    match &report.goal(goal).expect("it is there").verdict {
-        Verdict::Violated(trace) => trace,
-        other => panic!("{goal}: {other:?}"),
-    }
-}
-
-fn holds(report: &Report, goal: &str) {
-    let verdict = &report.goal(goal).expect("it is there").verdict;
-    assert!(matches!(verdict, Verdict::Proved | Verdict::Holds(_)), "{goal}: {verdict:?}");
-}
+use crate::support::text::{holds, report, violated};
+use model_checker::{FailureStatus, Report, Trace};
 
 fn names(trace: &Trace) -> Vec<&str> {
     trace.steps.iter().map(|step| step.name.as_str()).collect()

@@ -1,21 +1,13 @@
 //! Several worlds in one report: where each goal was judged, and what is told of it.
 
+use crate::support::text::{compiled, one_thread};
 use design::model::Design;
-use model_checker::{LargerOutcome, Options, Report, check, larger, render};
+use model_checker::{LargerOutcome, Report, check, larger, render};
 
 const LOOM: &str = include_str!("verdicts/loom.design");
 
-fn compiled(text: &str) -> Design {
-    let compiled = design::compile("loom", text, &design::NoCatalog);
-    compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics))
-}
-
-fn options() -> Options {
-    Options { threads: 1, ..Options::default() }
-}
-
 fn checked(design: &Design) -> Report {
-    check(design, &options(), &mut |_| ()).unwrap()
+    check(design, &one_thread(), &mut |_| ()).unwrap()
 }
 
 #[test]
@@ -50,7 +42,7 @@ fn the_numbers_of_each_world_are_raised() {
     let wrong = wrong.replace("weaver: 2", "weaver: 1");
     let design = compiled(&wrong);
     let report = checked(&design);
-    let all = larger(&design, &report, &options(), &mut |_| ());
+    let all = larger(&design, &report, &one_thread(), &mut |_| ());
     let of = |world: &str| all.iter().find(|one| one.world == world).map(|one| &one.outcome);
     assert_eq!(of("weaver: 2"), Some(&LargerOutcome::Same));
     let violated = LargerOutcome::Violated { goal: "fenced".into(), steps: 4 };
@@ -74,7 +66,7 @@ check { till: 1  clerk: 1  sum: {0.5}  TillState.held: 0..2.5 }
         "{}",
         render::golden(&report)
     );
-    let all = larger(&design, &report, &options(), &mut |_| ());
+    let all = larger(&design, &report, &one_thread(), &mut |_| ());
     let raised = all.iter().find(|one| one.world == "TillState.held: 0..3.5");
     let violated = LargerOutcome::Violated { goal: "small".into(), steps: 7 };
     assert_eq!(raised.map(|one| &one.outcome), Some(&violated), "{all:?}");
@@ -97,9 +89,9 @@ fn a_clause_that_one_world_needs_is_not_free() {
 #[test]
 fn a_world_that_is_not_finite_is_named() {
     let endless = LOOM.replace("woven_by := my_turn", "woven_by := LoomState.woven_by * 2 + 1");
-    let why = check(&compiled(&endless), &options(), &mut |_| ()).unwrap_err().to_string();
+    let why = check(&compiled(&endless), &one_thread(), &mut |_| ()).unwrap_err().to_string();
     assert!(!why.contains("in the world"), "the default one has no name: {why}");
     let bounded = endless.replacen("weaver: 1 }", "weaver: 1  LoomState.woven_by: 0..3 }", 1);
-    let why = check(&compiled(&bounded), &options(), &mut |_| ()).unwrap_err().to_string();
+    let why = check(&compiled(&bounded), &one_thread(), &mut |_| ()).unwrap_err().to_string();
     assert!(why.starts_with("in the world `two_hands`: no finite domain"), "{why}");
 }

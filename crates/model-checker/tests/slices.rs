@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::support::text::compiled;
 use design::model::Design;
 use model_checker::{FailureStatus, Options, Report, Verdict, WitnessKind, check};
 
@@ -96,13 +97,6 @@ fn slices_say_what_the_whole_design_says() {
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-fn compile(text: &str) -> Design {
-    let compiled = design::compile("slices", text, &design::NoCatalog);
-    let errors: Vec<_> = compiled.diagnostics.iter().filter(|held| held.is_error()).collect();
-    assert!(errors.is_empty(), "{errors:?}\n{text}");
-    compiled.design.expect("a design")
-}
-
 /// The items of a design of the catalog and what stands in its `check`.
 fn parts(path: &str) -> (String, String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../designs").join(path);
@@ -130,7 +124,7 @@ fn together(designs: &[(String, String)]) -> Design {
         // What a caller gives is named by its step, the faults stand last.
         world = format!("{check}\n{world}");
     }
-    compile(&format!("design Together \"Several designs\"\n{items}\ncheck {{ {world} }}"))
+    compiled(&format!("design Together \"Several designs\"\n{items}\ncheck {{ {world} }}"))
 }
 
 fn goals_alone() -> Options {
@@ -185,7 +179,7 @@ fn designs_in_one_file_cost_what_they_cost_alone() {
 
 /// A lock, strengthened by a clause that reads something large.
 fn strengthened(clause: &str, goal: &str, quotas: u32) -> Design {
-    compile(&format!(
+    compiled(&format!(
         "design Strengthened \"A lock that a quota was added to\"
          actor user
          actor clerk
@@ -249,7 +243,7 @@ fn a_history_that_needs_something_elsewhere_is_told_whole() {
 /// A log that the goal does not read ends the histories of the whole design, and not those of the slice.
 #[test]
 fn what_has_no_room_in_the_whole_design_is_no_defect() {
-    let design = compile(
+    let design = compiled(
         "design Full
          actor user { seen: int? of Alpha }
          subject Alpha(a: text) { truth S { n: int = 0 } log L { k: int } }
@@ -269,7 +263,7 @@ fn what_has_no_room_in_the_whole_design_is_no_defect() {
 /// A literal that only another goal names is a value of the slice, and is called the same there.
 #[test]
 fn a_value_has_one_name_in_every_slice() {
-    let design = compile(
+    let design = compiled(
         r#"design Names
            actor user
            subject Alpha(a: text) { truth S { t: text = "" } }
@@ -287,7 +281,7 @@ fn a_value_has_one_name_in_every_slice() {
 /// A clause that follows a reference to nothing refuses, although it is never false.
 #[test]
 fn a_clause_that_cannot_be_told_is_not_free() {
-    let design = compile(
+    let design = compiled(
         "design Untold
          actor user
          subject Gamma(c: text) { truth G { on: bool = false } }
@@ -306,7 +300,7 @@ fn a_clause_that_cannot_be_told_is_not_free() {
 /// A crash takes what is volatile from a place. In the slice of another goal there is nothing of it to take.
 #[test]
 fn what_is_volatile_elsewhere_is_not_lost_in_a_slice() {
-    let design = compile(
+    let design = compiled(
         "design Elsewhere
          actor user
          subject Node(node: text) at node { truth N { on: bool = false } volatile Soft { n: int 0..1 = 0 } }
@@ -325,7 +319,7 @@ fn what_is_volatile_elsewhere_is_not_lost_in_a_slice() {
 /// A path whose steps have nothing else in common is seen in one history, also where all else is explored in pieces.
 #[test]
 fn a_path_is_seen_in_one_piece() {
-    let design = compile(
+    let design = compiled(
         "design Path \"Two steps of one path\"
          actor user
          subject Door(door: text) { truth D { open: bool = false } }

@@ -1,7 +1,7 @@
 //! A record that the server takes is, to the checker, any record: as if a caller had named it.
 
-use design::model::Design;
-use model_checker::{Options, Report, check, render};
+use crate::support::text::{compiled, report};
+use model_checker::{Options, check, render};
 
 const WORK: &str = "design Work
 actor client
@@ -24,22 +24,12 @@ protocol main { client[ask] -> worker[claim] => done }
 check { job: 2  client: 1  worker: 2  rank: {0, 1} }
 ";
 
-fn compiled(text: &str) -> Design {
-    let compiled = design::compile("work", text, &design::NoCatalog);
-    compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics))
-}
-
-fn checked(text: &str) -> Report {
-    let options = Options { threads: 1, ..Options::default() };
-    check(&compiled(text), &options, &mut |_| ()).unwrap()
-}
-
 #[test]
 fn what_is_taken_is_explored_as_what_a_caller_names() {
-    let taken = checked(WORK);
+    let taken = report(WORK);
     assert!(taken.ok() && taken.closed(), "{}", render::golden(&taken));
     // states, verdicts, traces of failures, with and without symmetry: the same as with a parameter of a caller
-    let named = checked(&WORK.replace("any of Runnable", "Job"));
+    let named = report(&WORK.replace("any of Runnable", "Job"));
     assert_eq!(render::golden(&taken), render::golden(&named));
     for symmetry in [false, true] {
         let options = Options { threads: 1, symmetry, ..Options::default() };
@@ -57,10 +47,10 @@ fn a_goal_that_rests_on_the_order_of_the_view_is_violated() {
         "invariant in_order: all a in Job: all b in Job: a.status = WAITS and b.status = HELD \
          and a.rank < b.rank implies false\nprotocol main",
     );
-    assert!(!checked(&ordered).ok());
+    assert!(!report(&ordered).ok());
     // and one that rests on the view's `where` instead of the guard
     let unguarded = WORK
         .replace("{ waits: JobState.status = WAITS }]", "]")
         .replace("failure \"one job for two workers\" { without claim.waits breaks kept }", "");
-    assert!(!checked(&unguarded).ok());
+    assert!(!report(&unguarded).ok());
 }

@@ -62,7 +62,7 @@ fn partition(key: &[u8]) -> Vec<u8> {
 
 impl Dynamodb {
     fn must(&self, call: &str, body: &Value) -> Value {
-        let (status, answer) = http::post(self.server.port, call, body);
+        let (status, answer) = http::dynamodb(self.server.port, call, body);
         assert_eq!(status, 200, "{call} {body}: {answer}");
         answer
     }
@@ -180,7 +180,7 @@ impl Running for Dynamodb {
             }
         }
         let body = json!({ "TransactItems": lines });
-        let (status, answer) = http::post(self.server.port, "TransactWriteItems", &body);
+        let (status, answer) = http::dynamodb(self.server.port, "TransactWriteItems", &body);
         if status == 200 {
             self.fed += u64::from(realized.form.feed.is_some());
             return true;
@@ -199,5 +199,14 @@ impl Running for Dynamodb {
 
     fn feed_length(&mut self) -> usize {
         self.items().iter().filter(|(key, ..)| key.starts_with(&[0xff, 0xff, b'f'])).count()
+    }
+
+    fn forget(&mut self) {
+        let page = self.must("Scan", &json!({ "TableName": "steadfast", "ConsistentRead": true }));
+        for item in page["Items"].as_array().unwrap() {
+            let key = json!({ "pk": item["pk"], "sk": item["sk"] });
+            self.must("DeleteItem", &json!({ "TableName": "steadfast", "Key": key }));
+        }
+        self.fed = 0;
     }
 }

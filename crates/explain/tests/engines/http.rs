@@ -5,17 +5,24 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
+/// What every request to DynamoDB says of itself.
+const DYNAMODB: &str = "Content-Type: application/x-amz-json-1.0\r\n\
+    X-Amz-Date: 20260101T000000Z\r\nAuthorization: AWS4-HMAC-SHA256 \
+    Credential=local/20260101/local/dynamodb/aws4_request, \
+    SignedHeaders=host;x-amz-date;x-amz-target, Signature=00\r\n";
+
+/// Status and body of one call to DynamoDB.
+pub fn dynamodb(port: u16, target: &str, body: &Value) -> (u16, Value) {
+    let head = format!("{DYNAMODB}X-Amz-Target: DynamoDB_20120810.{target}\r\n");
+    post(port, "/", &head, body)
+}
+
 /// Status and body.
-pub fn post(port: u16, target: &str, body: &Value) -> (u16, Value) {
+pub fn post(port: u16, path: &str, head: &str, body: &Value) -> (u16, Value) {
     let body = body.to_string();
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     let request = format!(
-        "POST / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\
-         Content-Type: application/x-amz-json-1.0\r\nX-Amz-Target: DynamoDB_20120810.{target}\r\n\
-         X-Amz-Date: 20260101T000000Z\r\nAuthorization: AWS4-HMAC-SHA256 \
-         Credential=local/20260101/local/dynamodb/aws4_request, \
-         SignedHeaders=host;x-amz-date;x-amz-target, Signature=00\r\n\
-         Content-Length: {}\r\n\r\n{body}",
+        "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{head}Content-Length: {}\r\n\r\n{body}",
         body.len()
     );
     stream.write_all(request.as_bytes()).unwrap();
@@ -36,13 +43,37 @@ fn answer(stream: &mut TcpStream) -> String {
         if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
             let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
             let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
-            let length: usize = length.map_or(0, |length| length.trim().parse().unwrap());
-            if bytes.len() >= end + 4 + length {
-                return String::from_utf8(bytes).unwrap();
+            let whole = match length {
+                Some(length) => bytes.len() >= end + 4 + length.trim().parse::<usize>().unwrap(),
+                // In pieces: the last one is empty.
+                None => bytes.ends_with(b"\r\n0\r\n\r\n"),
+            };
+            if whole {
+                let body = if length.is_some() {
+                    bytes[end + 4..].to_vec()
+                } else {
+                    joined(&bytes[end + 4..])
+                };
+                return String::from_utf8([&bytes[..end + 4], &body].concat()).unwrap();
             }
         }
         let count = stream.read(&mut piece).unwrap();
         assert!(count > 0, "the server closed the connection within its answer");
         bytes.extend_from_slice(&piece[..count]);
+    }
+}
+
+/// The pieces of an answer whose length was not known when it began.
+fn joined(mut pieces: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    loop {
+        let end = pieces.windows(2).position(|two| two == b"\r\n").unwrap();
+        let length = std::str::from_utf8(&pieces[..end]).unwrap();
+        let length = usize::from_str_radix(length, 16).unwrap();
+        if length == 0 {
+            return body;
+        }
+        body.extend_from_slice(&pieces[end + 2..end + 2 + length]);
+        pieces = &pieces[end + 4 + length..];
     }
 }

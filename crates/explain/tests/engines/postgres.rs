@@ -258,4 +258,9 @@ impl Running for Postgres {
     fn feed_length(&mut self) -> usize {
         self.script("SELECT count(*) FROM feed;").1.trim().parse().unwrap()
     }
+
+    fn forget(&mut self) {
+        let (done, _, errors) = self.script("DELETE FROM record; DELETE FROM feed;");
+        assert!(done, "{errors}");
+    }
 }

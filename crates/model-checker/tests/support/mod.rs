@@ -8,6 +8,7 @@ pub mod commit;
 #[path = "../../../engine/tests/support/lease.rs"]
 pub mod engine_lease;
 pub mod lease;
+pub mod text;
 
 pub use build::*;
 pub use commit::two_phase_commit;

@@ -14,7 +14,7 @@ use super::chosen::{Choice, Chosen};
 use super::naming::key_text;
 use crate::aside::{attempt, caught, move_aside};
 use crate::calls::{CallError, Performed, clause_name, fetch, perform};
-use crate::core::{Desk, Loaded, NOBODY, Newest, Plan, ReadError, Runtime, Schema, apply};
+use crate::core::{Desk, Loaded, Newest, Plan, ReadError, Runtime, Schema, apply};
 use crate::values;
 
 /// One call to the world outside.
@@ -233,14 +233,7 @@ impl Runtime {
             return Ok(Prepared::Message(picked, plan));
         }
         let params = params_of(schema, effect, &entry.args, desk).map_err(wrong)?;
-        let command = Command {
-            operation: effect,
-            params: &params,
-            memory: &[],
-            me: NOBODY,
-            now,
-            answer: None,
-        };
+        let command = Command::of_nobody(effect, &params, now);
         let (name, due) = (key.name.to_vec(), due.to_vec());
         let mut picked = Picked { effect, name, due, delivery: None, refused: None };
         let operation = schema.codec().operation(effect).map_err(wrong)?;

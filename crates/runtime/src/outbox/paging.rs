@@ -76,14 +76,7 @@ impl Runtime {
             }
             let place = schema.codec().key_of(record, parts);
             params[0] = schema.codec().handle(place, &mut desk.pool.borrow_mut())?;
-            let command = Command {
-                operation: key.operation,
-                params: &params,
-                memory: &[],
-                me: NOBODY,
-                now,
-                answer: None,
-            };
+            let command = Command::of_nobody(key.operation, &params, now);
             let source = Newest(transaction, schema.number);
             let number = transaction.position();
             desk.room.trace.clone_from(&entry.trace);

@@ -198,12 +198,8 @@ impl Runtime {
         let word = bound(schema, operation, kind, answer, &mut desk.pool.borrow_mut());
         let word = word.unwrap_or(NOBODY);
         let command = Command {
-            operation: picked.effect,
-            params: &params,
-            memory: &[],
-            me: NOBODY,
-            now,
             answer: Some((kind, word)),
+            ..Command::of_nobody(picked.effect, &params, now)
         };
         let source = Newest(transaction, schema.number);
         // the entry is closed before its handler runs, so that it may send the same key again

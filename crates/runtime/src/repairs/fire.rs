@@ -211,14 +211,7 @@ impl Runtime {
             return Err(Damaged::key(key, Wrong::OtherKind).into());
         }
         let params = [record];
-        let command = Command {
-            operation: repair,
-            params: &params,
-            memory: &[],
-            me: NOBODY,
-            now,
-            answer: None,
-        };
+        let command = Command::of_nobody(repair, &params, now);
         let source = Newest(transaction, schema.number);
         let number = transaction.position();
         // as far as it is known: an index that was made anew does not say
