@@ -163,15 +163,20 @@ fn rows(
 ) {
     let subject = &place.design.subjects[view.subject.index()];
     let rows = answer["rows"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let ranked = matches!(view.form, ViewForm::Rank { .. });
+    // what a row says of itself besides its truth
+    let said = match view.form {
+        ViewForm::Rank { .. } => Some(("rank", "rank")),
+        ViewForm::Near { .. } => Some(("distance_m", "metres")),
+        _ => None,
+    };
     if rows.is_empty() {
         html!(page, "<p class=\"empty\">No row.</p>");
         return;
     }
     let shown: Vec<_> = subject.attributes.iter().take(6).collect();
     html!(page, "<div class=\"wide\"><table class=\"stack\"><thead><tr>");
-    if ranked {
-        html!(page, "<th class=\"number\">rank</th>");
+    if let Some((_, title)) = said {
+        html!(page, "<th class=\"number\">{}</th>", title);
     }
     html!(page, "<th>{}</th>", subject.name);
     for attribute in &shown {
@@ -183,11 +188,12 @@ fn rows(
     html!(page, "</tr></thead><tbody>");
     for row in rows {
         html!(page, "<tr>");
-        if ranked {
+        if let Some((name, title)) = said {
             html!(
                 page,
-                "<td class=\"number\" data-name=\"rank\">{}</td>",
-                value::plain(&row["rank"])
+                "<td class=\"number\" data-name=\"{}\">{}</td>",
+                title,
+                value::plain(&row[name])
             );
         }
         html!(page, "<td class=\"key\">");

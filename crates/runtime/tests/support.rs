@@ -1,5 +1,8 @@
 //! What the tests of the runtime share.
 
+#[path = "../../explain/tests/support/programs.rs"]
+pub mod programs;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 

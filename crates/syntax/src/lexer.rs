@@ -213,6 +213,9 @@ impl<'s> Lexer<'s> {
         if known && kind == TokenKind::Int {
             return TokenKind::Duration;
         }
+        if unit == "km" && kind == TokenKind::Int {
+            return TokenKind::Length;
+        }
         let span = self.span(start);
         let written = shorten(span.text(self.source));
         let (message, help) = if known {

@@ -21,6 +21,8 @@ pub enum TokenKind {
     Decimal,
     /// `10m`, `100ms`
     Duration,
+    /// `5km`; `500m` is cut out as a duration, and its place says that it is a length
+    Length,
     /// `"…"`; an unterminated one ends at the line's end and has a diagnostic
     Text,
     /// `// …` to the end of the line; the parser passes over it, the formatter keeps it

@@ -215,7 +215,8 @@ impl<'t> Walk<'t> {
                 self.exprs(value);
                 self.expr(by);
             }
-            ViewForm::Count | ViewForm::Search { .. } | ViewForm::Near { .. } => {}
+            ViewForm::Near { first, .. } => self.exprs(first),
+            ViewForm::Count | ViewForm::Search { .. } => {}
         }
     }
 

@@ -168,9 +168,8 @@ impl Compiler {
             for param in view.params.iter().filter(|param| param.ty.is_secret()) {
                 self.secret_out_of_place(param.span, found_by);
             }
-            let ViewForm::Search { on } = &view.form else { continue };
             let attributes = &design.subjects[view.subject.index()].attributes;
-            if on.iter().any(|attr| attributes[attr.index()].ty.is_secret()) {
+            if view.looked_up().iter().any(|attr| attributes[attr.index()].ty.is_secret()) {
                 self.secret_out_of_place(view.span, found_by);
             }
         }

@@ -83,7 +83,7 @@ impl Compiler {
         frame.scope.push(Entry::Row { id: LocalId(0), subject });
         let filter = written.filter.as_ref().map(|filter| self.condition(&mut frame, filter));
         let form = self.view_form(&mut frame, subject, &written.form);
-        let mut group = self.group(&mut frame, subject, &params, filter.as_ref());
+        let mut group = self.group(&mut frame, subject, &params, (filter.as_ref(), &form));
         let with = self.columns(&mut frame, &written.with);
         filter.iter().for_each(|filter| self.only_the_rows_own(filter));
         let filter = match (&caller, &written.of) {
@@ -168,9 +168,12 @@ impl Compiler {
                     })
                     .collect(),
             },
-            tree::ViewForm::Near { on } => ViewForm::Near {
-                on: self.row_attribute(subject, on, &[Type::Point]).unwrap_or(AttrId(0)),
-            },
+            tree::ViewForm::Near { on, from, within_m, first } => {
+                let on = self.row_attribute(subject, on, &[Type::Point]).unwrap_or(AttrId(0));
+                let from = self.from_where(frame, from);
+                let first = first.as_ref().and_then(|first| self.number_setting(first));
+                ViewForm::Near { on, from, within_m: *within_m, first }
+            }
             tree::ViewForm::Window { value, by, every, keep } => {
                 let by_value = self.expr(frame, by, None);
                 if !matches!(by_value.ty.required(), Type::Time | Type::Int | Type::Error) {
@@ -281,10 +284,13 @@ impl Compiler {
         frame: &mut Frame,
         subject: SubjectId,
         params: &[Param],
-        filter: Option<&Expr>,
+        (filter, form): (Option<&Expr>, &ViewForm),
     ) -> Vec<(LocalId, Expr)> {
         let mut group = Vec::new();
         for param in params {
+            if form.is_asked(param.local) {
+                continue;
+            }
             let owner = &self.design.subjects[subject.index()];
             let in_row = !self.names.attribute(subject, &param.name).is_empty()
                 || owner.keys.iter().any(|key| key.name == param.name);

@@ -88,10 +88,37 @@ impl Compiler {
                 (format!("`{}` has no rows to page through", view.name), view.span);
             self.report(
                 Diagnostic::error("E0454", *paged, message)
-                    .also(declared, "it is neither a `list` nor a `rank`")
+                    .also(declared, "it is no `list`, `rank` or `near`")
                     .help("leave `paged` out"),
             );
         }
+    }
+
+    /// `from here`: the parameter that is the point from which distances are taken.
+    pub(super) fn from_where(&mut self, frame: &Frame, written: &tree::Name) -> Option<LocalId> {
+        let declared = frame.declared.iter().find(|(local, _)| {
+            frame.locals.get(local.index()).is_some_and(|known| known.name == written.text)
+        });
+        let Some((local, span)) = declared.copied() else {
+            let message = format!("`{}` is no parameter of the view", written.text);
+            self.report(Diagnostic::error("E0456", written.span, message).help(format!(
+                "whoever asks says from where: `view V({}: point) = …`",
+                written.text
+            )));
+            return None;
+        };
+        self.known.refer(written, span);
+        let ty = frame.locals[local.index()].ty.clone();
+        if !matches!(ty, Type::Point | Type::Error) {
+            let message = format!("expected `point`, found `{}`", self.type_name(&ty));
+            self.report(
+                Diagnostic::error("E0456", written.span, message)
+                    .also(span, "declared here")
+                    .help("a distance is from one point, which whoever asks always gives"),
+            );
+            return None;
+        }
+        Some(local)
     }
 
     /// `price round half_even to 2`: the average of the prices, rounded once.

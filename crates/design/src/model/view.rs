@@ -70,8 +70,16 @@ pub enum ViewForm {
     Search {
         on: Vec<AttrId>,
     },
+    /// rows by their distance from a point that is asked for, the nearest first
     Near {
         on: AttrId,
+        /// the parameter that says from where; none in a text of an older version, which is not served
+        #[serde(default)]
+        from: Option<LocalId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        within_m: Option<u32>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        first: Option<u32>,
     },
     /// how many rows (or the sum of `value`) fall into each stretch of `every` milliseconds
     Window {
@@ -88,10 +96,26 @@ pub struct OrderKey {
     pub descending: bool,
 }
 
+impl ViewForm {
+    /// Does the parameter say what is looked for, rather than which rows there are?
+    pub fn is_asked(&self, param: LocalId) -> bool {
+        matches!(self, ViewForm::Near { from: Some(from), .. } if *from == param)
+    }
+}
+
 impl View {
     /// Rows in an order, rather than one answer made of them.
     pub fn has_rows(&self) -> bool {
-        matches!(self.form, ViewForm::List { .. } | ViewForm::Rank { .. })
+        matches!(self.form, ViewForm::List { .. } | ViewForm::Rank { .. } | ViewForm::Near { .. })
+    }
+
+    /// The attributes of a row that its form looks at by themselves.
+    pub fn looked_up(&self) -> &[AttrId] {
+        match &self.form {
+            ViewForm::Search { on } => on,
+            ViewForm::Near { on, .. } => std::slice::from_ref(on),
+            _ => &[],
+        }
     }
 
     /// The expressions that its form evaluates on a row.

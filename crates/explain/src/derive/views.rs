@@ -73,9 +73,7 @@ fn form(form: &ViewForm) -> (Mechanism, &'static str) {
         ViewForm::Average { .. } => (Mechanism::Counter, "sum and count kept from the feed"),
         ViewForm::Window { .. } => (Mechanism::Counter, "counter for each stretch of time"),
         ViewForm::List { .. } => (Mechanism::MaterializedView, "sorted list kept from the feed"),
-        ViewForm::Near { .. } => {
-            (Mechanism::MaterializedView, "index by place, kept from the feed")
-        }
+        ViewForm::Near { .. } => (Mechanism::MaterializedView, "index by place kept from the feed"),
         ViewForm::Rank { .. } => (Mechanism::Ranking, "ranking kept from the feed"),
         ViewForm::Search { .. } => (Mechanism::SearchIndex, "inverted index kept from the feed"),
     }
@@ -89,13 +87,7 @@ fn sources(design: &Design, view: &View) -> Vec<Touch> {
     view.filter.iter().for_each(&mut see);
     view.group.iter().for_each(|(_, value)| see(value));
     view.values().into_iter().for_each(&mut see);
-    match &view.form {
-        ViewForm::Search { on } => {
-            states.extend(on.iter().map(|a| subject.attributes[a.index()].state))
-        }
-        ViewForm::Near { on } => states.push(subject.attributes[on.index()].state),
-        _ => {}
-    }
+    states.extend(view.looked_up().iter().map(|a| subject.attributes[a.index()].state));
     states.sort_unstable();
     states.dedup();
     let own = states.into_iter().map(|state| (view.subject, state));

@@ -74,7 +74,8 @@ impl Schema {
             let grouped = |param: &design::model::Param| {
                 view.group.iter().any(|(local, _)| *local == param.local)
             };
-            if let Some(param) = view.params.iter().find(|param| !grouped(param)) {
+            let mut others = view.params.iter().filter(|param| !view.form.is_asked(param.local));
+            if let Some(param) = others.find(|param| !grouped(param)) {
                 return Err(format!(
                     "the view `{}` picks rows by `{}` in a condition; only parameters that have \
                      the name of an attribute are served yet",

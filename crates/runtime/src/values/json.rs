@@ -261,14 +261,11 @@ fn scalar(design: &Design, ty: &Type, value: &Value, pool: &mut Pool) -> Result<
             Ok(pool.text(text.as_bytes()))
         }
         Type::Point => {
-            let point = value.as_array().filter(|parts| {
-                parts.len() == 2
-                    && parts.iter().all(|part| part.as_f64().is_some_and(f64::is_finite))
-            });
-            match point {
-                Some(_) => Ok(pool.text(value.to_string().as_bytes())),
-                None => Err(expected("a point: [longitude, latitude]", value)),
+            if point_of(value).is_none() {
+                let point = "a point: [longitude, latitude] in degrees, up to 180 and 90";
+                return Err(expected(point, value));
             }
+            Ok(pool.text(value.to_string().as_bytes()))
         }
         Type::Hash | Type::PublicKey => match value.as_str() {
             Some(text) if proofs::bytes_of::<32>(text.as_bytes()).is_some() => {
@@ -290,6 +287,14 @@ fn scalar(design: &Design, ty: &Type, value: &Value, pool: &mut Pool) -> Result<
             Ok(pool.text(text.as_bytes()))
         }
     }
+}
+
+/// Longitude and latitude, in degrees that a place on the earth can have.
+pub fn point_of(value: &Value) -> Option<(f64, f64)> {
+    let [longitude, latitude] = &value.as_array()?[..] else { return None };
+    let (longitude, latitude) = (longitude.as_f64()?, latitude.as_f64()?);
+    let fits = (-180.0..=180.0).contains(&longitude) && (-90.0..=90.0).contains(&latitude);
+    fits.then_some((longitude, latitude))
 }
 
 fn sized(text: &str) -> Result<(), BadValue> {

@@ -6,6 +6,6 @@ pub mod schedules;
 pub mod time;
 
 pub use json::{
-    BadValue, MAX_KEY_TEXT, MAX_TEXT, decimal_text, in_one_spelling, read, read_key, within, write,
-    write_key,
+    BadValue, MAX_KEY_TEXT, MAX_TEXT, decimal_text, in_one_spelling, point_of, read, read_key,
+    within, write, write_key,
 };

@@ -6,6 +6,7 @@ use design::model::ViewForm;
 
 use engine::Word;
 
+use super::places::Places;
 use super::row::{Row, first_number};
 use super::sorted::Sorted;
 
@@ -17,6 +18,8 @@ pub struct Group {
     pub sorted: Sorted,
     /// of a window: by the start of each stretch, how many rows and their sum
     pub stretches: BTreeMap<i64, (i64, i128)>,
+    /// of rows by their distance
+    pub places: Places,
 }
 
 impl Group {
@@ -25,12 +28,18 @@ impl Group {
         if keeps_order(form) {
             self.sorted.insert(&row.sort);
         }
+        if let Some(place) = row.place {
+            self.places.insert(place, &row.sort);
+        }
     }
 
     pub fn remove(&mut self, form: &ViewForm, row: &Row) {
         self.change(form, row, -1);
         if keeps_order(form) {
             self.sorted.remove(&row.sort);
+        }
+        if let Some(place) = row.place {
+            self.places.remove(place, &row.sort);
         }
     }
 

@@ -7,6 +7,8 @@ mod answers;
 mod columns;
 mod cursor;
 mod group;
+mod near;
+mod places;
 mod proposals;
 mod query;
 mod row;
@@ -20,7 +22,7 @@ pub(crate) use row::{operations, put_group};
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use design::model::{SubjectId, ViewForm};
+use design::model::SubjectId;
 use layout::feed::of_design;
 use layout::{FeedEntry, Head, Pool, Reader, RecordKey, take_head};
 use rustc_hash::FxHashMap;
@@ -236,7 +238,7 @@ fn set(
         if let Some(new) = new {
             known.groups.entry(new.group.clone().into()).or_default().add(&view.form, &new);
             known.rows.insert(id.clone(), new);
-            shown |= matches!(view.form, ViewForm::List { .. } | ViewForm::Rank { .. });
+            shown |= view.has_rows();
         }
     }
     match truth {

@@ -11,6 +11,7 @@ use super::State;
 use super::answers;
 use super::cursor;
 use super::group::Group;
+use super::near;
 use super::row::{key_in, put_group};
 use crate::calls::CallError;
 use crate::core::{ReadError, Runtime};
@@ -36,7 +37,7 @@ pub struct ViewQuery {
 }
 
 /// Rows in one page, unless the design or the caller says less.
-const PAGE: usize = 100;
+pub(super) const PAGE: usize = 100;
 
 impl Runtime {
     /// Answers with the revision that the view reflects, which is the newest durable one.
@@ -53,7 +54,7 @@ impl Runtime {
             return Err(CallError::Unknown(message));
         };
         let view = &design.views[at];
-        if matches!(view.form, ViewForm::Search { .. } | ViewForm::Near { .. }) {
+        if matches!(view.form, ViewForm::Search { .. }) {
             let message = format!("`{}` needs a search engine, which is not served yet", view.name);
             return Err(CallError::Unknown(message));
         }
@@ -83,6 +84,10 @@ impl Runtime {
             ViewForm::Rank { top, .. } => {
                 let most = top.map_or(PAGE, |top| top as usize);
                 self.page(&state, found, &looks, (query, &group), most)?
+            }
+            ViewForm::Near { .. } => {
+                let asked = self.asked_near(view, query)?;
+                self.nearest(&state, found, &looks, (query, &group), &asked)?
             }
             form => answers::answer(form, found, query.limit),
         };
@@ -120,7 +125,8 @@ impl Runtime {
             put_group(&mut group, schema, &param.ty, &words, &pool);
         }
         for name in query.params.keys() {
-            if !view.params.iter().any(|param| param.name == *name) {
+            let is_within = matches!(view.form, ViewForm::Near { .. }) && name == near::WITHIN;
+            if !is_within && !view.params.iter().any(|param| param.name == *name) {
                 let message = format!("`{}` takes no `{name}`", view.name);
                 let pointer = format!("/params/{name}");
                 return Err(CallError::Bad(BadValue::new(pointer, message)));
@@ -220,7 +226,7 @@ impl Runtime {
     }
 
     /// A row with its key and truth. None: it is not seen.
-    fn shown(
+    pub(super) fn shown(
         &self,
         state: &State,
         looks: &Looks<'_>,
@@ -256,11 +262,11 @@ impl Runtime {
 }
 
 /// Who looks at a view.
-struct Looks<'a> {
+pub(super) struct Looks<'a> {
     /// none: nothing is hidden
     eye: Option<&'a Eye<'a>>,
     /// the view
-    at: usize,
+    pub at: usize,
     /// every row is seen, though perhaps not all of it
     whole: bool,
 }

@@ -4,18 +4,19 @@
 //! view's condition and whose answer is what the view keeps of the row.
 
 use design::model::{
-    Clause, Design, Expr, ExprKind, Operation, OperationId, OperationKind, Param, Type, View,
-    ViewForm,
+    Clause, Design, Expr, ExprKind, LocalId, Operation, OperationId, OperationKind, Param, Type,
+    View, ViewForm,
 };
 use engine::{Command, NULL, Outcome, Word};
 use layout::key::{from_sortable, put_parts, put_text, sortable};
 use layout::{Pool, Wrong, value as stored_value};
 
+use super::places::Place;
 use crate::calls::Room;
 use crate::core::{Loaded, ReadError, Schema};
 
 /// What a view keeps of one record.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Row {
     /// the values of the grouping parameters, encoded
     pub group: Vec<u8>,
@@ -25,6 +26,8 @@ pub struct Row {
     pub value: Word,
     /// of a window: the time it runs over
     pub at: Word,
+    /// of rows by their distance: where it is
+    pub place: Option<Place>,
 }
 
 /// The operations that evaluate views, to be appended to those of the design.
@@ -45,6 +48,16 @@ fn operation(design: &Design, view: &View) -> Operation {
     }
     if let ViewForm::Window { by, .. } = &view.form {
         fields.push(("at".into(), by.clone()));
+    }
+    if let ViewForm::Near { on, .. } = &view.form {
+        let attribute = &design.subjects[view.subject.index()].attributes[on.index()];
+        let row = Expr {
+            kind: ExprKind::Local(LocalId(0)),
+            ty: Type::Ref(view.subject),
+            span: view.span,
+        };
+        let kind = ExprKind::Attr { base: Box::new(row), attr: *on };
+        fields.push(("place".into(), Expr { kind, ty: attribute.ty.clone(), span: view.span }));
     }
     let ty =
         Type::Record(fields.iter().map(|(name, value)| (name.clone(), value.ty.clone())).collect());
@@ -168,7 +181,17 @@ pub fn row(
     if amount == NULL || time == NULL {
         return Ok(None);
     }
-    Ok(Some(Row { group, sort, value: amount, at: time }))
+    let mut place = None;
+    if let ViewForm::Near { on, .. } = &view.form {
+        let ty = &schema.design.subjects[view.subject.index()].attributes[on.index()].ty;
+        let word = take(ty)[0];
+        // where it is is not known
+        if word == NULL {
+            return Ok(None);
+        }
+        place = Place::stored(pool.content(word));
+    }
+    Ok(Some(Row { group, sort, value: amount, at: time, place }))
 }
 
 /// The record's key at the end of a sort key.

@@ -22,6 +22,20 @@ pub enum Kind {
     Fill,
     /// takes the next job of the queue and puts in a new one
     Take,
+    /// gives each courier a place, as many as there are keys
+    Settle,
+    /// moves a courier
+    Move,
+    /// asks for the ten nearest within two kilometres
+    Near,
+    /// gives each player points, as many as there are keys
+    Join,
+    /// gives a player other points
+    Score,
+    /// asks for the first ten
+    Top,
+    /// asks for the rank of a player
+    Around,
 }
 
 /// Steps in one request of a batch, and messages at a time over a socket.
@@ -35,10 +49,15 @@ impl Kind {
     /// Steps that are answered together.
     pub fn width(self) -> usize {
         match self {
-            Kind::Bare | Kind::Http | Kind::Restate | Kind::Fill | Kind::Take => 1,
             Kind::Batch => BATCH,
             Kind::Socket => PIPELINE,
+            _ => 1,
         }
+    }
+
+    /// Makes as many records as there are keys, and ends.
+    fn prepares(self) -> bool {
+        matches!(self, Kind::Fill | Kind::Settle | Kind::Join)
     }
 }
 
@@ -57,11 +76,11 @@ async fn measure(settings: &Settings, kind: Kind) -> std::io::Result<String> {
             stream.write_all(UPGRADE).await?;
             answers::read_head(&mut stream, &mut Vec::new()).await?;
         }
-        let requests = Requests::new(kind, settings.keys, at as u64 + 1);
-        let rounds = match kind {
-            Kind::Fill => (settings.keys as usize).div_ceil(settings.clients),
-            _ => usize::MAX,
+        let rounds = match kind.prepares() {
+            true => (settings.keys as usize).div_ceil(settings.clients),
+            false => usize::MAX,
         };
+        let requests = Requests::new(kind, settings.keys, at as u64 + 1, rounds as u64);
         let (took, answer) = (Vec::new(), Vec::new());
         clients.push(Client { stream, requests, kind, rounds, took, answer });
     }
@@ -69,7 +88,7 @@ async fn measure(settings: &Settings, kind: Kind) -> std::io::Result<String> {
     let begun = cpu_us(&settings.pids);
     let begun_here = cpu_us(&[ours]);
     let started = Instant::now();
-    let seconds = if kind == Kind::Fill { FILL_S } else { settings.seconds };
+    let seconds = if kind.prepares() { FILL_S } else { settings.seconds };
     let end = started + Duration::from_secs_f64(seconds);
     let tasks: Vec<_> = clients.into_iter().map(|client| tokio::spawn(client.run(end))).collect();
     let mut took = Vec::new();

@@ -1,13 +1,16 @@
 //! Servers to be measured, and the clients that measure them.
 //!
-//! `http_load echo|serve|queue --port P [--folder F]` serves until it is killed. `http_load
-//! http|batch|socket|bare|restate|fill|take --port P --pid P… [--clients N] [--keys N] [--seconds S]` prints one line
-//! of JSON.
+//! `http_load echo|serve|queue|places|board --port P [--folder F]` serves until it is killed. `http_load
+//! http|batch|socket|bare|restate|fill|take|settle|move|near|join|score|top|around --port P --pid P… [--clients N]
+//! [--keys N] [--seconds S]` prints one line of JSON.
 //!
 //! `echo` is bare axum that gives back the body; `serve` is a design on the embedded store. `bare` are
 //! requests to the first, `http`, `batch` and `socket` steps of the second: one a request, 64 a request, and
 //! 16 at a time over a WebSocket. `restate` calls a virtual object of the same kind. `queue` is a queue of
-//! jobs: `fill` puts as many in as there are keys; `take` takes the next one and puts a new one in.
+//! jobs: `fill` puts as many in as there are keys; `take` takes the next one and puts a new one in. `places` are
+//! couriers in a square of one degree: `settle` gives each a place, `move` another one, `near` asks for the ten nearest
+//! within 2 km. `board` are players by their points: `join` gives points to each, `score` others, `top` asks for the
+//! first ten and `around` for the rank of one.
 
 mod answers;
 mod client;
@@ -16,7 +19,8 @@ mod servers;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: http_load echo|serve|queue|bare|http|batch|socket|restate|fill|take --port P [--pid P]… [--clients N] \
+const USAGE: &str = "usage: http_load echo|serve|queue|places|board|bare|http|batch|socket|restate|fill|take|settle|move|near|join|score|\
+                     top|around --port P [--pid P]… [--clients N] \
                      [--keys N] [--seconds S] [--folder F]";
 
 #[derive(Clone)]
@@ -80,6 +84,15 @@ fn run(arguments: &[String]) -> Result<String, String> {
         "restate" => client::run(&settings, client::Kind::Restate),
         "fill" => client::run(&settings, client::Kind::Fill),
         "take" => client::run(&settings, client::Kind::Take),
+        "places" => servers::places(&settings),
+        "settle" => client::run(&settings, client::Kind::Settle),
+        "move" => client::run(&settings, client::Kind::Move),
+        "near" => client::run(&settings, client::Kind::Near),
+        "board" => servers::board(&settings),
+        "join" => client::run(&settings, client::Kind::Join),
+        "score" => client::run(&settings, client::Kind::Score),
+        "top" => client::run(&settings, client::Kind::Top),
+        "around" => client::run(&settings, client::Kind::Around),
         _ => Err(USAGE.into()),
     }
 }

@@ -7,6 +7,8 @@ const LIMIT: i64 = 1_000_000_000;
 /// A key fills so many places: numbers are padded with spaces, and paths with leading zeros.
 const PLACES: usize = 9;
 const HOLE: &str = "#########";
+/// Any nine digits, as they stand behind a point.
+const DIGITS: &str = "$$$$$$$$$";
 
 /// Takes the next job of the queue.
 pub const CLAIM: &[u8] = b"POST /v1/work/worker/claim HTTP/1.1\r\nhost: localhost\r\n\
@@ -16,6 +18,9 @@ pub struct Requests {
     bytes: Vec<u8>,
     /// where keys stand
     holes: Vec<usize>,
+    /// where any digits stand
+    digits: Vec<usize>,
+    dice: Chance,
     /// what a short key is filled up with
     filler: u8,
     keys: u64,
@@ -30,23 +35,25 @@ enum Next {
 }
 
 impl Requests {
-    pub fn new(kind: Kind, keys: u64, seed: u64) -> Requests {
+    /// `seed`: another for each client, from 1; a client that makes new keys makes at most `rounds` of them.
+    pub fn new(kind: Kind, keys: u64, seed: u64, rounds: u64) -> Requests {
         let bytes = template(kind, seed);
-        let holes = bytes
-            .windows(PLACES)
-            .enumerate()
-            .filter(|(_, part)| *part == HOLE.as_bytes())
-            .map(|(at, _)| at)
-            .collect();
+        let places = |hole: &str| -> Vec<usize> {
+            let all = bytes.windows(PLACES).enumerate();
+            all.filter(|(_, part)| *part == hole.as_bytes()).map(|(at, _)| at).collect()
+        };
+        let (holes, digits) = (places(HOLE), places(DIGITS));
         let filler = match kind {
-            Kind::Restate | Kind::Fill | Kind::Take => b'0',
+            Kind::Restate | Kind::Fill | Kind::Take | Kind::Around => b'0',
             _ => b' ',
         };
         let next = match kind {
             Kind::Fill | Kind::Take => Next::New(0),
+            Kind::Settle | Kind::Join => Next::New((seed - 1).saturating_mul(rounds)),
             _ => Next::Chance(Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)),
         };
-        Requests { bytes, holes, filler, keys, next }
+        let dice = Chance(seed.wrapping_mul(0xd134_2543_de82_ef95) | 1);
+        Requests { bytes, holes, digits, dice, filler, keys, next }
     }
 
     /// The next one, with other keys.
@@ -68,6 +75,10 @@ impl Requests {
                     break;
                 }
             }
+        }
+        for place in &self.digits {
+            let digits = format!("{:0PLACES$}", self.dice.next() % 1_000_000_000);
+            self.bytes[*place..*place + PLACES].copy_from_slice(digits.as_bytes());
         }
         &self.bytes
     }
@@ -94,8 +105,24 @@ fn template(kind: Kind, client: u64) -> Vec<u8> {
             let job = format!("{{\"job\":\"{process}-{client}-{HOLE}\",\"queue\":\"mail\"}}");
             request("/v1/work/client/ask", &job)
         }
+        Kind::Settle | Kind::Move => {
+            let at = format!("[0.{DIGITS},0.{DIGITS}]");
+            request("/v1/places/rider/move", &format!("{{\"courier\":{HOLE},\"at\":{at}}}"))
+        }
+        Kind::Near => get(&format!("/v1/places/views/Nearest?here=0.{DIGITS},0.{DIGITS}")),
+        Kind::Join | Kind::Score => {
+            // a number does not begin with a zero
+            let points = format!("1{DIGITS}");
+            request("/v1/board/game/score", &format!("{{\"player\":{HOLE},\"points\":{points}}}"))
+        }
+        Kind::Top => get("/v1/board/views/Best?limit=10"),
+        Kind::Around => get(&format!("/v1/board/views/Best?limit=1&around={HOLE}")),
         Kind::Socket => (0..PIPELINE).flat_map(|id| message(id, &step)).collect(),
     }
+}
+
+fn get(path: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").into_bytes()
 }
 
 fn request(path: &str, body: &str) -> Vec<u8> {

@@ -50,6 +50,24 @@ step worker[claim(queue: text, job: any of Runnable(queue)) { waits: JobState.st
 }
 ";
 
+/// Couriers that are asked for by their distance.
+const PLACES: &str = "
+design Places
+actor rider
+subject Courier(courier: int) { truth Position { at: point? } }
+step rider[move(courier: Courier, at: point)] { Position.at := at }
+view Nearest(here: point) = near Courier on at from here within 2km first 10
+";
+
+/// Players by their points.
+const BOARD: &str = "
+design Board
+actor game
+subject Player(player: int) { truth Score { points: int = 0 } }
+step game[score(player: Player, points: int)] { Score.points := points }
+view Best = rank Player by points desc
+";
+
 fn address(settings: &Settings) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], settings.port))
 }
@@ -77,6 +95,16 @@ pub fn registers(settings: &Settings) -> Result<String, String> {
 /// A queue of jobs on the embedded store.
 pub fn queue(settings: &Settings) -> Result<String, String> {
     serve(settings, "work", WORK)
+}
+
+/// Couriers on the embedded store.
+pub fn places(settings: &Settings) -> Result<String, String> {
+    serve(settings, "places", PLACES)
+}
+
+/// Players on the embedded store.
+pub fn board(settings: &Settings) -> Result<String, String> {
+    serve(settings, "board", BOARD)
 }
 
 fn serve(settings: &Settings, name: &str, text: &str) -> Result<String, String> {

@@ -2,7 +2,7 @@
 
 use design::model::{
     Attribute, Clause, Design, ExprKind, NONE_LEFT, Operation, OperationId, OperationKind,
-    SubjectId, View, ViewForm,
+    SubjectId, Type, View, ViewForm,
 };
 use serde_json::{Map, Value, json};
 
@@ -48,7 +48,7 @@ pub fn add(service: &Service, paths: &mut Map<String, Value>, schemas: &mut Map<
 
 /// Does it need a search engine, which there is none of yet?
 fn is_searched(view: &View) -> bool {
-    matches!(view.form, ViewForm::Search { .. } | ViewForm::Near { .. })
+    matches!(view.form, ViewForm::Search { .. } | ViewForm::Near { from: None, .. })
 }
 
 /// A read of a view that is not served is not served, either.
@@ -295,12 +295,20 @@ fn view_get(service: &Service, view: &View) -> Value {
     let mut parameters: Vec<Value> = view
         .params
         .iter()
-        .map(|param| query(&param.name, true, schema::part(design, &param.ty)))
+        .map(|param| {
+            let mut told = query(&param.name, true, schema::part(design, &param.ty));
+            if param.ty == Type::Point {
+                // `8.54,47.37`
+                told["style"] = json!("form");
+                told["explode"] = json!(false);
+            }
+            told
+        })
         .collect();
     parameters.push(query("at_least", false, json!({ "type": "string" })));
     let mut properties = json!({ "revision": { "type": "string" } });
     match view.form {
-        ViewForm::List { .. } | ViewForm::Rank { .. } => {
+        ViewForm::List { .. } | ViewForm::Rank { .. } | ViewForm::Near { .. } => {
             let limit = json!({ "type": "integer", "minimum": 1, "maximum": 1000 });
             parameters.push(query("limit", false, limit));
             parameters.push(query("after", false, json!({ "type": "string" })));
@@ -309,6 +317,19 @@ fn view_get(service: &Service, view: &View) -> Value {
                 "properties": { "key": key(), "truth": { "type": "object" },
                                 "rank": { "type": "integer" } },
             });
+            if matches!(view.form, ViewForm::Near { .. }) {
+                let mut within = query(
+                    "within",
+                    false,
+                    json!({ "type": "string", "examples": ["500m", "2.5km"] }),
+                );
+                within["description"] =
+                    json!("only rows that are not farther; the view's own limit holds as well");
+                parameters.push(within);
+                row["properties"]["distance_m"] = json!({
+                    "type": "number", "description": "metres along a great circle",
+                });
+            }
             if !view.with.is_empty() {
                 let shown = view.with.iter().map(|column| {
                     (
@@ -325,7 +346,9 @@ fn view_get(service: &Service, view: &View) -> Value {
             }
             properties["rows"] = json!({ "type": "array", "items": row });
             properties["next"] = json!({ "type": ["string", "null"] });
-            properties["total"] = json!({ "type": "integer" });
+            if !matches!(view.form, ViewForm::Near { .. }) {
+                properties["total"] = json!({ "type": "integer" });
+            }
         }
         ViewForm::Count => properties["count"] = json!({ "type": "integer" }),
         ViewForm::Sum { .. } => properties["sum"] = json!({ "type": ["integer", "string"] }),

@@ -5,7 +5,8 @@ use crate::TokenKind;
 use crate::tree::{Expr, ViewForm, ViewItem};
 
 /// The words of a view before which its line may end.
-const PARTS: [&str; 7] = ["where", "with", "order", "limit", "top", "keep", "every"];
+const PARTS: [&str; 9] =
+    ["where", "with", "order", "limit", "top", "keep", "every", "within", "first"];
 
 impl Builder<'_, '_> {
     /// `view N(params) = form`
@@ -55,7 +56,8 @@ impl Builder<'_, '_> {
 fn values(view: &ViewItem) -> Vec<&Expr> {
     let mut values: Vec<&Expr> = view.filter.iter().chain(&view.with).collect();
     match &view.form {
-        ViewForm::Count | ViewForm::Search { .. } | ViewForm::Near { .. } => {}
+        ViewForm::Count | ViewForm::Search { .. } => {}
+        ViewForm::Near { first, .. } => values.extend(first),
         ViewForm::Sum { value } | ViewForm::Extreme { value, .. } | ViewForm::Average { value } => {
             values.push(value)
         }

@@ -8,6 +8,9 @@ use crate::{Diagnostic, Span, TokenKind};
 const FORMS: &[&str] =
     &["count", "sum", "max", "min", "avg", "list", "rank", "search", "near", "window"];
 
+/// Half the way round the earth, rounded up.
+const FARTHEST_M: u32 = 20_100_000;
+
 /// What may follow the subject, in any order; each form takes its own.
 #[derive(Default)]
 struct Parts {
@@ -18,6 +21,8 @@ struct Parts {
     limit: Option<Expr>,
     every: Option<Expr>,
     with: Vec<Expr>,
+    from: Option<Name>,
+    within_m: Option<u32>,
 }
 
 impl Parser<'_> {
@@ -54,7 +59,7 @@ impl Parser<'_> {
         }
         let subject = self.name("the subject whose records are the rows");
         let parts = self.view_parts(word);
-        let Parts { filter, order, by, mut on, limit, every, with } = parts;
+        let Parts { filter, order, by, mut on, limit, every, with, from, within_m } = parts;
         let form = match word {
             "count" => ViewForm::Count,
             "sum" => ViewForm::Sum { value: self.part(value, "what is summed") },
@@ -79,7 +84,11 @@ impl Parser<'_> {
                     self.missing_part("`on` and the attribute that is a point");
                 }
                 let on = if on.is_empty() { self.missing_name() } else { on.remove(0) };
-                ViewForm::Near { on }
+                let from = from.unwrap_or_else(|| {
+                    self.missing_part("`from` and the parameter that says from where");
+                    self.missing_name()
+                });
+                ViewForm::Near { on, from, within_m, first: limit }
             }
             _ => {
                 let by = by.map(|key| key.value);
@@ -122,7 +131,7 @@ impl Parser<'_> {
                     let order = self.order_keys();
                     !std::mem::replace(&mut parts.order, order).is_empty()
                 }
-                ("with", "list" | "rank") => {
+                ("with", "list" | "rank" | "near") => {
                     self.bump();
                     let mut with = vec![self.sum_level()];
                     while self.eat(TokenKind::Comma) {
@@ -139,7 +148,17 @@ impl Parser<'_> {
                     let on = self.attribute_names(form == "search");
                     !std::mem::replace(&mut parts.on, on).is_empty()
                 }
-                ("limit", "list") | ("top", "rank") | ("keep", "window") => {
+                ("from", "near") => {
+                    self.bump();
+                    let from = self.name("the parameter that says from where");
+                    parts.from.replace(from).is_some()
+                }
+                ("within", "near") => {
+                    self.bump();
+                    let within_m = self.length();
+                    parts.within_m.replace(within_m).is_some()
+                }
+                ("limit", "list") | ("top", "rank") | ("keep", "window") | ("first", "near") => {
                     self.bump();
                     parts.limit.replace(self.sum_level()).is_some()
                 }
@@ -155,6 +174,31 @@ impl Parser<'_> {
             }
         }
         parts
+    }
+
+    /// `500m`, `5km`, in metres. What is cut out as a duration of minutes is one of metres here.
+    fn length(&mut self) -> u32 {
+        let piece = *self.piece(0);
+        let written = self.text_of(&piece).replace('_', "");
+        let number = written.strip_suffix('m').and_then(|number| match piece.kind {
+            TokenKind::Length => Some((number.strip_suffix('k')?, 1_000)),
+            TokenKind::Duration => Some((number, 1)),
+            _ => None,
+        });
+        let metres =
+            number.and_then(|(number, unit)| number.parse::<u32>().ok()?.checked_mul(unit));
+        let message = match metres {
+            Some(metres) if (1..=FARTHEST_M).contains(&metres) => {
+                self.bump();
+                return metres;
+            }
+            None if number.is_none() => format!("expected a length, found {}", self.found()),
+            _ => "no place on the earth is that far, or that near, from another".to_string(),
+        };
+        let help =
+            "a length is whole metres or kilometres, up to half the way round: `500m`, `5km`";
+        self.fail(Diagnostic::error("E0120", piece.span, message).help(help));
+        0
     }
 
     fn attribute_names(&mut self, several: bool) -> Vec<Name> {

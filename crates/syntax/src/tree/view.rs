@@ -34,8 +34,8 @@ pub enum ViewForm {
     Rank { by: OrderKey, top: Option<Expr> },
     /// `search S on a, b where p`
     Search { on: Vec<Name> },
-    /// `near S on position where p`
-    Near { on: Name },
+    /// `near S on position from here within 5km where p first 10`
+    Near { on: Name, from: Name, within_m: Option<u32>, first: Option<Expr> },
     /// `window count of S by at every 1m where p keep 60`, `window sum e of S by at every 1m`
     Window { value: Option<Expr>, by: Expr, every: Expr, keep: Option<Expr> },
 }

@@ -24,7 +24,10 @@ fn views_take_their_parts_in_any_order() {
                 }
                 ViewForm::Rank { by, top } => format!("rank {} {}", key(by), optional(top)),
                 ViewForm::Search { on } => format!("search {}", on.len()),
-                ViewForm::Near { on } => format!("near {}", on.text),
+                ViewForm::Near { on, from, within_m, first } => {
+                    let within = within_m.map_or("-".into(), |metres| metres.to_string());
+                    format!("near {} {} {within} {}", on.text, from.text, optional(first))
+                }
                 ViewForm::Window { value, by, every, keep } => format!(
                     "window {} {} {} {}",
                     optional(value),
@@ -63,7 +66,12 @@ fn views_take_their_parts_in_any_order() {
             "view V(p: text) of user = list Seat where a = me",
             "list  - | Seat | (Equal a me) | of user",
         ),
-        ("view V = near Shop on position", "near position | Shop | -"),
+        ("view V(p: point) = near Shop on at from p", "near at p - - | Shop | -"),
+        (
+            "view V(p: point) = near Shop where x first 10 within 5km from p on at",
+            "near at p 5000 10 | Shop | x",
+        ),
+        ("view V(p: point) = near Shop on at from p within 500m", "near at p 500 - | Shop | -"),
         (
             "view V = window count of Hit by at every 1m where x keep 60",
             "window - at 1:Minute 60 | Hit | x",

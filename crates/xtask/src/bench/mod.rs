@@ -1,5 +1,6 @@
 //! Benchmarks. Each builds the release binaries that it measures and says whether its goal is met.
 
+mod beside;
 mod calendar;
 mod checker;
 mod design_text;
@@ -9,6 +10,7 @@ mod growth;
 mod language;
 mod measure;
 mod next;
+mod ordered;
 mod runtime;
 mod scratch;
 mod serve;
@@ -57,6 +59,16 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "next",
         about: "workers that take the next job of one queue, beside PostgreSQL with `skip locked`",
         run: next::run,
+    },
+    Benchmark {
+        name: "near",
+        about: "rows by their distance, beside Redis with its places",
+        run: ordered::near,
+    },
+    Benchmark {
+        name: "rank",
+        about: "ranks, beside Redis with its sorted sets",
+        run: ordered::rank,
     },
     Benchmark {
         name: "calendar",

@@ -22,7 +22,8 @@ const PROBE: u64 = 500;
 pub struct Redis {
     server: Server,
     benchmark: PathBuf,
-    script: String,
+    /// what is sent; `__rand_int__` is any number below that of the keys
+    command: Vec<String>,
     name: &'static str,
     /// commands that one client sends before it waits
     pipeline: usize,
@@ -55,7 +56,22 @@ impl Redis {
             return Err(format!("Redis does not take the script: {script}"));
         }
         let benchmark = program("redis-benchmark", None, "redis-tools")?;
-        Ok(Self { server, benchmark, script, name, pipeline })
+        let command = ["EVALSHA", &script, "1", "register-__rand_int__", "1000000000", PAYLOAD];
+        let command = command.map(str::to_owned).to_vec();
+        Ok(Self { server, benchmark, command, name, pipeline })
+    }
+
+    /// From now on it is sent this.
+    pub fn send(&mut self, command: &[&str]) {
+        self.command = command.iter().map(|part| (*part).to_owned()).collect();
+    }
+
+    /// Commands of a file, one a line.
+    pub fn feed(&self, file: &Path) -> Result<(), String> {
+        let input = std::fs::File::open(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let mut command = Command::new(program("redis-cli", None, "redis-tools")?);
+        command.args(["-p", &self.server.port.to_string()]).stdin(input);
+        cargo::output(&mut command).map(drop)
     }
 
     /// Commands a second, the 50th and 99th percentile in milliseconds, and the client's own CPU
@@ -65,8 +81,7 @@ impl Redis {
         command.args(["-p", &self.server.port.to_string(), "-c", &load.clients.to_string()]);
         command.args(["-n", &count.to_string(), "-r", &load.keys.to_string(), "--csv"]);
         command.args(["-P", &self.pipeline.to_string()]);
-        command.args(["EVALSHA", &self.script, "1", "register-__rand_int__", "1000000000"]);
-        command.arg(PAYLOAD);
+        command.args(&self.command);
         let run = measure::run(&mut command)?;
         let [per_second, p50_ms, p99_ms] = parse(&run.stdout)?;
         Ok([per_second, p50_ms, p99_ms, run.cpu.as_micros() as f64 / count as f64])

@@ -30,6 +30,11 @@ impl Ours {
         Ok(Self { server, program: program.to_path_buf(), client, name })
     }
 
+    /// From now on clients of this kind are measured.
+    pub fn ask_for(&mut self, client: &'static str) {
+        self.client = client;
+    }
+
     /// Lets clients of another kind do something before anything is measured.
     pub fn prepare(&self, client: &str, load: &Load) -> Result<(), String> {
         clients(&self.program, client, load, self.server.port, &[]).map(drop)
