@@ -18,6 +18,7 @@
 //! ```
 
 pub mod catalog;
+pub mod find;
 
 use std::fmt;
 use std::path::Path;
