@@ -19,6 +19,8 @@
 
 pub mod catalog;
 pub mod find;
+pub mod known;
+mod tables;
 
 use std::fmt;
 use std::path::Path;
