@@ -5,6 +5,8 @@
 //! and nothing was changed because of it. Nobody mends a miss by putting its words into `designs/facts/words.tsv`:
 //! those are words of the field.
 
+mod derivation;
+
 use std::fs;
 
 use steadfast::find::Index;
