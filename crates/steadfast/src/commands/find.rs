@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use serde_json::{Value, json};
-use steadfast::find::{Answer as Found, Index};
+use steadfast::find::{Answer as Found, Index, SHOWN};
 
 use super::Answer;
-use crate::catalog;
 use crate::exit::Exit;
 use crate::output::{Output, STRONG};
 use crate::problem::Problem;
@@ -31,11 +30,6 @@ pub struct Find {
     #[arg(long)]
     json: bool,
 }
-
-/// More would be a list to read, not an answer.
-const SHOWN: usize = 3;
-/// The phrases that are told for each.
-const REASONS: usize = 4;
 
 impl Find {
     pub fn run(self, output: &mut Output) -> Answer {
@@ -77,23 +71,12 @@ impl Find {
     }
 }
 
-/// Is there a design of it in this binary?
-fn ships(id: &str) -> bool {
-    catalog::entries().any(|entry| entry.name() == id)
-}
-
-/// What to type next, and what to write in a design.
-fn next(answer: &Found) -> Option<[String; 2]> {
-    let Found { id, noun, .. } = answer;
-    ships(id).then(|| [format!("steadfast explain {id}"), format!("use {id} as {noun}")])
-}
-
 fn as_json(answer: &Found) -> Value {
     let matched = answer
         .why
         .iter()
         .map(|why| json!({ "in": why.field.name(), "phrase": why.phrase, "words": why.words }));
-    let next = next(answer);
+    let next = answer.next();
     json!({
         "id": answer.id,
         "name": answer.name,
@@ -109,20 +92,8 @@ fn as_json(answer: &Found) -> Value {
 fn as_text(text: &mut String, answer: &Found) {
     let _ = writeln!(text, "{STRONG}{}  {}{STRONG:#}", answer.id, answer.name);
     let _ = writeln!(text, "     {}", answer.purpose);
-    let reasons: Vec<String> = answer
-        .why
-        .iter()
-        .take(REASONS)
-        .map(|why| {
-            let words = why.words.join("`, `");
-            match why.phrase.eq_ignore_ascii_case(&words) {
-                true => format!("`{words}` is {}", why.field),
-                false => format!("`{words}` in {}, \"{}\"", why.field, why.phrase),
-            }
-        })
-        .collect();
-    let _ = writeln!(text, "     found: {}", reasons.join("; "));
-    let _ = match next(answer) {
+    let _ = writeln!(text, "     found: {}", answer.reasons().join("; "));
+    let _ = match answer.next() {
         Some([explain, using]) => {
             writeln!(text, "     next: `{explain}`, or `{using}` in a design\n")
         }

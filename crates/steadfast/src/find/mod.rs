@@ -8,6 +8,8 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::catalog;
+
 use library::Archetype;
 pub use library::Field;
 use words::{Word, words};
@@ -35,6 +37,32 @@ pub struct Answer {
     /// what counted most first
     pub why: Vec<Why>,
 }
+
+impl Answer {
+    /// What to type next, and what to write in a design; none: no design of it is in this binary.
+    pub fn next(&self) -> Option<[String; 2]> {
+        let Answer { id, noun, .. } = self;
+        let ships = catalog::entries().any(|entry| entry.name() == *id);
+        ships.then(|| [format!("steadfast explain {id}"), format!("use {id} as {noun}")])
+    }
+
+    /// What counted most, as sentences.
+    pub fn reasons(&self) -> Vec<String> {
+        let told = self.why.iter().take(REASONS).map(|why| {
+            let words = why.words.join("`, `");
+            match why.phrase.eq_ignore_ascii_case(&words) {
+                true => format!("`{words}` is {}", why.field),
+                false => format!("`{words}` in {}, \"{}\"", why.field, why.phrase),
+            }
+        });
+        told.collect()
+    }
+}
+
+/// More would be a list to read, not an answer.
+pub const SHOWN: usize = 3;
+/// The phrases that are told for each.
+const REASONS: usize = 4;
 
 /// A phrase that has words of the question.
 #[derive(Clone, PartialEq, Debug)]

@@ -5,6 +5,7 @@
 //! and nothing was changed because of it. Nobody mends a miss by putting its words into `designs/facts/words.tsv`:
 //! those are words of the field.
 
+mod console;
 mod derivation;
 
 use std::fs;
