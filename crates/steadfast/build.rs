@@ -1,4 +1,4 @@
-//! Puts the catalog and the pages of the error codes into the binary: one table of names and texts
+//! Puts the catalog, what is known of its archetypes and the pages of the error codes into the binary: one table of names and texts
 //! for each, in the order of their names, so that the same sources give the same binary.
 
 use std::fmt::Write as _;
@@ -10,6 +10,7 @@ fn main() -> io::Result<()> {
     let root = home.join("../..").canonicalize()?;
     let mut tables = String::new();
     table(&mut tables, "DESIGNS", &root.join("designs"), "design")?;
+    table(&mut tables, "FACTS", &root.join("designs/facts"), "tsv")?;
     table(&mut tables, "ERRORS", &root.join("docs/errors"), "md")?;
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     fs::write(out.join("embedded.rs"), tables)

@@ -9,6 +9,7 @@ mod check;
 mod design_page;
 mod feed;
 mod fields;
+mod find;
 mod front;
 mod hot;
 mod html;
@@ -41,12 +42,12 @@ use seen::Seen;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::request::Parts;
 use axum::http::{Method, Request, Response, StatusCode};
 use axum::routing::{any, get as get_route};
+use axum::{Extension, Router};
 
 use fields::Sent;
 use gateway::Gateway;
@@ -56,6 +57,16 @@ use server::body;
 use server::path;
 use server::problem::{OverHttp as _, Problem, not_allowed};
 use visit::Visit;
+
+pub use find::{Finder, Suggestion};
+
+/// The same, with a first page that also says which archetype a problem is.
+pub fn pages_with(finder: Finder) -> impl FnOnce(&Arc<Gateway>) -> Pages {
+    move |gateway| {
+        let pages = pages(gateway);
+        Pages { router: pages.router.layer(Extension(finder)), beside: pages.beside }
+    }
+}
 
 /// The pages, for a server that is told of them when it starts.
 pub fn pages(gateway: &Arc<Gateway>) -> Pages {
@@ -214,7 +225,10 @@ async fn get(
     request: &Parts,
 ) -> Result<Response<Body>, Problem> {
     match parts {
-        [] => return Ok(shown(overview::page(visit))),
+        [] => {
+            let finder = request.extensions.get::<Finder>();
+            return Ok(shown(overview::page(visit, finder)));
+        }
         ["_", "assets", name] => return asset(name, request),
         ["_", "overview"] => {
             let visit = Arc::clone(visit);

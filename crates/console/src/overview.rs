@@ -1,5 +1,6 @@
 //! The designs that are served.
 
+use crate::find::{self, Finder};
 use crate::html::{Html, html};
 use crate::pulse::Pulse;
 use crate::seen::Seen;
@@ -10,7 +11,7 @@ use crate::verdict;
 use crate::visit::Visit;
 use gateway::Service;
 
-pub fn page(visit: &Visit) -> Html {
+pub fn page(visit: &Visit, finder: Option<&Finder>) -> Html {
     let mut page = Html::new();
     html!(page, "<h1>Designs</h1><p class=\"lead\">What this server runs, and how it goes.</p>");
     html!(
@@ -18,6 +19,9 @@ pub fn page(visit: &Visit) -> Html {
         "<div class=\"cards\" data-live=\"/console/_/overview\" aria-live=\"off\">{}</div>",
         cards(visit)
     );
+    if let Some(finder) = finder {
+        html!(page, "{}", find::part(finder, &visit.query));
+    }
     shell::alone(visit, "", &page)
 }
 

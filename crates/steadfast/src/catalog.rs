@@ -3,7 +3,7 @@
 use syntax::tree::ItemKind;
 use syntax::{FileId, parse};
 
-mod embedded {
+pub(crate) mod embedded {
     include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 }
 

@@ -18,6 +18,9 @@
 //! ```
 
 pub mod catalog;
+pub mod find;
+pub mod known;
+mod tables;
 
 use std::fmt;
 use std::path::Path;

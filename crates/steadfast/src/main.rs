@@ -33,6 +33,7 @@ struct Arguments {
 const AFTER_HELP: &str = "\
 Examples:
   steadfast dev tickets                       serve a design of the catalog, checked, to try it
+  steadfast find double booking               which archetype is my problem?
   steadfast list                              the catalog
   steadfast check tickets                     check one of its designs
   steadfast new shop --from A08 --as Ticket   a design of your own from an archetype

@@ -11,6 +11,8 @@ mod doors;
 #[path = "drives/main.rs"]
 mod drives;
 mod evidence;
+#[path = "find/main.rs"]
+mod find;
 #[path = "openapi/main.rs"]
 mod openapi;
 mod snippets;

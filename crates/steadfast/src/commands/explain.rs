@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use design::model::Design;
 use explain::{Engine, Follows};
+use serde_json::Value;
+use steadfast::known::Known;
 
 use super::Answer;
 use crate::catalog::Embedded;
@@ -108,11 +110,33 @@ impl Explain {
 
 fn sheet(design: &Design, format: Format) -> Result<String, Problem> {
     Ok(match format {
-        Format::Markdown => explain::markdown(&explain::sheet(design)),
-        Format::Json => explain::sheet(design).to_json(),
+        Format::Markdown => {
+            let sheet = explain::sheet(design);
+            let known = known(&sheet).map(|known| known.markdown(&sheet));
+            explain::markdown(&sheet) + &known.unwrap_or_default()
+        }
+        Format::Json => {
+            let sheet = explain::sheet(design);
+            match known(&sheet) {
+                Some(known) => with_known(&sheet.to_json(), &known.json(&sheet)),
+                None => sheet.to_json(),
+            }
+        }
         Format::Svg => drawing::together(&explain::drawings(design)),
         Format::Tla => return Err(no_module("a sheet")),
     })
+}
+
+/// What the catalog knows of it, if it is an archetype.
+fn known(sheet: &explain::Sheet) -> Option<Known> {
+    Known::of(sheet.id.as_deref()?)
+}
+
+/// The same object, with `known` as its last field.
+fn with_known(sheet: &str, known: &Value) -> String {
+    let open = sheet.trim_end().strip_suffix('}').unwrap_or_else(|| panic!("no object: {sheet}"));
+    let known = format!("{known:#}").replace('\n', "\n  ");
+    format!("{},\n  \"known\": {known}\n}}\n", open.trim_end())
 }
 
 /// None: it does not compile, and why has been told.
@@ -219,6 +243,32 @@ mod tests {
                 assert!(text.len() > 500 && (exit == Exit::Yes) == fits, "{}", entry.path);
             }
         }
+    }
+
+    #[test]
+    fn what_is_known_of_an_archetype_stands_at_the_end() {
+        let sheet = |name: &str, format| sheet(&design(name, "", ""), format).ok().unwrap();
+        let text = sheet("I02", Format::Markdown);
+        for part in [
+            "\n## What is known of this archetype\n",
+            "| M1 identity | who calls is known by a key that only it has | shown | ",
+            "| special move | a stronger issuer of leases, if whoever grants them is in doubt |\n",
+            "| `at_most_one_current_valid_owner` in `",
+            "| duplicate claim | one guarded claim",
+        ] {
+            // the first column of a table of two is its name
+            assert!(text.contains(part.trim_start_matches("| `")), "{part}\n{text}");
+        }
+        let value: Value = serde_json::from_str(&sheet("I02", Format::Json)).unwrap();
+        assert_eq!(value["format"], "steadfast-explain/1");
+        assert_eq!(value["known"]["group"], "control and ownership");
+        assert_eq!(value["known"]["moves"][0]["here"], "shown");
+        assert_eq!(value["known"]["pairs"][0]["repaired_by"][0], "reaper[reclaim]");
+        // of a product less is known, and of a design that is no archetype nothing
+        assert!(sheet("A06", Format::Markdown).contains("In a design: `use A06 as Item`."));
+        assert!(!sheet("tickets", Format::Markdown).contains("What is known"));
+        let value: Value = serde_json::from_str(&sheet("tickets", Format::Json)).unwrap();
+        assert!(value.get("known").is_none());
     }
 
     #[test]

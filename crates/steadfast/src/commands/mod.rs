@@ -12,6 +12,7 @@ mod dev;
 mod error;
 mod explain;
 mod export;
+mod find;
 mod fmt;
 mod get;
 mod host;
@@ -47,6 +48,7 @@ pub enum Command {
     Serve(serve::Serve),
     Dev(dev::Dev),
     New(new::New),
+    Find(find::Find),
     List(list::List),
     Show(show::Show),
     Fmt(fmt::Fmt),
@@ -81,6 +83,7 @@ impl Command {
             Command::Serve(command) => command.run(output),
             Command::Dev(command) => command.run(output),
             Command::New(command) => command.run(output),
+            Command::Find(command) => command.run(output),
             Command::List(command) => command.run(output),
             Command::Show(command) => command.run(output),
             Command::Fmt(command) => command.run(output),

@@ -1,5 +1,4 @@
-//! Beside each design of the catalog stands its verdict, and each archetype of infrastructure has a
-//! page; both are still true.
+//! Beside each design of the catalog stands its verdict, and each archetype has a page; both are still true.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,9 +26,16 @@ fn every_design_has_the_verdict_and_the_page_that_are_kept() {
     let mut again = 0;
     for path in &paths {
         let beside = fs::read_to_string(path.with_extension("verdict")).unwrap_or_default();
-        let has_a_page = path.parent().is_some_and(|folder| folder.ends_with("infra"));
+        let has_a_page = path
+            .parent()
+            .is_some_and(|folder| folder.ends_with("infra") || folder.ends_with("product"));
         let name = path.to_string_lossy();
         let mark = run_in(&root(), &["check", "--mark", &name]).out;
+        if let Ok(flat) = fs::read_to_string(path.with_extension("flat"))
+            && flat != run_in(&root(), &["show", &name, "--flat"]).out
+        {
+            wrong.push(format!("{name}: what it uses is another now, see `show --flat`"));
+        }
         if !beside.starts_with(&format!("checked {mark}")) {
             wrong.push(format!("{}: the verdict is of another text, or by other rules", name));
             continue;

@@ -17,7 +17,7 @@ mod fmt;
 mod list_and_show;
 mod memory;
 mod new;
-mod readme;
+pub mod readme;
 mod replacing;
 mod secrets;
 pub mod serving;

@@ -9,13 +9,13 @@ use crate::cli::dev::Dev;
 use crate::cli::support::{folder, root, run_in};
 
 /// A command that a page shows, and what it shows of its output.
-struct Shown {
-    command: String,
-    output: Vec<String>,
+pub struct Shown {
+    pub command: String,
+    pub output: Vec<String>,
 }
 
 /// Indented lines: `$ command`, then what it prints.
-fn transcripts(page: &str) -> Vec<Shown> {
+pub fn transcripts(page: &str) -> Vec<Shown> {
     let mut all: Vec<Shown> = Vec::new();
     let mut open = false;
     for line in page.lines() {
@@ -34,7 +34,7 @@ fn transcripts(page: &str) -> Vec<Shown> {
 }
 
 /// `…` stands for anything within a line, and alone for any number of lines.
-fn fits(shown: &[String], said: &[&str]) -> bool {
+pub fn fits(shown: &[String], said: &[&str]) -> bool {
     match shown.split_first() {
         None => said.is_empty(),
         Some((line, rest)) if line.trim() == "…" => {

@@ -1,12 +1,20 @@
-//! `docs/catalog/`: a page for each archetype of infrastructure, and a list of them.
+//! `docs/catalog/`: a page for each archetype, and a list of them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::facts::{Archetype, Facts};
 use super::{Entry, id, with_ending};
 
-pub const DESIGNS: &str = "designs/infra/";
+/// The archetypes, and how they are called together.
+const FOLDERS: [(&str, &str); 2] =
+    [("designs/infra/", "Infrastructure"), ("designs/product/", "Products")];
 pub const INDEX: &str = "docs/catalog/README.md";
+
+/// Has this design a page? Whole systems have none.
+pub fn has_page(path: &str) -> bool {
+    FOLDERS.iter().any(|(folder, _)| path.starts_with(folder))
+}
 
 pub fn page_path(id: &str) -> String {
     format!("docs/catalog/{id}.md")
@@ -46,7 +54,7 @@ pub fn page(path: &str, sheet: &str, traces: &str, script: Option<&str>) -> Stri
 }
 
 const HEAD: &str = "\
-# The catalog of infrastructure
+# The catalog
 
 For each archetype a page: what is authoritative and who changes it, what each operation is, which
 protection prevents which failure, and what the failure looks like without it. Everything on these
@@ -87,22 +95,36 @@ Whoever calls remembers what it was handed out, and sends it along: a stale acto
 again after somebody else did.
 ";
 
-pub fn index(entries: &[Entry]) -> String {
+/// A row for each archetype of the facts, also for those that have no design yet.
+pub fn index(facts: &Facts, entries: &[Entry]) -> String {
     let mut out = String::from(HEAD);
-    out.push_str(
-        "| archetype | title | states explored | failures |\n| --- | --- | ---: | ---: |\n",
-    );
-    for entry in entries.iter().filter(|entry| entry.path.starts_with(DESIGNS)) {
-        let id = id(&entry.path);
-        let verdict = entry.verdict.clone().unwrap_or_default();
-        let _ = writeln!(
+    for (folder, heading) in FOLDERS {
+        let _ = write!(
             out,
-            "| [{id}]({id}.md) | {} | {} | {} |",
-            entry.title.replace('|', "\\|"),
-            verdict.states.map_or_else(|| "-".to_string(), |states| states.to_string()),
-            verdict.shown.len(),
+            "## {heading}\n\n| archetype | title | states explored | failures |\n\
+             | --- | --- | ---: | ---: |\n",
         );
+        let inside =
+            |archetype: &&Archetype| folder.ends_with(&format!("/{}/", archetype.folder()));
+        for Archetype { id, name, .. } in facts.archetypes.iter().filter(inside) {
+            let path = format!("{folder}{id}.design");
+            let Some(entry) = entries.iter().find(|entry| entry.path == path) else {
+                let _ = writeln!(out, "| {id} | {name}: not written yet | - | - |");
+                continue;
+            };
+            let verdict = entry.verdict.clone().unwrap_or_default();
+            let _ = writeln!(
+                out,
+                "| [{id}]({id}.md) | {} | {} | {} |",
+                entry.title.replace('|', "\\|"),
+                verdict.states.map_or_else(|| "-".to_string(), |states| states.to_string()),
+                verdict.shown.len(),
+            );
+        }
+        out.push('\n');
     }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
     out.push_str(READING);
     out
 }
@@ -136,11 +158,29 @@ mod tests {
             title: "A | b".into(),
             verdict: Some(verdict::read("formatted yes\nstates 431\n")),
         };
-        let text =
-            index(&["designs/infra/I02.design", "designs/systems/tickets.design"].map(entry));
-        assert!(
-            text.contains("| [I02](I02.md) | A \\| b | 431 | 0 |\n") && !text.contains("tickets")
-        );
+        let known = |id: &str, name: &str| Archetype {
+            id: id.into(),
+            name: name.into(),
+            ..Archetype::default()
+        };
+        let facts = Facts {
+            archetypes: vec![known("A05", "View"), known("A08", "Hold"), known("I02", "Claim")],
+        };
+        let paths = [
+            "designs/infra/I02.design",
+            "designs/product/A08.design",
+            "designs/systems/tickets.design",
+        ];
+        let text = index(&facts, &paths.map(entry));
+        for row in [
+            "## Infrastructure\n\n| archetype | title | states explored | failures |\n\
+             | --- | --- | ---: | ---: |\n| [I02](I02.md) | A \\| b | 431 | 0 |\n",
+            "| [A08](A08.md) | A \\| b | 431 | 0 |\n",
+            "| A05 | View: not written yet | - | - |\n",
+        ] {
+            assert!(text.contains(row), "{row}\n{text}");
+        }
+        assert!(!text.contains("tickets"));
     }
 
     #[test]

@@ -23,6 +23,17 @@ pub struct Archetype {
     pub protocols: Vec<Protocol>,
     pub failures: Vec<String>,
     pub hotspots: Vec<String>,
+    pub pairs: Vec<Pair>,
+}
+
+/// A failure that is prevented, and repaired where it happened all the same.
+#[derive(Debug)]
+pub struct Pair {
+    pub failure: String,
+    /// what the repair does, in words
+    pub repair: String,
+    /// `actor[operation]`
+    pub repaired_by: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -88,8 +99,19 @@ pub fn read(files: &[File]) -> Result<Facts, String> {
     for [id, hotspot] in table::<2>(files, &format!("{FOLDER}hotspots.tsv"))? {
         facts.of(&id)?.hotspots.push(hotspot);
     }
+    for [id, failure, _, repair, by] in table::<5>(files, &format!("{FOLDER}pairs.tsv"))? {
+        let archetype = facts.of(&id)?;
+        if !archetype.failures.contains(&failure) {
+            return Err(format!("`{failure}` is no failure of {id}"));
+        }
+        archetype.pairs.push(Pair { failure, repair, repaired_by: list(&by, ' ') });
+    }
     for archetype in &mut facts.archetypes {
         let path = format!("{FOLDER}actions/{}.tsv", archetype.id);
+        // of some archetypes of products no actions are known beyond their protocols
+        if archetype.is_product() && !files.iter().any(|file| file.path == path) {
+            continue;
+        }
         for [_, name, operations] in table::<3>(files, &path)? {
             archetype.actions.push(Action { name, operations: list(&operations, ' ') });
         }
@@ -108,8 +130,9 @@ fn lines(files: &[File], facts: &mut Facts) -> Result<(), String> {
             true => table::<4>(files, &path)?,
             false => Vec::new(),
         };
-        for [_, section, action, entity, _] in &all {
-            if *section == archetype.name {
+        for [layer, section, action, entity, _] in &all {
+            // the lines of whole systems are no facts of an archetype
+            if layer == "infra" && *section == archetype.name {
                 let is_held = held.iter().any(|row| row[0] == *action && row[1] == *entity);
                 archetype.lines.push((format!("{action} -> {entity}"), is_held));
             }
@@ -126,6 +149,15 @@ impl Facts {
 }
 
 impl Archetype {
+    pub fn is_product(&self) -> bool {
+        self.id.starts_with('A')
+    }
+
+    /// The folder of `designs/` in which its design is, or will be.
+    pub fn folder(&self) -> &'static str {
+        if self.is_product() { "product" } else { "infra" }
+    }
+
     fn protocol(&mut self, name: String) -> &mut Vec<Path> {
         let at = self.protocols.iter().position(|protocol| protocol.name == name);
         let at = at.unwrap_or_else(|| {
@@ -167,27 +199,52 @@ mod tests {
         let files = repo::files(&repo::root().unwrap()).unwrap();
         let facts = read(&files).unwrap();
         let count = |of: fn(&Archetype) -> usize| facts.archetypes.iter().map(of).sum::<usize>();
-        assert_eq!(facts.archetypes.len(), 21);
+        assert_eq!(facts.archetypes.len(), 40);
+        let products = facts.archetypes.iter().filter(|archetype| archetype.is_product());
+        assert_eq!(products.clone().count(), 19);
+        assert_eq!(products.map(|a| a.failures.len()).sum::<usize>(), 84);
         assert_eq!(count(|a| a.protocols.len()), 43);
         let steps = |a: &Archetype| -> usize {
             a.protocols.iter().flat_map(|p| &p.paths).map(|path| path.steps.len()).sum()
         };
         assert_eq!(facts.archetypes.iter().map(steps).sum::<usize>(), 111);
-        assert_eq!(count(|a| a.failures.len()), 87);
-        assert_eq!(count(|a| a.hotspots.len()), 60);
+        assert_eq!(count(|a| a.failures.len()), 171);
+        assert_eq!(count(|a| a.hotspots.len()), 133);
         assert_eq!(count(|a| a.lines.len()), 53);
+        assert_eq!(count(|a| a.pairs.len()), 47);
         for archetype in &facts.archetypes {
-            assert!(!archetype.states.is_empty() && !archetype.actions.is_empty(), "{archetype:?}");
+            let acts = archetype.is_product() || !archetype.actions.is_empty();
+            assert!(!archetype.states.is_empty() && acts, "{archetype:?}");
         }
     }
 
     #[test]
     fn an_unknown_archetype_is_a_mistake() {
-        let mut files: Vec<File> = ["states", "protocols", "failures", "hotspots"]
+        let mut files: Vec<File> = ["states", "protocols", "failures", "hotspots", "pairs"]
             .map(|name| repo::file(&format!("{FOLDER}{name}.tsv"), "head\n"))
             .into();
         files.push(repo::file(&format!("{FOLDER}archetypes.tsv"), "archetype\tname\nI01\tOne\n"));
         files[2] = repo::file(&format!("{FOLDER}failures.tsv"), "head\nI07\tgone\n");
         assert!(read(&files).unwrap_err().contains("`I07`"));
+    }
+    #[test]
+    fn a_pair_is_of_a_failure_that_there_is() {
+        let table = |name: &str, rows: &str| {
+            repo::file(&format!("{FOLDER}{name}.tsv"), &format!("head\n{rows}"))
+        };
+        let read = |pair: &str| {
+            read(&[
+                table("archetypes", "A01\tOne\n"),
+                table("states", ""),
+                table("protocols", ""),
+                table("failures", "A01\tgone\n"),
+                table("hotspots", ""),
+                table("pairs", pair),
+                repo::file("crates/explain/tests/data/actions.tsv", "head\n"),
+            ])
+        };
+        let facts = read("A01\tgone\tp\tr\ta[x] b[y]\n").unwrap();
+        assert_eq!(facts.archetypes[0].pairs[0].repaired_by, ["a[x]", "b[y]"]);
+        assert!(read("A01\tlost\tp\tr\ta[x]\n").unwrap_err().contains("`lost`"));
     }
 }

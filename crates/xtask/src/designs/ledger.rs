@@ -4,12 +4,13 @@
 //! and were seen to happen; a protocol, when a protocol of the design has its paths, step by step,
 //! and each guard reads what it must; a failure, when the checker found its protection load-bearing,
 //! when the compiler refuses it, or when it is declared as covered by another protection; a hotspot,
-//! when it is bound to something that is counted.
+//! when it is bound to something that is counted; a pair of prevention and repair, when its failure counts and
+//! the operations that repair it were seen to happen.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::facts::{Archetype, Facts, Path, Protocol};
+use super::facts::{Archetype, Facts, Pair, Path, Protocol};
 use super::outline::{self, Outline};
 use super::verdict::{Failure, Verdict};
 
@@ -25,7 +26,7 @@ pub struct Design {
 const HEAD: &str = "\
 # Ledger
 
-What each archetype of infrastructure has to cover, and how much of it its design does cover. The
+What each archetype has to cover, and how much of it its design does cover. The
 tables in [facts](facts/) say what there is to cover; the design, and the verdict beside it, say what
 is covered. This page is written by `cargo xtask designs`, and the tests fail when it is no longer
 true.
@@ -36,11 +37,13 @@ true.
 - **protocols**, **steps**: found as paths, with these actors, operations and outcomes, and guards
   that read what they must
 - **driven**: protocols that a test client walks through over HTTP, on a server that is killed on the
-  way, as the script beside the design tells
+  way, as the script beside the design tells; of products, the protocols that the design declares
 - **failures**: proven both ways: unreachable as written, and reachable once the protection is taken
   away; or refused by the compiler; or declared as covered by a second protection, and found so
 - **measured**: those of the failures that are quantities, and are watched at run time instead
 - **hotspots**: bound to what gets hot, and counted at run time under this name
+- **pairs**: failures of which a prevention and a repair are known: the prevention is proven as above,
+  and the operations that repair were seen to happen
 
 What becomes of each verdict when a number of its world is one larger stands in
 [larger worlds](LARGER.md).
@@ -69,6 +72,7 @@ struct Row {
     failures: Count,
     measured: usize,
     hotspots: Count,
+    pairs: Count,
     missing: Vec<String>,
 }
 
@@ -76,19 +80,26 @@ pub fn page(facts: &Facts, designs: &[Design]) -> String {
     let mut out = String::from(HEAD);
     out.push_str(
         "| archetype | states | actions | lines | protocols | steps | driven | failures | measured | \
-         hotspots |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+         hotspots | pairs |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     let mut all = Row::default();
     let mut missing = String::new();
+    let mut unwritten = Vec::new();
     for archetype in &facts.archetypes {
         let design = designs.iter().find(|design| design.id == archetype.id);
         let row = row(archetype, design);
         let name = match design {
-            Some(_) => format!("[{0}](infra/{0}.design) {1}", archetype.id, archetype.name),
-            None => format!("{} {}", archetype.id, archetype.name),
+            Some(_) => {
+                let (id, folder) = (&archetype.id, archetype.folder());
+                format!("[{id}]({folder}/{id}.design) {}", archetype.name)
+            }
+            None => format!("{} {}, not written yet", archetype.id, archetype.name),
         };
         line(&mut out, &name, &row);
-        if design.is_some() && !row.missing.is_empty() {
+        if design.is_none() {
+            unwritten.push(format!("{} {}", archetype.id, archetype.name));
+        } else if !row.missing.is_empty() {
             let _ = write!(missing, "\n### {}\n\n", archetype.id);
             for what in &row.missing {
                 let _ = writeln!(missing, "- {what}");
@@ -97,6 +108,12 @@ pub fn page(facts: &Facts, designs: &[Design]) -> String {
         all.add(&row);
     }
     line(&mut out, "all", &all);
+    if !unwritten.is_empty() {
+        out.push_str("\n## What has no design yet\n\n");
+        for archetype in unwritten {
+            let _ = writeln!(out, "- {archetype}");
+        }
+    }
     out.push_str("\n## What designs still lack\n");
     match missing.is_empty() {
         true => out.push_str("\nNothing, of those that there are.\n"),
@@ -116,6 +133,7 @@ impl Row {
         self.failures += other.failures;
         self.measured += other.measured;
         self.hotspots += other.hotspots;
+        self.pairs += other.pairs;
     }
 }
 
@@ -126,7 +144,7 @@ fn line(out: &mut String, name: &str, row: &Row) {
     };
     let _ = writeln!(
         out,
-        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
         cell(row.states),
         cell(row.actions),
         cell(row.lines),
@@ -136,6 +154,7 @@ fn line(out: &mut String, name: &str, row: &Row) {
         cell(row.failures),
         row.measured,
         cell(row.hotspots),
+        cell(row.pairs),
     );
 }
 
@@ -143,8 +162,8 @@ fn row(archetype: &Archetype, design: Option<&Design>) -> Row {
     let mut row = Row::default();
     for state in &archetype.states {
         let names = [Some(&state.name), state.also.as_ref()].into_iter().flatten();
-        let found = design
-            .and_then(|design| names.into_iter().find_map(|name| design.outline.states.get(name)));
+        let found =
+            design.and_then(|design| names.into_iter().find_map(|name| design.outline.kept(name)));
         let lacks: Option<Vec<&str>> = found.map(|declared| {
             let names = state.attributes.iter().filter(|name| !declared.contains(*name));
             names.map(String::as_str).collect()
@@ -176,6 +195,15 @@ fn row(archetype: &Archetype, design: Option<&Design>) -> Row {
         let lacks = format!("protocol `{}`: not driven over HTTP", protocol.name);
         row.driven += count(&mut row.missing, (!driven).then_some(lacks));
     }
+    if archetype.protocols.is_empty() {
+        // nothing says which protocols there have to be, so those that the design declares are driven
+        let declared = design.into_iter().flat_map(|design| design.outline.protocols.keys());
+        for name in declared {
+            let driven = design.is_some_and(|design| design.driven.contains(name));
+            let lacks = format!("protocol `{name}`: not driven over HTTP");
+            row.driven += count(&mut row.missing, (!driven).then_some(lacks));
+        }
+    }
     for failure in &archetype.failures {
         let (covered, measured) = proven(failure, design);
         row.measured += usize::from(measured);
@@ -185,6 +213,9 @@ fn row(archetype: &Archetype, design: Option<&Design>) -> Row {
         let covered = design.is_some_and(|design| design.outline.hotspots.contains(hotspot));
         row.hotspots += count(&mut row.missing, (!covered).then(|| format!("hotspot: {hotspot}")));
     }
+    for pair in &archetype.pairs {
+        row.pairs += count(&mut row.missing, unpaired(pair, design));
+    }
     row
 }
 
@@ -192,6 +223,23 @@ fn count(missing: &mut Vec<String>, what: Option<String>) -> Count {
     let covered = usize::from(what.is_none());
     missing.extend(what);
     Count(covered, 1)
+}
+
+/// What a pair lacks.
+fn unpaired(pair: &Pair, design: Option<&Design>) -> Option<String> {
+    let happens = |operation: &&String| design.is_some_and(|design| design.happens(operation));
+    let unseen: Vec<&str> =
+        pair.repaired_by.iter().filter(|by| !happens(by)).map(String::as_str).collect();
+    let what = if !proven(&pair.failure, design).0 {
+        "its prevention is not proven".to_owned()
+    } else if pair.repaired_by.is_empty() {
+        format!("nothing repairs it: {}", pair.repair)
+    } else if !unseen.is_empty() {
+        format!("its repair was not seen: `{}`", unseen.join("`, `"))
+    } else {
+        return None;
+    };
+    Some(format!("pair: {}: {what}", pair.failure))
 }
 
 impl Design {

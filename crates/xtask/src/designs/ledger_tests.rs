@@ -32,19 +32,26 @@ fn check(design: &str, verdict: &str, cells: &str, missing: &[&str]) {
 }
 
 fn check_driven(driven: &[&str], design: &str, verdict: &str, cells: &str, missing: &[&str]) {
+    let page = written(driven, design, verdict, "");
+    found(&page, &format!("{cells} | -"), missing);
+}
+
+/// The ledger of one archetype that has a design, and of another that has none.
+fn written(driven: &[&str], design: &str, verdict: &str, pairs: &str) -> String {
     let table = |name: &str, rows: &str| {
         repo::file(&format!("designs/facts/{name}.tsv"), &format!("head\n{rows}"))
     };
     let files = [
-        table("archetypes", "I02\tClaim\n"),
+        table("archetypes", "A05\tView\nI02\tClaim\n"),
         table("states", "I02\tClaimState\towner_id\t-\nI02\tLeases\texpiry_at\tLeaseState\n"),
         table(
             "protocols",
             "I02\tmain\t1\t1\tclaimant\tclaim\tClaimState.owner_id\t-\n\
              I02\tmain\t1\t2\treaper\treclaim\tLeaseState.expiry_at\tdone\n",
         ),
-        table("failures", "I02\tduplicate claim\n"),
+        table("failures", "A05\tlag\nI02\tduplicate claim\n"),
         table("hotspots", "I02\thot key\n"),
+        table("pairs", pairs),
         table("actions/I02", "write\tclaim\tclaimant[claim]\nwrite\texpire\treaper[reclaim]\n"),
         repo::file("crates/explain/tests/data/actions.tsv", "head\n"),
     ];
@@ -55,11 +62,14 @@ fn check_driven(driven: &[&str], design: &str, verdict: &str, cells: &str, missi
         verdict: verdict::read(verdict),
         driven: driven.iter().map(|name| (*name).to_owned()).collect(),
     };
-    let page = page(&facts, &[design]);
+    page(&facts, &[design])
+}
+
+fn found(page: &str, cells: &str, missing: &[&str]) {
     let row = format!("| [I02](infra/I02.design) Claim | {cells} |\n");
     assert!(page.contains(&row), "{cells}\n{page}");
-    let found: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("- ")).collect();
-    let found: Vec<&str> = found.into_iter().filter(|line| !line.starts_with("**")).collect();
+    let (_, lacks) = page.split_once("## What designs still lack").unwrap();
+    let found: Vec<&str> = lacks.lines().filter_map(|line| line.strip_prefix("- ")).collect();
     assert_eq!(found, missing);
 }
 
@@ -131,6 +141,34 @@ fn a_protocol_is_driven_when_the_script_names_it() {
 }
 
 #[test]
+fn the_own_protocols_are_driven_where_none_are_known() {
+    let tables = ["states", "protocols", "failures", "hotspots", "pairs"];
+    let mut files: Vec<repo::File> =
+        tables.map(|name| repo::file(&format!("designs/facts/{name}.tsv"), "head\n")).into();
+    files.push(repo::file("designs/facts/archetypes.tsv", "head\nA02\tRelation\n"));
+    files.push(repo::file("crates/explain/tests/data/actions.tsv", "head\n"));
+    let facts = facts::read(&files).unwrap();
+    let ledger = |driven: &[&str]| {
+        let design = Design {
+            id: "A02".into(),
+            outline: outline::outline(DESIGN),
+            verdict: verdict::read(VERDICT),
+            driven: driven.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        page(&facts, &[design])
+    };
+    let row = |driven: &str| {
+        format!(
+            "| [A02](product/A02.design) Relation | - | - | - | - | - | {driven} | - | 0 | - | - |\n"
+        )
+    };
+    assert!(ledger(&["main"]).contains(&row("1 / 1")));
+    let none = ledger(&[]);
+    assert!(none.contains(&row("0 / 1")), "{none}");
+    assert!(none.contains("- protocol `main`: not driven over HTTP\n"), "{none}");
+}
+
+#[test]
 fn a_failure_counts_only_when_it_is_shown() {
     let said = "load-bearing in 2 steps";
     let whole = "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 1 / 1";
@@ -164,6 +202,51 @@ fn a_hotspot_counts_under_its_name() {
         "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 1 / 1 | 0 | 0 / 1",
         &["hotspot: hot key"],
     );
+}
+
+#[test]
+fn a_pair_counts_with_its_prevention_and_its_repair() {
+    let check = |by: &str, verdict: &str, cells: &str, missing: &[&str]| {
+        let pairs = format!("I02\tduplicate claim\tone claim\ttake it back\t{by}\n");
+        found(&written(&["main"], DESIGN, verdict, &pairs), cells, missing);
+    };
+    let rest = "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1";
+    let (with, without) = (
+        format!("{rest} | 1 / 1 | 0 | 1 / 1 | 1 / 1"),
+        format!("{rest} | 1 / 1 | 0 | 1 / 1 | 0 / 1"),
+    );
+    check("reaper[reclaim]", VERDICT, &with, &[]);
+    let lacks = "pair: duplicate claim: its repair was not seen: `reaper[bury]`";
+    check("reaper[reclaim] reaper[bury]", VERDICT, &without, &[lacks]);
+    check("-", VERDICT, &without, &["pair: duplicate claim: nothing repairs it: take it back"]);
+    let unproven = changed(VERDICT, "load-bearing in 2 steps", "redundant, covered by x");
+    check(
+        "reaper[reclaim]",
+        &unproven,
+        &format!("{rest} | 0 / 1 | 0 | 1 / 1 | 0 / 1"),
+        &["failure: duplicate claim", "pair: duplicate claim: its prevention is not proven"],
+    );
+}
+
+#[test]
+fn an_archetype_without_a_design_covers_nothing_and_is_named() {
+    let page = written(&["main"], DESIGN, VERDICT, "");
+    let row = "| A05 View, not written yet | - | - | - | - | - | - | 0 / 1 | 0 | - | - |\n";
+    assert!(page.contains(row), "{page}");
+    assert!(page.contains("## What has no design yet\n\n- A05 View\n"), "{page}");
+}
+
+#[test]
+fn a_view_counts_as_a_state_that_is_derived() {
+    let view = "view LeaseState = count Resource\n";
+    let design = changed(DESIGN, "    truth LeaseState { expiry_at: time? }\n", "");
+    let design = design.replace("LeaseState.expiry_at", "expiry_at");
+    let lacks = |design: &str| {
+        let page = written(&["main"], design, VERDICT, "");
+        page.lines().any(|line| line == "- state `Leases`")
+    };
+    assert!(lacks(&design));
+    assert!(!lacks(&format!("{design}\n{view}")));
 }
 
 /// A quantity is measured; what can be proven is proven.

@@ -1,5 +1,5 @@
 //! The catalog's own papers: beside each design its verdict, one page that lists them all, a ledger of
-//! what they cover, and for each archetype of infrastructure a page in `docs/catalog/`.
+//! what they cover, and for each archetype a page in `docs/catalog/`.
 //!
 //! `cargo xtask designs` writes them. The tests of `steadfast` hold each verdict and each page of an
 //! archetype against a fresh check, and tests here hold lists and ledger against the verdicts.
@@ -52,12 +52,12 @@ pub fn run(names: &[&str]) -> Answer {
     known(names, &all)?;
     let mut table = Table::new(&["design", "verdict", "states", "goals", "failures", "seconds"]);
     let mut total = Duration::ZERO;
-    for (path, _) in all {
+    for (path, text) in all {
         if !names.is_empty() && !names.contains(&id(&path)) {
             continue;
         }
         let mut words = vec!["check", "--golden", &path];
-        if path.starts_with(catalog::DESIGNS) {
+        if catalog::has_page(&path) {
             // of several shortest histories one thread always finds the same
             words.extend(["--traces", "--threads", "1"]);
         }
@@ -68,7 +68,11 @@ pub fn run(names: &[&str]) -> Answer {
         table.row(row(id(&path), &verdict::read(verdict), took));
         total += took;
         changed += write(&root, &verdict_path(&path), verdict)?;
-        if path.starts_with(catalog::DESIGNS) {
+        if catalog::has_page(&path) {
+            if uses_others(&text) {
+                let flat = said(&root, &program, &["show", &path, "--flat"])?;
+                changed += write(&root, &with_ending(&path, "flat"), &flat)?;
+            }
             let sheet = said(&root, &program, &["explain", &path])?;
             let drawings = said(&root, &program, &["explain", &path, "--format", "svg"])?;
             let page = catalog::page(&path, &sheet, traces, drive(&root, &path).as_deref());
@@ -138,6 +142,11 @@ fn drive(root: &Path, design: &str) -> Option<String> {
     std::fs::read_to_string(root.join(with_ending(design, "drive"))).ok()
 }
 
+/// Is there more in a design than its text says?
+fn uses_others(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("use "))
+}
+
 /// What checking a design came to: the goals that were proved, the failures that were shown both ways.
 fn row(id: &str, verdict: &Verdict, took: Duration) -> [String; 6] {
     let of = |(held, all): (usize, usize)| format!("{held} of {all}");
@@ -154,8 +163,9 @@ fn row(id: &str, verdict: &Verdict, took: Duration) -> [String; 6] {
 /// What is said of all designs together, from the verdicts that stand beside them.
 fn pages(root: &Path) -> Result<usize, String> {
     let entries = entries(root)?;
-    let lists = write(root, PAGE, &page::page(&entries))?
-        + write(root, catalog::INDEX, &catalog::index(&entries))?;
+    let facts = facts::read(&repo::files(root)?)?;
+    let lists = write(root, PAGE, &page::page(&facts, &entries))?
+        + write(root, catalog::INDEX, &catalog::index(&facts, &entries))?;
     let larger = write(root, LARGER, &larger::page(&larger_designs(root)?))?;
     Ok(lists + larger + write(root, LEDGER, &ledger_page(root)?)?)
 }
@@ -173,9 +183,11 @@ fn ledger_page(root: &Path) -> Result<String, String> {
     let mut designs = Vec::new();
     for (path, text) in texts(root)? {
         let beside = std::fs::read_to_string(root.join(verdict_path(&path))).unwrap_or_default();
+        // what it uses counts as its own
+        let flat = std::fs::read_to_string(root.join(with_ending(&path, "flat")));
         designs.push(ledger::Design {
             id: id(&path).to_owned(),
-            outline: outline::outline(&text),
+            outline: outline::outline(flat.as_ref().unwrap_or(&text)),
             verdict: verdict::read(&beside),
             driven: drive(root, &path).map(|script| catalog::driven(&script)).unwrap_or_default(),
         });
@@ -265,14 +277,20 @@ mod tests {
             entries.iter().filter(|e| e.verdict.is_none()).map(|e| e.path.as_str()).collect();
         assert_eq!(missing, [""; 0], "no verdict: run `cargo xtask designs`");
         let kept = std::fs::read_to_string(root.join(PAGE)).unwrap_or_default();
-        assert_eq!(kept, page::page(&entries), "`{PAGE}` is old: run `cargo xtask designs`");
+        let facts = facts::read(&repo::files(&root).unwrap()).unwrap();
+        assert_eq!(
+            kept,
+            page::page(&facts, &entries),
+            "`{PAGE}` is old: run `cargo xtask designs`"
+        );
     }
 
     #[test]
     fn the_list_of_archetypes_is_what_designs_and_verdicts_say() {
         let root = repo::root().unwrap();
         let kept = std::fs::read_to_string(root.join(catalog::INDEX)).unwrap_or_default();
-        let now = catalog::index(&entries(&root).unwrap());
+        let facts = facts::read(&repo::files(&root).unwrap()).unwrap();
+        let now = catalog::index(&facts, &entries(&root).unwrap());
         assert_eq!(kept, now, "`{}` is old: run `cargo xtask designs`", catalog::INDEX);
     }
 
@@ -329,15 +347,33 @@ mod tests {
         assert_eq!(missing, [""; 0], "say in a comment in `check` why the bound is enough");
     }
 
+    /// The ledger reads the flat text of an archetype that uses others; a test of `steadfast` holds it against `show`.
+    #[test]
+    fn a_flat_text_stands_beside_archetypes_that_use_others_and_nowhere_else() {
+        let root = repo::root().unwrap();
+        let mut wrong = Vec::new();
+        for (path, text) in texts(&root).unwrap() {
+            let is_there = root.join(with_ending(&path, "flat")).exists();
+            if is_there != (catalog::has_page(&path) && uses_others(&text)) {
+                wrong.push(path);
+            }
+        }
+        assert_eq!(wrong, [""; 0], "run `cargo xtask designs` for them");
+    }
+
     #[test]
     fn nothing_is_kept_of_the_larger_worlds_of_a_design_that_is_gone() {
         let root = repo::root().unwrap();
         let files = repo::files(&root).unwrap();
-        let beside = files.iter().filter(|file| file.path.ends_with(".larger"));
+        let kept = [".larger", ".flat"];
+        let beside = files.iter().filter(|file| file.path.starts_with("designs/"));
         let there = |path: &str| files.iter().any(|file| file.path == path);
         let gone: Vec<&str> = beside
             .map(|file| file.path.as_str())
-            .filter(|path| !there(&path.replace(".larger", ".design")))
+            .filter(|path| {
+                let ending = kept.iter().find(|ending| path.ends_with(**ending));
+                ending.is_some_and(|ending| !there(&path.replace(ending, ".design")))
+            })
             .collect();
         assert_eq!(gone, [""; 0]);
     }

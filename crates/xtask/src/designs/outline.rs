@@ -26,6 +26,14 @@ pub struct Path {
     pub outcome: Option<String>,
 }
 
+impl Outline {
+    /// The attributes of a state, or of a view under this name: what a view shows is derived, and asked of nobody here.
+    pub fn kept(&self, name: &str) -> Option<&BTreeSet<String>> {
+        static NONE: BTreeSet<String> = BTreeSet::new();
+        self.states.get(name).or_else(|| self.views.contains(name).then_some(&NONE))
+    }
+}
+
 const ITEMS: [&str; 18] = [
     "actor",
     "subject",

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Entry;
+use super::facts::Facts;
 
 const FOLDERS: &[(&str, &str)] = &[
     ("infra", "Archetypes of infrastructure"),
@@ -23,7 +24,7 @@ prevents. This page and the verdicts are written by `cargo xtask designs`, and t
 are no longer true.
 ";
 
-pub fn page(entries: &[Entry]) -> String {
+pub fn page(facts: &Facts, entries: &[Entry]) -> String {
     let mut out = String::from(HEAD);
     for (folder, heading) in FOLDERS {
         let start = format!("designs/{folder}/");
@@ -37,8 +38,16 @@ pub fn page(entries: &[Entry]) -> String {
              goals proved | within bounds | failures load-bearing | restate their guard | free clauses |\n\
              | --- | --- | --- | --- | --- | ---: | --- | ---: | --- | ---: | ---: |\n"
         );
-        for entry in inside {
+        for entry in &inside {
             row(&mut out, entry);
+        }
+        let known = facts.archetypes.iter().filter(|archetype| archetype.folder() == *folder);
+        let unwritten: Vec<String> = known
+            .filter(|a| !inside.iter().any(|e| e.path == format!("{start}{}.design", a.id)))
+            .map(|archetype| format!("{} {}", archetype.id, archetype.name))
+            .collect();
+        if !unwritten.is_empty() {
+            let _ = write!(out, "\nNot written yet:\n\n- {}\n", unwritten.join("\n- "));
         }
     }
     out
@@ -74,6 +83,7 @@ fn row(out: &mut String, entry: &Entry) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::facts::Archetype;
     use super::super::verdict;
     use super::*;
 
@@ -84,10 +94,24 @@ mod tests {
             title: "Seats | holds".into(),
             verdict: Some(verdict::read("formatted yes\ndesign Tickets: proved\nstates 431\n")),
         }];
-        let text = page(&entries);
+        let text = page(&Facts::default(), &entries);
         assert!(text.contains("\n## Whole systems\n") && !text.contains("## Archetypes"));
         let row = "| [tickets](systems/tickets.design) | Seats \\| holds | yes | yes | proved | \
             431 | 0 of 0 | 0 | 0 of 0 | 0 | 0 |\n";
         assert!(text.ends_with(row), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_written_yet_is_named() {
+        let archetype =
+            |id: &str| Archetype { id: id.into(), name: "Name".into(), ..Archetype::default() };
+        let facts = Facts { archetypes: vec![archetype("A05"), archetype("A06")] };
+        let entries = [Entry {
+            path: "designs/product/A06.design".into(),
+            title: "Items".into(),
+            verdict: None,
+        }];
+        let text = page(&facts, &entries);
+        assert!(text.ends_with("\nNot written yet:\n\n- A05 Name\n"), "{text}");
     }
 }

@@ -1,6 +1,7 @@
 //! `steadfast serve DESIGN…`
 
 mod differs;
+mod finder;
 mod greeting;
 mod up;
 mod wanted;
@@ -30,6 +31,7 @@ use crate::log::Level;
 use crate::output::Output;
 use crate::problem::Problem;
 use crate::verdicts::{Require, Rule, VerdictOptions};
+use finder::finder;
 use greeting::greeting;
 pub use greeting::style;
 pub use up::Up;
@@ -252,7 +254,8 @@ impl Serve {
             }),
             checking: checking.then(Budget::default),
         };
-        let running = server::start_with(config, services, console::pages).map_err(not_started)?;
+        let running = server::start_with(config, services, console::pages_with(finder()))
+            .map_err(not_started)?;
         Ok(Some(Up { running, host, clock, exporter, watch, store, tokens, keys, checking }))
     }
 }

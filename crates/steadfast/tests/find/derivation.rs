@@ -1,0 +1,25 @@
+//! `docs/derivation.md`: from a sentence to an engine, five times.
+
+use std::fs;
+
+use crate::cli::readme::{Shown, fits, transcripts};
+use crate::cli::support::{root, run};
+
+#[test]
+fn the_worked_examples_are_what_happens() {
+    let page = fs::read_to_string(root().join("docs/derivation.md")).unwrap();
+    let shown = transcripts(&page);
+    let examples = page.lines().filter(|line| line.starts_with("> ")).count();
+    assert_eq!((examples, shown.len()), (5, 5 * 4));
+    for Shown { command, output } in shown {
+        let words: Vec<&str> = command.strip_prefix("steadfast ").unwrap().split(' ').collect();
+        let ran = run(&words).exits(0);
+        let said: Vec<&str> = ran.out.lines().collect();
+        assert!(
+            fits(&output, &said),
+            "`{command}` says\n{}\nand not\n{}",
+            ran.out,
+            output.join("\n")
+        );
+    }
+}
