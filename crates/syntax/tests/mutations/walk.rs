@@ -277,7 +277,11 @@ impl Walked {
                 top.iter().for_each(|e| self.expr(e));
             }
             ViewForm::Search { on } => self.names(on),
-            ViewForm::Near { on } => self.name(on),
+            ViewForm::Near { on, from, within_m: _, first } => {
+                self.name(on);
+                self.name(from);
+                first.iter().for_each(|e| self.expr(e));
+            }
             ViewForm::Window { value, by, every, keep } => {
                 [value, keep].into_iter().flatten().for_each(|e| self.expr(e));
                 self.expr(by);
