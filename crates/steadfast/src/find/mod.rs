@@ -215,6 +215,14 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_few_know_counts_more() {
+        let index = Index::of_catalog();
+        let (few, many) = (words::stem("leaderboard"), words::stem("stale"));
+        assert!(index.known[&few] < 3 && index.known[&many] > 10);
+        assert!(index.rarity(&few) > 2.0 * index.rarity(&many));
+    }
+
+    #[test]
     fn a_word_counts_once_however_often_it_is_said() {
         assert_eq!(first("auction").score, first("auction auctions the auction").score);
     }

@@ -24,7 +24,27 @@ pub struct Archetype {
     pub failures: Vec<String>,
     pub hotspots: Vec<String>,
     pub pairs: Vec<Pair>,
+    /// the families of invariants that it should have goals of
+    pub families: Vec<String>,
+    /// which of [`NOTES`] are known
+    pub notes: Vec<String>,
 }
+
+/// What should be known of every archetype beyond its text: the kinds of `notes.tsv`. Others are known of some.
+pub const NOTES: [&str; 12] = [
+    "family",
+    "because",
+    "group",
+    "security",
+    "special",
+    "adversary",
+    "defeats",
+    "does_not_defeat",
+    "serving",
+    "coordination",
+    "fault",
+    "recovery",
+];
 
 /// A failure that is prevented, and repaired where it happened all the same.
 #[derive(Debug)]
@@ -105,6 +125,16 @@ pub fn read(files: &[File]) -> Result<Facts, String> {
             return Err(format!("`{failure}` is no failure of {id}"));
         }
         archetype.pairs.push(Pair { failure, repair, repaired_by: list(&by, ' ') });
+    }
+    for [id, kind, text] in table::<3>(files, &format!("{FOLDER}notes.tsv"))? {
+        let archetype = facts.of(&id)?;
+        match kind.as_str() {
+            "invariant_families" => {
+                archetype.families = text.split("; ").map(str::to_owned).collect();
+            }
+            kind if NOTES.contains(&kind) => archetype.notes.push(kind.to_owned()),
+            _ => {}
+        }
     }
     for archetype in &mut facts.archetypes {
         let path = format!("{FOLDER}actions/{}.tsv", archetype.id);
@@ -212,6 +242,8 @@ mod tests {
         assert_eq!(count(|a| a.hotspots.len()), 133);
         assert_eq!(count(|a| a.lines.len()), 53);
         assert_eq!(count(|a| a.pairs.len()), 47);
+        assert_eq!(count(|a| a.families.len()), 21);
+        assert_eq!(count(|a| a.notes.len()), 21 * NOTES.len());
         for archetype in &facts.archetypes {
             let acts = archetype.is_product() || !archetype.actions.is_empty();
             assert!(!archetype.states.is_empty() && acts, "{archetype:?}");
@@ -220,9 +252,10 @@ mod tests {
 
     #[test]
     fn an_unknown_archetype_is_a_mistake() {
-        let mut files: Vec<File> = ["states", "protocols", "failures", "hotspots", "pairs"]
-            .map(|name| repo::file(&format!("{FOLDER}{name}.tsv"), "head\n"))
-            .into();
+        let mut files: Vec<File> =
+            ["states", "protocols", "failures", "hotspots", "pairs", "notes"]
+                .map(|name| repo::file(&format!("{FOLDER}{name}.tsv"), "head\n"))
+                .into();
         files.push(repo::file(&format!("{FOLDER}archetypes.tsv"), "archetype\tname\nI01\tOne\n"));
         files[2] = repo::file(&format!("{FOLDER}failures.tsv"), "head\nI07\tgone\n");
         assert!(read(&files).unwrap_err().contains("`I07`"));
@@ -240,6 +273,7 @@ mod tests {
                 table("failures", "A01\tgone\n"),
                 table("hotspots", ""),
                 table("pairs", pair),
+                table("notes", ""),
                 repo::file("crates/explain/tests/data/actions.tsv", "head\n"),
             ])
         };

@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::facts::{Archetype, Facts, Pair, Path, Protocol};
+use super::facts::{Archetype, Facts, NOTES, Pair, Path, Protocol};
 use super::outline::{self, Outline};
 use super::verdict::{Failure, Verdict};
 
@@ -44,6 +44,9 @@ true.
 - **hotspots**: bound to what gets hot, and counted at run time under this name
 - **pairs**: failures of which a prevention and a repair are known: the prevention is proven as above,
   and the operations that repair were seen to happen
+- **families**: the invariant families that are known to matter, and that a goal is written with
+- **known**: family, group, special move, security and domains, as `explain` shows them; of products
+  nothing is written down yet
 
 What becomes of each verdict when a number of its world is one larger stands in
 [larger worlds](LARGER.md).
@@ -73,6 +76,8 @@ struct Row {
     measured: usize,
     hotspots: Count,
     pairs: Count,
+    families: Count,
+    known: Count,
     missing: Vec<String>,
 }
 
@@ -80,8 +85,8 @@ pub fn page(facts: &Facts, designs: &[Design]) -> String {
     let mut out = String::from(HEAD);
     out.push_str(
         "| archetype | states | actions | lines | protocols | steps | driven | failures | measured | \
-         hotspots | pairs |\n\
-         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+         hotspots | pairs | families | known |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     let mut all = Row::default();
     let mut missing = String::new();
@@ -134,6 +139,8 @@ impl Row {
         self.measured += other.measured;
         self.hotspots += other.hotspots;
         self.pairs += other.pairs;
+        self.families += other.families;
+        self.known += other.known;
     }
 }
 
@@ -144,7 +151,7 @@ fn line(out: &mut String, name: &str, row: &Row) {
     };
     let _ = writeln!(
         out,
-        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
         cell(row.states),
         cell(row.actions),
         cell(row.lines),
@@ -155,6 +162,8 @@ fn line(out: &mut String, name: &str, row: &Row) {
         row.measured,
         cell(row.hotspots),
         cell(row.pairs),
+        cell(row.families),
+        cell(row.known),
     );
 }
 
@@ -216,6 +225,12 @@ fn row(archetype: &Archetype, design: Option<&Design>) -> Row {
     for pair in &archetype.pairs {
         row.pairs += count(&mut row.missing, unpaired(pair, design));
     }
+    for family in &archetype.families {
+        let used = design.is_some_and(|design| design.outline.families.contains(family));
+        let lacks = format!("family of invariants: `{family}`, in no goal");
+        row.families += count(&mut row.missing, (!used).then_some(lacks));
+    }
+    row.known = Count(archetype.notes.len(), NOTES.len());
     row
 }
 

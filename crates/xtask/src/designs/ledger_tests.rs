@@ -32,12 +32,12 @@ fn check(design: &str, verdict: &str, cells: &str, missing: &[&str]) {
 }
 
 fn check_driven(driven: &[&str], design: &str, verdict: &str, cells: &str, missing: &[&str]) {
-    let page = written(driven, design, verdict, "");
-    found(&page, &format!("{cells} | -"), missing);
+    let page = written(driven, design, verdict, ("", ""));
+    found(&page, &format!("{cells} | - | - | 1 / 12"), missing);
 }
 
 /// The ledger of one archetype that has a design, and of another that has none.
-fn written(driven: &[&str], design: &str, verdict: &str, pairs: &str) -> String {
+fn written(driven: &[&str], design: &str, verdict: &str, (pairs, notes): (&str, &str)) -> String {
     let table = |name: &str, rows: &str| {
         repo::file(&format!("designs/facts/{name}.tsv"), &format!("head\n{rows}"))
     };
@@ -52,6 +52,7 @@ fn written(driven: &[&str], design: &str, verdict: &str, pairs: &str) -> String 
         table("failures", "A05\tlag\nI02\tduplicate claim\n"),
         table("hotspots", "I02\thot key\n"),
         table("pairs", pairs),
+        table("notes", &format!("I02\tgroup\tcontrol\nI02\tunit\tclaim\n{notes}")),
         table("actions/I02", "write\tclaim\tclaimant[claim]\nwrite\texpire\treaper[reclaim]\n"),
         repo::file("crates/explain/tests/data/actions.tsv", "head\n"),
     ];
@@ -142,7 +143,7 @@ fn a_protocol_is_driven_when_the_script_names_it() {
 
 #[test]
 fn the_own_protocols_are_driven_where_none_are_known() {
-    let tables = ["states", "protocols", "failures", "hotspots", "pairs"];
+    let tables = ["states", "protocols", "failures", "hotspots", "pairs", "notes"];
     let mut files: Vec<repo::File> =
         tables.map(|name| repo::file(&format!("designs/facts/{name}.tsv"), "head\n")).into();
     files.push(repo::file("designs/facts/archetypes.tsv", "head\nA02\tRelation\n"));
@@ -159,7 +160,8 @@ fn the_own_protocols_are_driven_where_none_are_known() {
     };
     let row = |driven: &str| {
         format!(
-            "| [A02](product/A02.design) Relation | - | - | - | - | - | {driven} | - | 0 | - | - |\n"
+            "| [A02](product/A02.design) Relation | - | - | - | - | - | {driven} | - | 0 | - | - | - | \
+             0 / 12 |\n"
         )
     };
     assert!(ledger(&["main"]).contains(&row("1 / 1")));
@@ -208,7 +210,8 @@ fn a_hotspot_counts_under_its_name() {
 fn a_pair_counts_with_its_prevention_and_its_repair() {
     let check = |by: &str, verdict: &str, cells: &str, missing: &[&str]| {
         let pairs = format!("I02\tduplicate claim\tone claim\ttake it back\t{by}\n");
-        found(&written(&["main"], DESIGN, verdict, &pairs), cells, missing);
+        let page = written(&["main"], DESIGN, verdict, (&pairs, ""));
+        found(&page, &format!("{cells} | - | 1 / 12"), missing);
     };
     let rest = "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1";
     let (with, without) = (
@@ -229,9 +232,20 @@ fn a_pair_counts_with_its_prevention_and_its_repair() {
 }
 
 #[test]
+fn a_family_counts_when_a_goal_is_written_with_it() {
+    let notes = "I02\tinvariant_families\tprogress_never_regresses; drift_eventually_corrected\n";
+    let design = format!("{DESIGN}\ninvariant up: progress_never_regresses(Resource, current)\n");
+    let page = written(&["main"], &design, VERDICT, ("", notes));
+    let rest = "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 1 / 1 | 0 | 1 / 1 | -";
+    let lacks = "family of invariants: `drift_eventually_corrected`, in no goal";
+    found(&page, &format!("{rest} | 1 / 2 | 1 / 12"), &[lacks]);
+}
+
+#[test]
 fn an_archetype_without_a_design_covers_nothing_and_is_named() {
-    let page = written(&["main"], DESIGN, VERDICT, "");
-    let row = "| A05 View, not written yet | - | - | - | - | - | - | 0 / 1 | 0 | - | - |\n";
+    let page = written(&["main"], DESIGN, VERDICT, ("", ""));
+    let row =
+        "| A05 View, not written yet | - | - | - | - | - | - | 0 / 1 | 0 | - | - | - | 0 / 12 |\n";
     assert!(page.contains(row), "{page}");
     assert!(page.contains("## What has no design yet\n\n- A05 View\n"), "{page}");
 }
@@ -242,7 +256,7 @@ fn a_view_counts_as_a_state_that_is_derived() {
     let design = changed(DESIGN, "    truth LeaseState { expiry_at: time? }\n", "");
     let design = design.replace("LeaseState.expiry_at", "expiry_at");
     let lacks = |design: &str| {
-        let page = written(&["main"], design, VERDICT, "");
+        let page = written(&["main"], design, VERDICT, ("", ""));
         page.lines().any(|line| line == "- state `Leases`")
     };
     assert!(lacks(&design));

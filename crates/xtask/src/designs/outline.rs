@@ -16,6 +16,8 @@ pub struct Outline {
     pub views: BTreeSet<String>,
     pub protocols: BTreeMap<String, Vec<Path>>,
     pub hotspots: BTreeSet<String>,
+    /// what goals are written with: `progress_never_regresses(…)`
+    pub families: BTreeSet<String>,
 }
 
 /// `a[x] -> b[y] refused c => done`
@@ -74,6 +76,9 @@ pub fn outline(text: &str) -> Outline {
             }
             ["protocol", name, "{", rest @ ..] => {
                 outline.protocols.insert((*name).into(), paths(rest));
+            }
+            ["invariant" | "recovers" | "leads_to", _, ":", family, "(", ..] => {
+                outline.families.insert((*family).into());
             }
             ["hotspot", name, ..] => {
                 outline.hotspots.insert(name.trim_matches('"').into());
@@ -269,6 +274,9 @@ protocol repair {
         |-> guard[look] -> guard[open_it]
 }
 
+invariant forward: progress_never_regresses(Door, opened)
+invariant few: all d in Door: count(d) < 3
+
 hotspot \"front // door\" on Door
 ";
 
@@ -319,5 +327,6 @@ hotspot \"front // door\" on Door
             ]
         );
         assert_eq!(outline.hotspots, set(&["front // door"]));
+        assert_eq!(outline.families, set(&["progress_never_regresses"]));
     }
 }
