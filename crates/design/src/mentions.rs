@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::model::visit::{each, each_statement, statement_exprs};
 use crate::model::{
     ActorId, AssignOp, AttrId, Design, Expr, ExprKind, Operation, OperationKind, StateId, Stmt,
-    StmtKind, SubjectId, Target, Type, View,
+    StmtKind, SubjectId, Target, Type, View, ViewForm,
 };
 
 /// What must be seen before something that is made of it may be.
@@ -243,6 +243,12 @@ pub fn view(design: &Design, view: &View) -> Mentions {
     let grouped = view.group.iter().map(|(_, value)| value);
     view.filter.iter().chain(grouped).for_each(|value| found.add(design, value));
     view.values().into_iter().for_each(|value| found.add(design, value));
+    // a hit tells of the words that it was found by
+    if let ViewForm::Search { on } = &view.form {
+        let attributes = &design.subjects[view.subject.index()].attributes;
+        let searched = on.iter().map(|attr| (view.subject, attributes[attr.index()].state));
+        found.states.extend(searched);
+    }
     found
 }
 

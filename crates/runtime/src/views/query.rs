@@ -36,7 +36,7 @@ pub struct ViewQuery {
 }
 
 /// Rows in one page, unless the design or the caller says less.
-const PAGE: usize = 100;
+pub(super) const PAGE: usize = 100;
 
 impl Runtime {
     /// Answers with the revision that the view reflects, which is the newest durable one.
@@ -53,7 +53,10 @@ impl Runtime {
             return Err(CallError::Unknown(message));
         };
         let view = &design.views[at];
-        if matches!(view.form, ViewForm::Search { .. } | ViewForm::Near { .. }) {
+        if matches!(view.form, ViewForm::Search { .. }) {
+            return self.search(at, query, viewer);
+        }
+        if matches!(view.form, ViewForm::Near { .. }) {
             let message = format!("`{}` needs a search engine, which is not served yet", view.name);
             return Err(CallError::Unknown(message));
         }
@@ -91,7 +94,7 @@ impl Runtime {
     }
 
     /// The group that the parameters name.
-    fn group_of(
+    pub(super) fn group_of(
         &self,
         view: &View,
         query: &ViewQuery,
@@ -226,12 +229,25 @@ impl Runtime {
         looks: &Looks<'_>,
         sort: &[u8],
     ) -> Result<Option<Value>, CallError> {
+        let view = &self.schema.design.views[looks.at];
+        let Some(key) = key_in(sort) else { return Ok(None) };
+        let id = self.schema.codec().key_of(view.subject, key).to_bytes();
+        let Some(truth) = state.records.get(&id[..]) else { return Ok(None) };
+        self.shown_record(state, looks, key, truth)
+    }
+
+    /// The same of a record with this key and truth.
+    pub(super) fn shown_record(
+        &self,
+        state: &State,
+        looks: &Looks<'_>,
+        key: &[u8],
+        truth: &[u8],
+    ) -> Result<Option<Value>, CallError> {
         let schema = &*self.schema;
         let view = &schema.design.views[looks.at];
-        let Some(key) = key_in(sort) else { return Ok(None) };
         let (codec, key) = (schema.codec(), schema.codec().key_of(view.subject, key));
         let id = key.to_bytes();
-        let Some(truth) = state.records.get(&id[..]) else { return Ok(None) };
         let mut pool = Pool::new(schema.program.texts());
         let handle = codec.handle(key, &mut pool)?;
         let mut words = Vec::new();
@@ -256,13 +272,13 @@ impl Runtime {
 }
 
 /// Who looks at a view.
-struct Looks<'a> {
+pub(super) struct Looks<'a> {
     /// none: nothing is hidden
-    eye: Option<&'a Eye<'a>>,
+    pub eye: Option<&'a Eye<'a>>,
     /// the view
-    at: usize,
+    pub at: usize,
     /// every row is seen, though perhaps not all of it
-    whole: bool,
+    pub whole: bool,
 }
 
 impl Looks<'_> {
