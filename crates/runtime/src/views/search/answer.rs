@@ -52,6 +52,10 @@ impl Runtime {
         let Some(Value::String(words)) = words else {
             return Err(bad(WORDS, "what to look for is missing, such as `q=word`"));
         };
+        if query.around.is_some() {
+            let message = "hits have no neighbours; leave it out";
+            return Err(CallError::Bad(BadValue::new("/around", message)));
+        }
         let eye = self.eye(viewer);
         let whole = eye.as_ref().is_none_or(|it| it.sees_whole_view(at));
         let looks = Looks { eye: eye.as_ref(), at, whole };
@@ -191,7 +195,7 @@ impl Runtime {
                 Missed::Call(CallError::Bad(BadValue::new("/after", wrong.to_string())))
             })?),
         };
-        let limit = query.limit.unwrap_or(PAGE).min(PAGE * 10);
+        let limit = query.limit.unwrap_or(PAGE).clamp(1, PAGE * 10);
         let mut together = limit;
         let (mut rows, mut last, mut more) = (Vec::new(), None, false);
         let mut counted: Option<TextFound> = None;

@@ -56,7 +56,8 @@ impl Runtime {
     pub fn follow_searches(&self) -> Result<usize, CallError> {
         let mut changed = 0;
         for at in self.search_views() {
-            changed += self.fold(&*self.opened(at)?, at, false)?;
+            let opened = self.opened(at)?;
+            changed += self.fold(&opened, at, false)?;
         }
         Ok(changed)
     }
@@ -125,9 +126,11 @@ impl Runtime {
         let head = self.block_on(self.store.head(Partition::default()))?;
         let committed = changes.cursor().and_then(|cursor| cursor.parse::<Cursor>().ok());
         let committed = committed.filter(|cursor| !anew && cursor.is_within(head));
-        let skipped = opened.reflects().take().filter(|known| Some(known.committed) == committed);
-        let (mut reached, mut skipped) = match (&skipped, committed) {
-            (Some(known), _) => (known.up_to, known.skipped),
+        // it stays what it is for those who ask meanwhile: a revision that was told does not go back
+        let known = opened.reflects().as_ref().map(|it| (it.committed, it.up_to, it.skipped));
+        let known = known.filter(|(of, _, _)| Some(*of) == committed);
+        let (mut reached, mut skipped) = match (known, committed) {
+            (Some((_, up_to, skipped)), _) => (up_to, skipped),
             (None, Some(cursor)) => (cursor, 0),
             (None, None) => (self.build_texts(opened, at, changes)?, 0),
         };
