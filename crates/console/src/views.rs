@@ -58,10 +58,19 @@ pub async fn one(visit: &Visit, service: &Service, name: &str) -> Result<Html, P
     );
     let form: &Sent = &visit.query;
     let here = place.at(&format!("/views/{}", encoded(name)));
-    if !view.params.is_empty() {
+    let searched = matches!(view.form, ViewForm::Search { .. });
+    if searched || !view.params.is_empty() {
         html!(page, "<form class=\"inline card\" method=\"get\" action=\"{}\">", here);
         for param in &view.params {
             Field::of(design, param).show(&mut page, form);
+        }
+        if searched {
+            let words = sent(form, "q").unwrap_or_default();
+            html!(
+                page,
+                "<div class=\"field\"><label for=\"q\">words</label><input id=\"q\" name=\"q\" value=\"{}\"></div>",
+                words
+            );
         }
         html!(page, "<button class=\"button\">Show</button></form>");
     }
@@ -71,7 +80,8 @@ pub async fn one(visit: &Visit, service: &Service, name: &str) -> Result<Html, P
                 || given.starts_with(&format!("p.{}.", param.name))
         })
     });
-    if !complete {
+    let words = sent(form, "q").filter(|words| searched && !words.is_empty());
+    if !complete || searched && words.is_none() {
         return Ok(shell::of_design(visit, service, Tab::Views, name, &page));
     }
     let mut params = Map::new();
@@ -81,6 +91,7 @@ pub async fn one(visit: &Visit, service: &Service, name: &str) -> Result<Html, P
             params.insert(param.name.clone(), value);
         }
     }
+    params.extend(words.map(|words| ("q".to_string(), Value::from(words))));
     let query = ViewQuery {
         view: name.to_string(),
         params,

@@ -243,6 +243,7 @@ pub fn view(design: &Design, view: &View) -> Mentions {
     let grouped = view.group.iter().map(|(_, value)| value);
     view.filter.iter().chain(grouped).for_each(|value| found.add(design, value));
     view.values().into_iter().for_each(|value| found.add(design, value));
+    // a row tells of what it was found by, and of where it stands
     let attributes = &design.subjects[view.subject.index()].attributes;
     let looked_up = view.looked_up().iter().map(|attr| attributes[attr.index()].state);
     found.states.extend(looked_up.map(|state| (view.subject, state)));

@@ -54,5 +54,8 @@ pub use secrets::{MAX_SECRET, SALT_BYTES, SecretTrouble, Secrets};
 pub use sight::{Roles, Viewer};
 pub use truth::{DueRepair, RecordPage, Truth};
 pub use values::{BadValue, proofs, time};
-pub use views::ViewQuery;
+pub use views::{
+    TextAsked, TextChanges, TextEngine, TextFound, TextHit, TextIndex, TextRecord, TextShape,
+    TextSnapshot, TextTrouble, ViewQuery,
+};
 pub use workers::Workers;

@@ -1,6 +1,7 @@
 //! The tasks that make due things happen.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use store::{Next, Task};
 
@@ -39,6 +40,12 @@ impl Workers {
                 work(&runtime, Worker::Deliveries, unit)
             };
             workers.spawn(&format!("deliveries-{at}"), step)?;
+        }
+        if runtime.searches() && !runtime.search_views().is_empty() {
+            let runtime = Arc::clone(runtime);
+            workers.spawn("search", move |worker| {
+                work(&runtime, Worker::Search, || index(&runtime, worker))
+            })?;
         }
         Ok(workers)
     }
@@ -116,6 +123,20 @@ fn repair(runtime: &Runtime, worker: WorkerNumber) -> Next {
         _ => Some(runtime.clock.now_ms() + TROUBLE_MS),
     };
     runtime.alarm.rest(worker, rings, next, runtime.clock.now_ms())
+}
+
+/// Lets the indexes of `search` views follow the feed. What happens is not waited for: each time costs a commit of an
+/// index, so it is done every so often.
+fn index(runtime: &Runtime, worker: WorkerNumber) -> Next {
+    if let Called::Rest(Next::Ended) = runtime.alarm.called(worker, runtime.clock.now_ms()) {
+        return Next::Ended;
+    }
+    let followed = runtime.follow_searches();
+    runtime.say_trouble(Worker::Search, followed.as_ref().err());
+    Next::After(match followed {
+        Ok(_) => runtime.search_pause(),
+        Err(_) => Duration::from_millis(TROUBLE_MS.unsigned_abs()),
+    })
 }
 
 /// Delivers one entry of the outbox.

@@ -32,7 +32,7 @@ use identity::Identity;
 pub use design::model::Design;
 pub use runtime::{
     CallError, Clock, Delivered, Delivery, ManualClock, OpenError, Outside, Refused, Reply,
-    Request, Runtime, Secrets, Settings, Transition, Truth, ViewQuery, Workers,
+    Request, Runtime, Secrets, Settings, TextEngine, Transition, Truth, ViewQuery, Workers,
 };
 pub use store::{Store, block_on};
 pub use store_embedded::Embedded;
@@ -118,6 +118,21 @@ impl fmt::Display for StoreError {
 }
 
 impl std::error::Error for StoreError {}
+
+/// What answers `search` views of designs on this store: its indexes are in the folder `search` of the store, or in
+/// memory as it is. None: this is a build without the feature `search`.
+pub fn open_search(address: &str) -> Option<Arc<dyn TextEngine>> {
+    #[cfg(feature = "search")]
+    return Some(Arc::new(match address.split_once(':') {
+        Some(("embedded", path)) => search::Engine::in_directory(Path::new(path).join("search")),
+        _ => search::Engine::in_memory(),
+    }));
+    #[cfg(not(feature = "search"))]
+    {
+        let _ = address;
+        None
+    }
+}
 
 /// Keys that designs keep their secrets with, in a directory that is made if it is not there.
 pub fn open_secrets(directory: impl AsRef<Path>) -> Result<Arc<dyn Secrets>, identity::Error> {

@@ -14,7 +14,7 @@ pub struct Counters {
     forgotten: AtomicU64,
     moved_aside: AtomicU64,
     /// of each kind of worker, in the order of `Worker`
-    trouble: Mutex<[Option<String>; 2]>,
+    trouble: Mutex<[Option<String>; 3]>,
     /// a worker panicked, and is gone until the process starts anew
     ended: Mutex<Option<String>>,
 }
@@ -24,6 +24,7 @@ pub struct Counters {
 pub(crate) enum Worker {
     Repairs,
     Deliveries,
+    Search,
 }
 
 impl Worker {
@@ -31,6 +32,7 @@ impl Worker {
         match self {
             Worker::Repairs => "repairs",
             Worker::Deliveries => "deliveries",
+            Worker::Search => "search",
         }
     }
 }

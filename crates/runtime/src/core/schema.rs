@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use design::model::{Design, OperationId, OperationKind, SubjectId, Type, visit};
+use design::model::{Design, OperationId, OperationKind, SubjectId, Type, View, ViewForm, visit};
 use engine::Program;
 use layout::key::MAX_PARTS;
 use layout::{Codec, DesignNumber, OPERATIONS_MAX, RecordForm};
@@ -146,9 +146,11 @@ impl Schema {
         })
     }
 
-    /// Do views look at records of this subject?
+    /// Do views that are kept in memory look at records of this subject?
     pub fn is_viewed(&self, subject: SubjectId) -> bool {
-        self.joined[subject.index()] || self.design.views.iter().any(|it| it.subject == subject)
+        let shown =
+            |view: &View| view.subject == subject && !matches!(view.form, ViewForm::Search { .. });
+        self.joined[subject.index()] || self.design.views.iter().any(shown)
     }
 
     pub fn listeners(&self) -> Listeners {

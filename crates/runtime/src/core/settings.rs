@@ -5,6 +5,7 @@ use std::sync::Arc;
 use store::{Surroundings, real_surroundings};
 
 use crate::secrets::Secrets;
+use crate::views::TextEngine;
 
 /// Limits and habits, each with a default.
 #[derive(Clone, Debug)]
@@ -24,6 +25,11 @@ pub struct Settings {
     pub claim_ms: i64,
     /// the keys that secrets are kept with; none: a call that is given a secret is not taken
     pub secrets: Option<Arc<dyn Secrets>>,
+    /// what keeps the indexes of `search` views; none: they are not answered
+    pub search: Option<Arc<dyn TextEngine>>,
+    /// an answer of a `search` view may be so much behind what is durable, unless it is asked for a revision: each
+    /// time an index catches up costs a commit of it
+    pub search_lag_ms: i64,
     /// time, threads and chance; the machine's own, if nothing else is given
     pub surroundings: Arc<dyn Surroundings>,
 }
@@ -42,6 +48,8 @@ impl Default for Settings {
             conflicts: store::Retry::default(),
             claim_ms: 60_000,
             secrets: None,
+            search: None,
+            search_lag_ms: 100,
             surroundings: real_surroundings(),
         }
     }

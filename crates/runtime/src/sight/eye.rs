@@ -142,6 +142,12 @@ impl Eye<'_> {
             && mentions.counted.is_empty()
     }
 
+    /// Is this state seen on every row that the view has for the viewer?
+    pub fn sees_on_every_row(&self, view: usize, state: StateId) -> bool {
+        let subject = self.sight.subjects[view];
+        self.always(subject, state) || self.sight.own[view][state.index()]
+    }
+
     /// Is what a column tells seen, on the records that it was read from?
     pub fn sees_column(
         &self,

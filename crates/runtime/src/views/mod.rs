@@ -12,12 +12,17 @@ mod places;
 mod proposals;
 mod query;
 mod row;
+mod search;
 mod sorted;
 
 pub(crate) use columns::operations as column_operations;
 pub(crate) use proposals::{Proposed, Taking};
 pub use query::ViewQuery;
 pub(crate) use row::{operations, put_group};
+pub use search::{
+    TextAsked, TextChanges, TextEngine, TextFound, TextHit, TextIndex, TextRecord, TextShape,
+    TextSnapshot, TextTrouble,
+};
 
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -40,6 +45,8 @@ pub struct Views {
     state: Mutex<State>,
     /// locked behind the state, if both are
     proposals: Proposals,
+    /// those of `search` views, which are not kept here
+    search: search::Indexes,
 }
 
 #[derive(Default)]
@@ -76,14 +83,18 @@ impl Runtime {
             return Ok(0);
         }
         let mut state = self.views.lock();
-        self.follow(&mut state)
+        let followed = self.follow(&mut state)?;
+        drop(state);
+        Ok(followed + if self.searches() { self.follow_searches()? } else { 0 })
     }
 
     /// Builds every view anew from the records.
     pub fn rebuild_views(&self) -> Result<(), CallError> {
         let mut state = self.views.lock();
         *state = State::default();
-        self.follow(&mut state).map(|_| ())
+        self.follow(&mut state)?;
+        drop(state);
+        if self.searches() { self.rebuild_searches() } else { Ok(()) }
     }
 
     /// How many records the views leave out because they cannot be read, as of when they were built.
@@ -218,7 +229,7 @@ fn set(
     }
     let mut shown = schema.joined[subject.index()];
     for (at, view) in schema.design.views.iter().enumerate() {
-        if view.subject != subject {
+        if view.subject != subject || matches!(view.form, ViewForm::Search { .. }) {
             continue;
         }
         let operation = schema.view_operations[at];

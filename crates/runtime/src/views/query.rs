@@ -55,8 +55,7 @@ impl Runtime {
         };
         let view = &design.views[at];
         if matches!(view.form, ViewForm::Search { .. }) {
-            let message = format!("`{}` needs a search engine, which is not served yet", view.name);
-            return Err(CallError::Unknown(message));
+            return self.search(at, query, viewer);
         }
         let eye = self.eye(viewer);
         // does every row count that is there?
@@ -96,7 +95,7 @@ impl Runtime {
     }
 
     /// The group that the parameters name.
-    fn group_of(
+    pub(super) fn group_of(
         &self,
         view: &View,
         query: &ViewQuery,
@@ -232,12 +231,25 @@ impl Runtime {
         looks: &Looks<'_>,
         sort: &[u8],
     ) -> Result<Option<Value>, CallError> {
+        let view = &self.schema.design.views[looks.at];
+        let Some(key) = key_in(sort) else { return Ok(None) };
+        let id = self.schema.codec().key_of(view.subject, key).to_bytes();
+        let Some(truth) = state.records.get(&id[..]) else { return Ok(None) };
+        self.shown_record(state, looks, key, truth)
+    }
+
+    /// The same of a record with this key and truth.
+    pub(super) fn shown_record(
+        &self,
+        state: &State,
+        looks: &Looks<'_>,
+        key: &[u8],
+        truth: &[u8],
+    ) -> Result<Option<Value>, CallError> {
         let schema = &*self.schema;
         let view = &schema.design.views[looks.at];
-        let Some(key) = key_in(sort) else { return Ok(None) };
         let (codec, key) = (schema.codec(), schema.codec().key_of(view.subject, key));
         let id = key.to_bytes();
-        let Some(truth) = state.records.get(&id[..]) else { return Ok(None) };
         let mut pool = Pool::new(schema.program.texts());
         let handle = codec.handle(key, &mut pool)?;
         let mut words = Vec::new();
@@ -264,11 +276,11 @@ impl Runtime {
 /// Who looks at a view.
 pub(super) struct Looks<'a> {
     /// none: nothing is hidden
-    eye: Option<&'a Eye<'a>>,
+    pub eye: Option<&'a Eye<'a>>,
     /// the view
     pub at: usize,
     /// every row is seen, though perhaps not all of it
-    whole: bool,
+    pub whole: bool,
 }
 
 impl Looks<'_> {

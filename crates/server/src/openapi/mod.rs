@@ -3,6 +3,7 @@
 mod common;
 mod paths;
 mod schema;
+mod search;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 

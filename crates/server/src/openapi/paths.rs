@@ -7,7 +7,7 @@ use design::model::{
 use serde_json::{Map, Value, json};
 
 use super::common::{answers, key, reference};
-use super::schema;
+use super::{schema, search};
 use crate::sample;
 use gateway::{Call, Service};
 
@@ -30,7 +30,9 @@ pub fn add(service: &Service, paths: &mut Map<String, Value>, schemas: &mut Map<
         paths.insert(path, json!({ "get": truth_get(service, &subject.name, &truth, &parts) }));
     }
     for view in &design.views {
-        if !is_searched(view) {
+        if !is_searched(view)
+            || matches!(view.form, ViewForm::Search { .. }) && service.runtime.searches()
+        {
             let path = format!("/v1/{name}/views/{}", view.name);
             let whole = view_get(service, view);
             paths
@@ -46,7 +48,7 @@ pub fn add(service: &Service, paths: &mut Map<String, Value>, schemas: &mut Map<
     paths.insert(format!("/v1/{name}/batch"), json!({ "post": batch_post(service) }));
 }
 
-/// Does it need a search engine, which there is none of yet?
+/// Is it asked for more than its parameters? A read has no place for that.
 fn is_searched(view: &View) -> bool {
     matches!(view.form, ViewForm::Search { .. } | ViewForm::Near { from: None, .. })
 }
@@ -350,6 +352,7 @@ fn view_get(service: &Service, view: &View) -> Value {
                 properties["total"] = json!({ "type": "integer" });
             }
         }
+        ViewForm::Search { .. } => search::add(design, view, &mut parameters, &mut properties),
         ViewForm::Count => properties["count"] = json!({ "type": "integer" }),
         ViewForm::Sum { .. } => properties["sum"] = json!({ "type": ["integer", "string"] }),
         ViewForm::Extreme { greatest, ref value } => {

@@ -116,9 +116,13 @@ impl Following {
         }
     }
 
-    /// The view as it is now. The place of a row is told by where it stands, so no row has its rank.
+    /// The view as it is now. The place of a row is told by where it stands, so no row has its rank, nor the score of
+    /// a search, which is another one for every hit whenever one of them changes.
     async fn read(&self) -> Result<Value, Problem> {
-        let (service, asked) = (Arc::clone(&self.service), self.asked.clone());
+        let (service, mut asked) = (Arc::clone(&self.service), self.asked.clone());
+        // what was woken for: a search may be behind it
+        let head = service.runtime.head().await;
+        asked.at_least = Some(head.map_err(|error| Problem::of_call(&self.service, error))?);
         let viewer = self.viewer.clone();
         let read = move || service.runtime.view_as(&asked, viewer.as_ref());
         let read = tokio::task::spawn_blocking(read).await;
@@ -128,6 +132,7 @@ impl Following {
         for row in rows.into_iter().flatten() {
             if let Some(row) = row.as_object_mut() {
                 row.remove("rank");
+                row.remove("score");
             }
         }
         Ok(answer)

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use carrier::Carrier;
-use design::model::{Design, ExprKind, Fault, OperationId, OperationKind, ViewForm, visit};
+use design::model::{Design, ExprKind, Fault, Operation, OperationId, ViewForm, visit};
 use model_checker::sample::{Draw, Sample, TOLD, sample};
 use walk::Walk;
 
@@ -35,7 +35,7 @@ fn conforms(name: &str, text: &str) {
     let compiled = design::compile(name, text, &steadfast::catalog::Embedded);
     let design = compiled.design.unwrap_or_else(|| panic!("{name}: {:?}", compiled.diagnostics));
     let started = Instant::now();
-    let searched = searched(&design);
+    let left_out = left_out(&design);
     let draw = Draw {
         seed: 12,
         transitions: TRANSITIONS,
@@ -43,7 +43,7 @@ fn conforms(name: &str, text: &str) {
         threads: 1,
         faults: told(&design),
         copies: false,
-        without: searched.clone(),
+        without: left_out.clone(),
     };
     let sample = sample(&design, &draw).expect("it is finite");
     let explored = started.elapsed();
@@ -64,7 +64,7 @@ fn conforms(name: &str, text: &str) {
         depths.len(),
         walk.tally,
         sample.left_out.iter().map(|it| it.fault.name()).collect::<Vec<_>>(),
-        searched.iter().map(|id| &design.operations[id.index()].name).collect::<Vec<_>>(),
+        left_out.iter().map(|id| &design.operations[id.index()].name).collect::<Vec<_>>(),
         sample.untold,
         explored.as_secs_f64(),
         by_function.as_secs_f64(),
@@ -93,8 +93,14 @@ fn nodes_are_all(sample: &Sample) -> bool {
 /// be proposed, and a server proposes the first: which one it is is held against views elsewhere, and what a step does with
 /// it is held here.
 fn callers_name(name: &str, text: &str) -> String {
-    let mut named = text.to_string();
     let compiled = design::compile(name, text, &steadfast::catalog::Embedded);
+    // what a design uses takes records as well
+    let mut named = match &compiled.flat {
+        Some(flat) => syntax::format(flat).text,
+        None => text.to_string(),
+    };
+    // a server chooses an identity that nobody has; the checker tries all that there are
+    named = named.replace(" = new id", "");
     for view in compiled.design.iter().flat_map(|design| &design.views) {
         let taken = format!("any of {}", view.name);
         while let Some(at) = named.find(&taken) {
@@ -109,20 +115,24 @@ fn callers_name(name: &str, text: &str) -> String {
     named
 }
 
-/// The reads that ask a view which only a search engine can answer: no server has one yet.
-fn searched(design: &Design) -> Vec<OperationId> {
-    let reads = design.operations.iter().enumerate().filter(|(_, operation)| {
-        let OperationKind::Read { result } = &operation.kind else { return false };
+/// Operations that a server answers by what the checker does not know: reads of words that are searched for, and steps
+/// that ask a calendar, of which the checker knows only that it goes on or ends.
+fn left_out(design: &Design) -> Vec<OperationId> {
+    let of = |operation: &Operation| {
         let mut found = false;
-        visit::each(result, &mut |part| {
-            if let ExprKind::View { view, .. } = &part.kind {
-                let form = &design.views[view.index()].form;
-                found |= matches!(form, ViewForm::Search { .. });
-            }
+        visit::operation_exprs(operation, &mut |value| {
+            visit::each(value, &mut |part| match &part.kind {
+                ExprKind::View { view, .. } => {
+                    found |= matches!(design.views[view.index()].form, ViewForm::Search { .. });
+                }
+                ExprKind::NextOf { .. } => found = true,
+                _ => {}
+            });
         });
         found
-    });
-    reads.map(|(at, _)| OperationId::of(at)).collect()
+    };
+    let all = design.operations.iter().enumerate();
+    all.filter(|(_, operation)| of(operation)).map(|(at, _)| OperationId::of(at)).collect()
 }
 
 /// No design of the catalog turns these on.

@@ -92,6 +92,12 @@ const LAYERS: &[Layer] = &[
         never: &["hyper", "axum", "reqwest", "rand", "chrono"],
     },
     Layer {
+        package: "search",
+        uses: &["runtime"],
+        tests_use: &["design", "store", "store-embedded"],
+        never: WIRE,
+    },
+    Layer {
         package: "gateway",
         uses: &["design", "engine", "identity", "model-checker", "runtime", "store", "telemetry"],
         tests_use: &[],
@@ -141,6 +147,8 @@ const LAYERS: &[Layer] = &[
             "store",
             "store-embedded",
             "runtime",
+            // behind the feature of the same name
+            "search",
             "server",
             "outgoing",
             "telemetry",

@@ -213,6 +213,7 @@ impl Serve {
         let access = self.access()?;
         let mut settings = Settings { secrets: Some(secrets(&access)?), ..Settings::default() };
         settings.outbox.attempts_max = leaving.attempts_max;
+        settings.search = steadfast::open_search(&self.store);
         let (exporter, spans) = match &self.otlp {
             None => (None, Spans::default()),
             Some(endpoint) => {
