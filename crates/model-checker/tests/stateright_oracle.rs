@@ -156,8 +156,8 @@ fn the_claim_of_the_catalog() {
 }
 
 #[test]
-fn the_append_log_of_the_catalog() {
-    let text = include_str!("../../../designs/infra/I05.design");
+fn the_append_log() {
+    let text = include_str!("oracle/append_log.design");
     let log = |partitions: usize, offsets: usize| {
         let sizes = [
             ("    partition: 2\n", &*format!("    partition: {partitions}\n")),

@@ -1,6 +1,6 @@
-//! The append log of the catalog (`I05`) by hand: a consumer's progress, an outbox towards a sink that
-//! decides each record once, and replies that get lost. A state is one wide word; an action is the state that
-//! it leads to.
+//! The append log of `append_log.design`, which was `I05` of the catalog, by hand: a consumer's progress, an outbox
+//! towards a sink that decides each record once, and replies that get lost. A state is one wide word; an action is the
+//! state that it leads to.
 
 use stateright::{Model, Property};
 

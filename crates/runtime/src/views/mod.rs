@@ -27,7 +27,7 @@ pub use search::{
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use design::model::SubjectId;
+use design::model::{SubjectId, ViewForm};
 use layout::feed::of_design;
 use layout::{FeedEntry, Head, Pool, Reader, RecordKey, take_head};
 use rustc_hash::FxHashMap;

@@ -75,7 +75,7 @@ pub fn run(root: &Path, ours: &Path, theirs: &Path, extent: &Extent) -> crate::A
     let designs = if extent.judged { &DESIGNS[..] } else { &DESIGNS[1..2] };
     let mut met = true;
     for design in designs {
-        let path = root.join(format!("designs/infra/{design}.design"));
+        let path = root.join(text_of(design));
         let mut runs = vec![Runs::default(); WAYS.len()];
         for _ in 0..extent.rounds {
             let mut alike = Vec::new();
@@ -105,6 +105,14 @@ pub fn run(root: &Path, ours: &Path, theirs: &Path, extent: &Extent) -> crate::A
         met &= report(design, &runs, extent.judged);
     }
     Ok(met)
+}
+
+/// Of one of them the catalog has another text by now, and the one that was written by hand is kept beside it.
+fn text_of(design: &str) -> String {
+    match design {
+        "I05" => "crates/model-checker/tests/oracle/append_log.design".to_owned(),
+        _ => format!("designs/infra/{design}.design"),
+    }
 }
 
 fn report(design: &str, runs: &[Runs], judged: bool) -> bool {
