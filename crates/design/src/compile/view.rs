@@ -170,7 +170,7 @@ impl Compiler {
             },
             tree::ViewForm::Near { on, from, within_m, first } => {
                 let on = self.row_attribute(subject, on, &[Type::Point]).unwrap_or(AttrId(0));
-                let from = self.from_where(frame, from);
+                let from = self.point_asked_from(frame, from);
                 let first = first.as_ref().and_then(|first| self.number_setting(first));
                 ViewForm::Near { on, from, within_m: *within_m, first }
             }

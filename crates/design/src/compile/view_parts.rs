@@ -95,7 +95,11 @@ impl Compiler {
     }
 
     /// `from here`: the parameter that is the point from which distances are taken.
-    pub(super) fn from_where(&mut self, frame: &Frame, written: &tree::Name) -> Option<LocalId> {
+    pub(super) fn point_asked_from(
+        &mut self,
+        frame: &Frame,
+        written: &tree::Name,
+    ) -> Option<LocalId> {
         let declared = frame.declared.iter().find(|(local, _)| {
             frame.locals.get(local.index()).is_some_and(|known| known.name == written.text)
         });

@@ -70,7 +70,7 @@ impl Evidence {
             (_, Value::Decimal(millionths)) => Json::String(decimal(*millionths)),
             (Type::PublicKey, Value::Opaque(name)) => json!(self.public(name)),
             (Type::Point, Value::Opaque(_)) => return None,
-            // the steps that would ask when it is due are left out
+            // any will do: nothing asks when it is due
             (Type::Schedule, Value::Opaque(name)) => {
                 let number: String = name.chars().filter(char::is_ascii_digit).collect();
                 json!(format!("every {number}h"))
