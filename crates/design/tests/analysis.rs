@@ -362,8 +362,9 @@ impl Names {
 }
 
 /// Words that the language gives a meaning: functions, and what every log has.
-const BUILT_IN: [&str; 10] =
-    ["min", "max", "size", "stored", "slice", "hash", "verified", "included", "start", "end"];
+const BUILT_IN: [&str; 11] = [
+    "min", "max", "size", "stored", "slice", "hash", "verified", "included", "start", "end", "next",
+];
 
 /// Where the text uses something.
 fn uses(items: &[Item]) -> Vec<Span> {

@@ -169,7 +169,9 @@ impl Compiler {
                 self.secret_out_of_place(param.span, found_by);
             }
             let attributes = &design.subjects[view.subject.index()].attributes;
-            if view.looked_up().iter().any(|attr| attributes[attr.index()].ty.is_secret()) {
+            // an attribute that is not known was reported, and may be of no subject
+            let looked_up = view.looked_up().iter().filter_map(|attr| attributes.get(attr.index()));
+            if looked_up.into_iter().any(|attribute| attribute.ty.is_secret()) {
                 self.secret_out_of_place(view.span, found_by);
             }
         }
@@ -191,8 +193,10 @@ impl Compiler {
                     .help("the server chooses for a step that callers call"),
             );
         }
-        // what is remembered is bound to its record before the call, when nobody knows the id
-        for operation in &design.operations {
+        // what is remembered is bound to its record before the call, when nobody knows the id; what is remembered of
+        // something that is not there was reported, and is bound to anything
+        let known = !self.diagnostics.iter().any(Diagnostic::is_error);
+        for operation in design.operations.iter().filter(|_| known) {
             for local in operation.memory.iter().filter_map(|used| used.of) {
                 let param = operation.params.get(local.index());
                 if let Some(param) = param.filter(|param| is_made(param)) {

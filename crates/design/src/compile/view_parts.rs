@@ -120,7 +120,6 @@ impl Compiler {
                     .also(span, "declared here")
                     .help("a distance is from one point, which whoever asks always gives"),
             );
-            return None;
         }
         Some(local)
     }
