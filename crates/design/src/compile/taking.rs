@@ -160,8 +160,10 @@ impl Compiler {
                     .help(format!("let a step of `{of}` take them")),
             );
         }
+        // a row whose subject is not known has no attributes to be found by, which was reported
+        let known = !self.diagnostics.iter().any(Diagnostic::is_error);
         let picks = |param: &&Param| !view.group.iter().any(|(local, _)| *local == param.local);
-        if let Some(other) = view.params.iter().find(picks) {
+        if let Some(other) = view.params.iter().find(picks).filter(|_| known) {
             let message = format!("`{}` is not found by `{}`", view.name, other.name);
             self.report(
                 Diagnostic::error("E0331", param.span, message)

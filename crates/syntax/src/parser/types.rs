@@ -125,7 +125,11 @@ impl Parser<'_> {
                 let (key, first) = self.type_built();
                 let (value, second) = self.type_built();
                 let bound = self.bound();
-                let kind = TypeKind::Map(Box::new(key), Box::new(value), bound);
+                // with one type alone nobody knows whether it is of the keys or of the values
+                let kind = match value.kind {
+                    TypeKind::Error => TypeKind::Error,
+                    _ => TypeKind::Map(Box::new(key), Box::new(value), bound),
+                };
                 self.grown_type(start, kind, first.max(second))
             }
             "money" if self.nth(1) == TokenKind::OpenParen => {
