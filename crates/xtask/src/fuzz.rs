@@ -1,6 +1,6 @@
 //! `cargo xtask fuzz checker`, `slices` and `uses`: random designs, as many as one likes, held against the naive
 //! interpreter. `cargo xtask fuzz doors`: inputs to every door of a server. `cargo xtask fuzz calendar`: random
-//! schedules beside croniter.
+//! schedules beside croniter. `cargo xtask fuzz tokens`: every design without each of its tokens.
 //!
 //! The tests are the ones that run with a small number among all others. Here one of them runs with a night's
 //! worth, from any seed, and prints what it found.
@@ -20,7 +20,7 @@ struct Hunt {
     seeds: u64,
 }
 
-const HUNTS: [Hunt; 5] = [
+const HUNTS: [Hunt; 6] = [
     Hunt {
         name: "checker",
         package: "model-checker",
@@ -61,6 +61,14 @@ const HUNTS: [Hunt; 5] = [
         variable: "STEADFAST_SCHEDULES",
         seeds: 100_000,
     },
+    Hunt {
+        name: "tokens",
+        package: "design",
+        of: "tokens left out at most",
+        test: "one_mistake::a_missing_token_is_hardly_ever_more_than_one_error",
+        variable: "STEADFAST_TOKENS",
+        seeds: 10_000_000,
+    },
 ];
 
 pub fn run(arguments: &[&str]) -> crate::Answer {
@@ -76,7 +84,7 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
 
 /// Which hunt, how many seeds, and from which one.
 fn extent(arguments: &[&str]) -> Result<(Hunt, u64, u64), String> {
-    let usage = "`fuzz` takes `checker`, `slices`, `uses`, `doors` or `calendar`, and then `--seeds N` and `--from S` or nothing";
+    let usage = "`fuzz` takes `checker`, `slices`, `uses`, `doors`, `calendar` or `tokens`, and then `--seeds N` and `--from S` or nothing";
     let [name, rest @ ..] = arguments else { return Err(usage.into()) };
     let hunt = HUNTS.iter().find(|hunt| hunt.name == *name).copied().ok_or(usage)?;
     let (mut seeds, mut from) = (hunt.seeds, 1);

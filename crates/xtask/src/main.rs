@@ -35,7 +35,8 @@ commands:
                    or `--from S`
   fuzz slices      the same for the slices of 5,000 random designs of two parts
   fuzz uses        the same for 2,000 random designs that use random archetypes and change them
-  fuzz doors       10,000,000 inputs to every door of a server, or `--inputs N`, from seed 1";
+  fuzz doors       10,000,000 inputs to every door of a server, or `--inputs N`, from seed 1
+  fuzz tokens      every design without each of its tokens: one mistake is one error";
 
 /// What a command answers: `Ok(true)` yes, `Ok(false)` no and already explained, `Err` could not run.
 type Answer = Result<bool, String>;

@@ -51,6 +51,11 @@ pub fn files(folder: &str, ending: &str) -> Vec<(String, String)> {
     found
 }
 
+/// What a variable of the environment says how many there are.
+pub fn number(variable: &str, otherwise: usize) -> usize {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
 pub fn designs() -> Vec<(String, String)> {
     files("designs", "design")
 }

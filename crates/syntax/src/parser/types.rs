@@ -222,12 +222,18 @@ impl Parser<'_> {
 
     fn no_type(&mut self) -> Built {
         let found = self.found();
-        self.fail(
+        let diagnostic =
             Diagnostic::error("E0105", self.here(), format!("expected a type, found {found}"))
                 .help(
                     "types are `int`, `text`, `time`, `A | B`, `T?`, `list T`, a subject's name …",
-                ),
-        );
+                );
+        // only the name before the `?` is missing: what follows is read all the same
+        if self.at(TokenKind::Question) && !self.lost {
+            self.report(diagnostic);
+            while self.eat(TokenKind::Question) {}
+        } else {
+            self.fail(diagnostic);
+        }
         self.error_type()
     }
 }
