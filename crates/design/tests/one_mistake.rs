@@ -61,7 +61,9 @@ fn a_missing_token_is_hardly_ever_more_than_one_error() {
         assert!(found.len() <= 8, "{path}:{line} without `{}`: {found:?}", &text[token.clone()]);
     }
     let all = tokens.len();
-    println!("{wanted} of {all} tokens left out: {several} gave more than one error, one gave {most}");
+    println!(
+        "{wanted} of {all} tokens left out: {several} gave more than one error, one gave {most}"
+    );
     assert!(several * 50 <= wanted, "{several} of {wanted} gave more than one error");
 }
 
