@@ -114,6 +114,18 @@ fn names_that_are_not_the_same_are_told() {
 }
 
 #[test]
+fn what_an_archetype_and_its_part_call_the_same_are_told_apart() {
+    let design = sound("design D\n\nuse A09 as Job\n");
+    let protocols: Vec<&str> = design.protocols.iter().map(|it| it.name.as_str()).collect();
+    assert!(protocols.contains(&"job.main") && protocols.contains(&"job.job.main"));
+    assert!(protocols.contains(&"job.lost_worker"), "{protocols:?}");
+    let failures: Vec<&str> = design.failures.iter().map(|it| it.title.as_str()).collect();
+    let twice = ["job: job claimed twice", "job: job: job claimed twice"];
+    assert!(twice.iter().all(|title| failures.contains(title)), "{failures:?}");
+    assert!(failures.contains(&"job: lost worker"), "{failures:?}");
+}
+
+#[test]
 fn any_two_archetypes_stand_in_one_design() {
     let mut pairs = 0;
     let shelf = Shelf::get();

@@ -6,7 +6,7 @@ use runtime::{CallError, Runtime, Settings, ViewQuery, Viewer};
 use serde_json::{Value, json};
 use store::{Memory, Store};
 
-use crate::support::{Bench, ask, bench, compile};
+use crate::support::{Bench, Chance, ask, bench, compile};
 
 const DESIGN: &str = r#"
 design Couriers
@@ -160,13 +160,8 @@ fn who_may_not_see_where_somebody_is_is_not_told_by_the_order() {
 #[test]
 fn following_building_anew_and_measuring_by_hand_agree() {
     for seed in 1..=6_u64 {
-        let mut chance = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut below = |most: u64| {
-            chance ^= chance << 13;
-            chance ^= chance >> 7;
-            chance ^= chance << 17;
-            (chance >> 11) % most
-        };
+        let mut chance = Chance::new(seed);
+        let mut below = |most: u64| chance.below(most);
         let store: Arc<dyn Store> = Arc::new(Memory::new());
         let open = || {
             let design = compile("couriers", DESIGN);

@@ -9,20 +9,18 @@ use serde_json::{Value, json};
 use store::Store;
 use store_embedded::{Embedded, Options};
 
-use crate::support::{START, ask, compile};
+use crate::support::{Chance, START, ask, compile};
 use crate::view_forms::{DESIGN, of_team, query};
 
 const USERS: [&str; 3] = ["ann", "bob", "cid"];
 const TEAMS: [&str; 2] = ["t", "u"];
 
-struct Chance(u64);
+/// Steps by chance.
+struct Steps(Chance);
 
-impl Chance {
+impl Steps {
     fn below(&mut self, most: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % most
+        self.0.below(most)
     }
 
     fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
@@ -215,7 +213,7 @@ fn following_building_anew_and_counting_by_hand_agree_through_kills() {
             let design = compile("files", DESIGN);
             Runtime::open_with_clock(design, store, Settings::default(), clock.clone()).unwrap()
         };
-        let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut chance = Steps(Chance::new(seed));
         let mut runtime = open();
         let (mut done, mut kills) = (0, 0);
         for round in 0..240 {

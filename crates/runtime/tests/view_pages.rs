@@ -7,7 +7,7 @@ use runtime::{CallError, ManualClock, Request, ViewQuery, Viewer};
 use serde_json::{Value, json};
 use store::Memory;
 
-use crate::support::{Bench, START, ask, bench, bench_on, compile};
+use crate::support::{Bench, Chance, START, ask, bench, bench_on, compile};
 
 const DESIGN: &str = r#"
 design Shelf
@@ -56,13 +56,8 @@ fn keys(page: &Value) -> Vec<String> {
 #[test]
 fn a_row_that_stays_is_shown_once_while_others_move() {
     for seed in 1..=20_u64 {
-        let mut chance = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut below = |most: u64| {
-            chance ^= chance << 13;
-            chance ^= chance >> 7;
-            chance ^= chance << 17;
-            (chance >> 11) % most
-        };
+        let mut chance = Chance::new(seed);
+        let mut below = |most: u64| chance.below(most);
         let store: Arc<dyn store::Store> = Arc::new(Memory::new());
         let clock = Arc::new(ManualClock::new(START));
         let open = || bench_on(compile("shelf", DESIGN), Arc::clone(&store), clock.clone());

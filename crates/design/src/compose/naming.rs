@@ -26,8 +26,9 @@ pub struct Naming<'a> {
 impl<'a> Naming<'a> {
     pub fn new(noun: &'a str, text: &'a str, items: &'a [Item], analysis: &'a Analysis) -> Self {
         let scope = snake_case(noun);
+        let definitions = analysis.definitions().iter();
         let mut names: Vec<String> =
-            analysis.definitions().iter().map(|held| named(held, noun, &scope)).collect();
+            definitions.map(|held| named(held, noun, &scope, analysis)).collect();
         for (at, event) in handlers(text, analysis) {
             names[at] = match event {
                 Some(event) => handler_name(None, &names[event]),
@@ -43,7 +44,7 @@ impl<'a> Naming<'a> {
 
     /// What a goal of the archetype is called.
     pub fn scoped(&self, goal: &str) -> String {
-        scoped(goal, self.noun, &self.scope)
+        scoped(goal, self.noun, &self.scope, self.analysis)
     }
 
     /// The definitions that are called so here, of these kinds; a member by its owner.
@@ -230,16 +231,26 @@ impl<'a> Naming<'a> {
             ItemKind::Hotspot(hotspot) => Some(hotspot.title.span),
             _ => None,
         });
+        let titles: Vec<Span> = titles.collect();
+        let plain = |span: &Span| rename_prose(span.text(self.text), self.noun);
+        let own: Vec<String> = titles.iter().map(plain).collect();
         let scoped = |span: Span| {
-            let title = rename_prose(span.text(self.text), self.noun);
-            let inner = title.strip_prefix('"').unwrap_or(&title);
-            // of a part that it uses under the same noun
-            let inner = inner.strip_prefix("x: ").unwrap_or(inner);
-            let already = inner.starts_with(&format!("{}: ", self.scope));
-            let scope = if already { String::new() } else { format!("{}: ", self.scope) };
-            (span, format!("\"{scope}{inner}"))
+            let title = plain(&span);
+            let title = title.strip_prefix('"').unwrap_or(&title);
+            // of a part that is used under the same noun: once, or twice where it has one of that name itself
+            let used = [String::from("x"), self.scope.clone()];
+            let inner = used.iter().find_map(|it| title.strip_prefix(it)?.strip_prefix(": "));
+            let scope = &self.scope;
+            let new = match inner {
+                Some(inner) if own.contains(&format!("\"{inner}")) => {
+                    format!("{scope}: {scope}: {inner}")
+                }
+                Some(inner) => format!("{scope}: {inner}"),
+                None => format!("{scope}: {title}"),
+            };
+            (span, format!("\"{new}"))
         };
-        titles.map(scoped).collect()
+        titles.iter().copied().map(scoped).collect()
     }
 
     /// Where effects go: `{provider.url}/execute` has the name of its actor, and of its operation where the block
@@ -314,13 +325,13 @@ fn handlers(text: &str, analysis: &Analysis) -> Vec<(usize, Option<usize>)> {
 }
 
 /// What a definition is called, by its kind.
-fn named(held: &Definition, noun: &str, scope: &str) -> String {
+fn named(held: &Definition, noun: &str, scope: &str, analysis: &Analysis) -> String {
     let plain = rename(&held.name, noun);
     // an archetype that uses another one does so as `X`
     let has_noun = rename(&held.name, "Noun") != held.name;
     let camel = plain.starts_with(|first: char| first.is_uppercase());
     match held.kind {
-        Kind::Goal | Kind::Protocol | Kind::World => scoped(&held.name, noun, scope),
+        Kind::Goal | Kind::Protocol | Kind::World => scoped(&held.name, noun, scope, analysis),
         _ if has_noun => plain,
         Kind::Subject | Kind::State | Kind::Blob | Kind::Event => format!("{noun}{plain}"),
         Kind::View if camel => format!("{plain}{noun}"),
@@ -335,12 +346,20 @@ fn named(held: &Definition, noun: &str, scope: &str) -> String {
     }
 }
 
-fn scoped(name: &str, noun: &str, scope: &str) -> String {
+/// What a goal, a protocol or a world is called. Those of a part that is used under the same noun have the scope once,
+/// or twice where the archetype has one of that name itself.
+fn scoped(name: &str, noun: &str, scope: &str, analysis: &Analysis) -> String {
     let words: Vec<String> = name.split('.').map(|word| rename(word, noun)).collect();
     let name = words.join(".");
-    // of a part that it uses under the same noun
-    let inner = name.strip_prefix(&format!("{scope}.")).unwrap_or(&name);
-    format!("{scope}.{inner}")
+    let Some(inner) = name.strip_prefix(&format!("{scope}.")) else {
+        return format!("{scope}.{name}");
+    };
+    let is_goal = |kind| matches!(kind, Kind::Goal | Kind::Protocol | Kind::World);
+    let is_own = |held: &Definition| is_goal(held.kind) && rename(&held.name, noun) == inner;
+    match analysis.definitions().iter().any(is_own) {
+        true => format!("{scope}.{name}"),
+        false => name,
+    }
 }
 
 /// Every name in an expression that may stand for something of the design.

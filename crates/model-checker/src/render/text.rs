@@ -29,6 +29,7 @@ pub fn text(name: &str, report: &Report, which: Traces, paint: Paint) -> String 
     let word = verdict(report);
     let bounds = report.bounds();
     let word = match word {
+        "proved" if report.goals.is_empty() => paint.odd("nothing to prove"),
         "proved" => paint.good(word),
         "holds within bounds" => {
             format!("{} {}", paint.good("holds within"), clean(&bounds.join(", ")))

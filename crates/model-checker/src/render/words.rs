@@ -233,6 +233,9 @@ pub(super) fn reasons(report: &Report) -> String {
         report.goals.iter().filter(|goal| wanted(&goal.verdict)).count() as u64
     };
     let mut parts = Vec::new();
+    if report.goals.is_empty() {
+        parts.push("no goal is stated".to_string());
+    }
     let violated = goals(|verdict| matches!(verdict, Verdict::Violated(_)));
     let unknown = goals(|verdict| matches!(verdict, Verdict::Unknown(_)));
     let holding = goals(|verdict| matches!(verdict, Verdict::Holds(_)));

@@ -8,31 +8,11 @@ use serde_json::{Map, Value, json};
 
 use crate::tables::rows;
 
-/// The kinds of `notes.tsv` that are one sentence.
-const TEXTS: [&str; 12] = [
-    "family",
-    "because",
-    "group",
-    "security",
-    "special",
-    "adversary",
-    "defeats",
-    "does_not_defeat",
-    "serving",
-    "coordination",
-    "fault",
-    "recovery",
-];
-/// The kinds that are lists, and what divides their parts.
-const LISTS: [(&str, &str); 7] = [
-    ("moves", " "),
-    ("unit", "; "),
-    ("dimensions", "; "),
-    ("variants", "; "),
-    ("invariant_families", "; "),
-    ("signatures", "; "),
-    ("known_from", "; "),
-];
+/// The kinds of `notes.tsv` of one form, in their order: `text` is one sentence, `words` and `list` are several things.
+fn kinds(form: &str) -> impl Iterator<Item = &'static str> {
+    rows("kinds.tsv")
+        .filter_map(move |[kind, its]: [&'static str; 2]| (its == form).then_some(kind))
+}
 
 /// What is known of one archetype.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -113,8 +93,10 @@ impl Known {
 
     /// The parts of what is said; none if nothing is.
     pub fn list(&self, kind: &str) -> Vec<&'static str> {
-        let divided = LISTS.iter().find(|(its, _)| *its == kind);
-        let (_, divided) = divided.unwrap_or_else(|| panic!("`{kind}` is no list"));
+        let divided = match kinds("list").any(|its| its == kind) {
+            true => "; ",
+            false => " ",
+        };
         self.text(kind).map_or_else(Vec::new, |text| text.split(divided).collect())
     }
 
@@ -164,14 +146,14 @@ impl Known {
         let mut object = Map::new();
         object.insert("purpose".into(), self.purpose.into());
         object.insert("noun".into(), self.noun.into());
-        for kind in TEXTS {
+        for kind in kinds("text") {
             if let Some(text) = self.text(kind) {
                 object.insert(kind.into(), text.into());
             }
         }
-        for (kind, _) in LISTS {
+        for kind in kinds("list").filter(|kind| *kind != "invariant_families") {
             let list = self.list(kind);
-            if kind != "moves" && kind != "invariant_families" && !list.is_empty() {
+            if !list.is_empty() {
                 object.insert(kind.into(), list.into());
             }
         }
@@ -217,7 +199,7 @@ mod tests {
         let ids: Vec<String> = (1..=21).map(|n| format!("I{n:02}")).collect();
         for id in &ids {
             let known = Known::of(id).unwrap();
-            for kind in TEXTS {
+            for kind in kinds("text") {
                 let text = known.text(kind);
                 assert!(text.is_some_and(|text| !text.ends_with('.')), "{id}: {kind} {text:?}");
             }
@@ -231,7 +213,8 @@ mod tests {
     #[test]
     fn every_note_is_of_a_kind_that_is_shown() {
         for [id, kind, text] in rows("notes.tsv") {
-            let shown = TEXTS.contains(&kind) || LISTS.iter().any(|(its, _)| *its == kind);
+            let shown =
+                ["text", "words", "list"].iter().any(|form| kinds(form).any(|its| its == kind));
             assert!(shown && !text.is_empty(), "{id}: {kind}");
             assert!(Known::of(id).is_some(), "{id}");
         }

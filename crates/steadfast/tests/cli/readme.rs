@@ -33,6 +33,22 @@ pub fn transcripts(page: &str) -> Vec<Shown> {
     all
 }
 
+impl Shown {
+    /// The words after `steadfast`.
+    pub fn words(&self) -> Vec<&str> {
+        let rest = self.command.strip_prefix("steadfast ");
+        rest.unwrap_or_else(|| panic!("`{}`", self.command)).split(' ').collect()
+    }
+
+    /// What was printed is what the page shows.
+    pub fn holds(&self, out: &str) {
+        let said: Vec<&str> = out.lines().collect();
+        let Shown { command, output } = self;
+        let shown = output.join("\n");
+        assert!(fits(output, &said), "`{command}` says\n{out}\nand not\n{shown}");
+    }
+}
+
 /// `…` stands for anything within a line, and alone for any number of lines.
 pub fn fits(shown: &[String], said: &[&str]) -> bool {
     match shown.split_first() {
@@ -67,16 +83,8 @@ fn the_readme_shows_what_happens() {
     let dev = Dev::start(&folder("readme"), &["tickets"]);
     let shown = transcripts(&page);
     assert!(shown.len() >= 4, "{} commands", shown.len());
-    for Shown { command, output } in shown {
-        let words: Vec<&str> = command.strip_prefix("steadfast ").unwrap().split(' ').collect();
-        let ran = dev.run(&words);
-        let said: Vec<&str> = ran.out.lines().collect();
-        assert!(
-            fits(&output, &said),
-            "`{command}` says\n{}\nand not\n{}",
-            ran.out,
-            output.join("\n")
-        );
+    for shown in shown {
+        shown.holds(&dev.run(&shown.words()).out);
     }
     // the guard is as the design has it
     let tickets = dev.run(&["show", "tickets", "--flat"]).out;

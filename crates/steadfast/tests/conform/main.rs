@@ -197,8 +197,8 @@ catalog! {
     i11 "infra/I11" i12 "infra/I12" i13 "infra/I13" i14 "infra/I14" i15 "infra/I15"
     i16 "infra/I16" i17 "infra/I17" i18 "infra/I18" i19 "infra/I19" i20 "infra/I20"
     i21 "infra/I21" a01 "product/A01" a02 "product/A02" a03 "product/A03" a04 "product/A04"
-    a05 "product/A05" a06 "product/A06" a07 "product/A07" a08 "product/A08"
-    a11 "product/A11" a12 "product/A12" a13 "product/A13" a14 "product/A14"
+    a05 "product/A05" a06 "product/A06" a07 "product/A07" a08 "product/A08" a09 "product/A09"
+    a10 "product/A10" a11 "product/A11" a12 "product/A12" a13 "product/A13" a14 "product/A14"
     a15 "product/A15" a16 "product/A16" a17 "product/A17" a18 "product/A18" a19 "product/A19"
     clinic "systems/clinic" payments "systems/payments" tickets "systems/tickets"
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::cli::readme::{Shown, fits, transcripts};
+use crate::cli::readme::transcripts;
 use crate::cli::support::{root, run};
 
 #[test]
@@ -11,15 +11,7 @@ fn the_worked_examples_are_what_happens() {
     let shown = transcripts(&page);
     let examples = page.lines().filter(|line| line.starts_with("> ")).count();
     assert_eq!((examples, shown.len()), (5, 5 * 4));
-    for Shown { command, output } in shown {
-        let words: Vec<&str> = command.strip_prefix("steadfast ").unwrap().split(' ').collect();
-        let ran = run(&words).exits(0);
-        let said: Vec<&str> = ran.out.lines().collect();
-        assert!(
-            fits(&output, &said),
-            "`{command}` says\n{}\nand not\n{}",
-            ran.out,
-            output.join("\n")
-        );
+    for shown in shown {
+        shown.holds(&run(&shown.words()).exits(0).out);
     }
 }

@@ -165,6 +165,7 @@ mod tests {
         };
         let facts = Facts {
             archetypes: vec![known("A05", "View"), known("A08", "Hold"), known("I02", "Claim")],
+            ..Facts::default()
         };
         let paths = [
             "designs/infra/I02.design",

@@ -10,6 +10,8 @@ const FOLDER: &str = "designs/facts/";
 #[derive(Debug, Default)]
 pub struct Facts {
     pub archetypes: Vec<Archetype>,
+    /// what should be known of every archetype beyond its text: the kinds of `notes.tsv` that are a sentence
+    pub kinds: Vec<String>,
 }
 
 #[derive(Debug, Default)]
@@ -26,25 +28,9 @@ pub struct Archetype {
     pub pairs: Vec<Pair>,
     /// the families of invariants that it should have goals of
     pub families: Vec<String>,
-    /// which of [`NOTES`] are known
+    /// which of [`Facts::kinds`] are known
     pub notes: Vec<String>,
 }
-
-/// What should be known of every archetype beyond its text: the kinds of `notes.tsv`. Others are known of some.
-pub const NOTES: [&str; 12] = [
-    "family",
-    "because",
-    "group",
-    "security",
-    "special",
-    "adversary",
-    "defeats",
-    "does_not_defeat",
-    "serving",
-    "coordination",
-    "fault",
-    "recovery",
-];
 
 /// A failure that is prevented, and repaired where it happened all the same.
 #[derive(Debug)]
@@ -126,13 +112,17 @@ pub fn read(files: &[File]) -> Result<Facts, String> {
         }
         archetype.pairs.push(Pair { failure, repair, repaired_by: list(&by, ' ') });
     }
+    for [kind, form] in table::<2>(files, &format!("{FOLDER}kinds.tsv"))? {
+        facts.kinds.extend((form == "text").then_some(kind));
+    }
     for [id, kind, text] in table::<3>(files, &format!("{FOLDER}notes.tsv"))? {
+        let is_wanted = facts.kinds.contains(&kind);
         let archetype = facts.of(&id)?;
         match kind.as_str() {
             "invariant_families" => {
                 archetype.families = text.split("; ").map(str::to_owned).collect();
             }
-            kind if NOTES.contains(&kind) => archetype.notes.push(kind.to_owned()),
+            _ if is_wanted => archetype.notes.push(kind),
             _ => {}
         }
     }
@@ -243,7 +233,7 @@ mod tests {
         assert_eq!(count(|a| a.lines.len()), 53);
         assert_eq!(count(|a| a.pairs.len()), 47);
         assert_eq!(count(|a| a.families.len()), 21);
-        assert_eq!(count(|a| a.notes.len()), 21 * NOTES.len());
+        assert_eq!((count(|a| a.notes.len()), facts.kinds.len()), (21 * 12, 12));
         for archetype in &facts.archetypes {
             let acts = archetype.is_product() || !archetype.actions.is_empty();
             assert!(!archetype.states.is_empty() && acts, "{archetype:?}");
@@ -253,7 +243,7 @@ mod tests {
     #[test]
     fn an_unknown_archetype_is_a_mistake() {
         let mut files: Vec<File> =
-            ["states", "protocols", "failures", "hotspots", "pairs", "notes"]
+            ["states", "protocols", "failures", "hotspots", "pairs", "kinds", "notes"]
                 .map(|name| repo::file(&format!("{FOLDER}{name}.tsv"), "head\n"))
                 .into();
         files.push(repo::file(&format!("{FOLDER}archetypes.tsv"), "archetype\tname\nI01\tOne\n"));
@@ -273,6 +263,7 @@ mod tests {
                 table("failures", "A01\tgone\n"),
                 table("hotspots", ""),
                 table("pairs", pair),
+                table("kinds", ""),
                 table("notes", ""),
                 repo::file("crates/explain/tests/data/actions.tsv", "head\n"),
             ])

@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::facts::{Archetype, Facts, NOTES, Pair, Path, Protocol};
+use super::facts::{Archetype, Facts, Pair, Path, Protocol};
 use super::outline::{self, Outline};
 use super::verdict::{Failure, Verdict};
 
@@ -93,7 +93,8 @@ pub fn page(facts: &Facts, designs: &[Design]) -> String {
     let mut unwritten = Vec::new();
     for archetype in &facts.archetypes {
         let design = designs.iter().find(|design| design.id == archetype.id);
-        let row = row(archetype, design);
+        let mut row = row(archetype, design);
+        row.known = Count(archetype.notes.len(), facts.kinds.len());
         let name = match design {
             Some(_) => {
                 let (id, folder) = (&archetype.id, archetype.folder());
@@ -230,7 +231,6 @@ fn row(archetype: &Archetype, design: Option<&Design>) -> Row {
         let lacks = format!("family of invariants: `{family}`, in no goal");
         row.families += count(&mut row.missing, (!used).then_some(lacks));
     }
-    row.known = Count(archetype.notes.len(), NOTES.len());
     row
 }
 

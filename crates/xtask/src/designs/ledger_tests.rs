@@ -33,7 +33,7 @@ fn check(design: &str, verdict: &str, cells: &str, missing: &[&str]) {
 
 fn check_driven(driven: &[&str], design: &str, verdict: &str, cells: &str, missing: &[&str]) {
     let page = written(driven, design, verdict, ("", ""));
-    found(&page, &format!("{cells} | - | - | 1 / 12"), missing);
+    found(&page, &format!("{cells} | - | - | 1 / 2"), missing);
 }
 
 /// The ledger of one archetype that has a design, and of another that has none.
@@ -52,6 +52,7 @@ fn written(driven: &[&str], design: &str, verdict: &str, (pairs, notes): (&str, 
         table("failures", "A05\tlag\nI02\tduplicate claim\n"),
         table("hotspots", "I02\thot key\n"),
         table("pairs", pairs),
+        table("kinds", "family\ttext\ngroup\ttext\nunit\tlist\n"),
         table("notes", &format!("I02\tgroup\tcontrol\nI02\tunit\tclaim\n{notes}")),
         table("actions/I02", "write\tclaim\tclaimant[claim]\nwrite\texpire\treaper[reclaim]\n"),
         repo::file("crates/explain/tests/data/actions.tsv", "head\n"),
@@ -143,7 +144,7 @@ fn a_protocol_is_driven_when_the_script_names_it() {
 
 #[test]
 fn the_own_protocols_are_driven_where_none_are_known() {
-    let tables = ["states", "protocols", "failures", "hotspots", "pairs", "notes"];
+    let tables = ["states", "protocols", "failures", "hotspots", "pairs", "kinds", "notes"];
     let mut files: Vec<repo::File> =
         tables.map(|name| repo::file(&format!("designs/facts/{name}.tsv"), "head\n")).into();
     files.push(repo::file("designs/facts/archetypes.tsv", "head\nA02\tRelation\n"));
@@ -161,7 +162,7 @@ fn the_own_protocols_are_driven_where_none_are_known() {
     let row = |driven: &str| {
         format!(
             "| [A02](product/A02.design) Relation | - | - | - | - | - | {driven} | - | 0 | - | - | - | \
-             0 / 12 |\n"
+             - |\n"
         )
     };
     assert!(ledger(&["main"]).contains(&row("1 / 1")));
@@ -211,7 +212,7 @@ fn a_pair_counts_with_its_prevention_and_its_repair() {
     let check = |by: &str, verdict: &str, cells: &str, missing: &[&str]| {
         let pairs = format!("I02\tduplicate claim\tone claim\ttake it back\t{by}\n");
         let page = written(&["main"], DESIGN, verdict, (&pairs, ""));
-        found(&page, &format!("{cells} | - | 1 / 12"), missing);
+        found(&page, &format!("{cells} | - | 1 / 2"), missing);
     };
     let rest = "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1";
     let (with, without) = (
@@ -238,14 +239,14 @@ fn a_family_counts_when_a_goal_is_written_with_it() {
     let page = written(&["main"], &design, VERDICT, ("", notes));
     let rest = "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 1 / 1 | 0 | 1 / 1 | -";
     let lacks = "family of invariants: `drift_eventually_corrected`, in no goal";
-    found(&page, &format!("{rest} | 1 / 2 | 1 / 12"), &[lacks]);
+    found(&page, &format!("{rest} | 1 / 2 | 1 / 2"), &[lacks]);
 }
 
 #[test]
 fn an_archetype_without_a_design_covers_nothing_and_is_named() {
     let page = written(&["main"], DESIGN, VERDICT, ("", ""));
     let row =
-        "| A05 View, not written yet | - | - | - | - | - | - | 0 / 1 | 0 | - | - | - | 0 / 12 |\n";
+        "| A05 View, not written yet | - | - | - | - | - | - | 0 / 1 | 0 | - | - | - | 0 / 2 |\n";
     assert!(page.contains(row), "{page}");
     assert!(page.contains("## What has no design yet\n\n- A05 View\n"), "{page}");
 }

@@ -105,7 +105,8 @@ mod tests {
     fn what_is_not_written_yet_is_named() {
         let archetype =
             |id: &str| Archetype { id: id.into(), name: "Name".into(), ..Archetype::default() };
-        let facts = Facts { archetypes: vec![archetype("A05"), archetype("A06")] };
+        let facts =
+            Facts { archetypes: vec![archetype("A05"), archetype("A06")], ..Facts::default() };
         let entries = [Entry {
             path: "designs/product/A06.design".into(),
             title: "Items".into(),
