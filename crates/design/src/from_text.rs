@@ -23,7 +23,7 @@ pub fn together(texts: &[&str], catalog: &dyn Catalog) -> (String, Compiled) {
 }
 
 fn compiled(name: &str, text: &str, composed: Composed) -> Compiled {
-    let Composed { flat, mut sources, diagnostics: said, used } = composed;
+    let Composed { flat, mut sources, diagnostics: mut said, used } = composed;
     let (file, flat_text) = match &flat {
         Some(flat) => {
             let text = flat.text();
@@ -33,6 +33,10 @@ fn compiled(name: &str, text: &str, composed: Composed) -> Compiled {
     };
     let parsed = syntax::parse(flat_text.as_deref().unwrap_or(text), file);
     let items = parsed.tree.items;
+    let origins = flat.map(|flat| Origins { file, flat });
+    if let Some(origins) = &origins {
+        said.extend(lost(text, &parsed.diagnostics, origins, &used));
+    }
     let mut outcome = analyse(&items, sources, Reading::Whole);
     let mut diagnostics = parsed.diagnostics;
     let unread: Vec<Span> = diagnostics
@@ -48,8 +52,7 @@ fn compiled(name: &str, text: &str, composed: Composed) -> Compiled {
     }
     diagnostics.append(&mut outcome.diagnostics);
     let mut analysis = outcome.analysis;
-    if let Some(flat) = flat {
-        let origins = Origins { file, flat };
+    if let Some(origins) = origins {
         if !diagnostics.iter().any(Diagnostic::is_error) {
             diagnostics.extend(writes_of_others(&outcome.design, &used, &origins));
         }
@@ -74,6 +77,17 @@ fn compiled(name: &str, text: &str, composed: Composed) -> Compiled {
         analysis,
         flat: flat_text,
     }
+}
+
+/// Mistakes of the text as it is written that its flat form does not have any more: where parts are joined, only what
+/// could be read is carried over.
+fn lost(text: &str, flat: &[Diagnostic], origins: &Origins, used: &[Used]) -> Vec<Diagnostic> {
+    let place = |problem: &Diagnostic| (problem.code, problem.primary.span);
+    let told: Vec<_> =
+        flat.iter().map(|problem| place(&origins.told(problem.clone(), used))).collect();
+    let mut written = syntax::parse(text, FileId(0)).diagnostics;
+    written.retain(|problem| problem.is_error() && !told.contains(&place(problem)));
+    written
 }
 
 fn in_model(used: Used, design: &Design, origins: &Origins) -> Use {

@@ -15,11 +15,15 @@ fn found(text: &str) -> Vec<(String, u32, u32)> {
 fn a_missing_item_is_missed_once() {
     let mut missed = 0;
     for (path, text) in designs() {
-        for item in syntax::parse(&text, FileId(0)).tree.items {
+        let items = syntax::parse(&text, FileId(0)).tree.items;
+        let uses = items.iter().any(|item| matches!(item.kind, ItemKind::Use(_)));
+        for item in items {
             let (start, end) = (item.span.start as usize, item.span.end as usize);
             let what = text[start..end].lines().next().unwrap_or_default();
-            // many things stand in it, and each is missed
-            if matches!(item.kind, ItemKind::Use(_)) {
+            // many things stand in it, and each is missed; what is used has a world, in which the own sizes are missed
+            if matches!(item.kind, ItemKind::Use(_))
+                || uses && matches!(item.kind, ItemKind::Check(_))
+            {
                 continue;
             }
             let rest = format!("{}{}", &text[..start], &text[end..]);
@@ -65,6 +69,16 @@ fn a_missing_token_is_hardly_ever_more_than_one_error() {
         "{wanted} of {all} tokens left out: {several} gave more than one error, one gave {most}"
     );
     assert!(several * 50 <= wanted, "{several} of {wanted} gave more than one error");
+}
+
+#[test]
+fn a_mistake_in_what_is_joined_is_not_lost() {
+    // `client` is an actor of I03, and both are one: what follows the name cannot be read, and is no part of it
+    for written in ["actor client is user", "actor client is", "actor client { seen: int"] {
+        let text = format!("design D\nuse I03 as Job\n{written}\n");
+        let found = found(&text);
+        assert!(found.len() == 1 && found[0].1 >= 3, "{written}: {found:?}");
+    }
 }
 
 #[test]
