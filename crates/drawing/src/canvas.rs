@@ -159,6 +159,28 @@ impl Canvas {
         ));
     }
 
+    /// One line of text that is read from below upwards; `x` is its middle, `bottom` where it begins.
+    pub fn upright(&mut self, font: Font, x: f64, bottom: f64, text: &str) {
+        let (width, line) = (font.width(text), font.line());
+        self.reach(x + line / 2.0, bottom);
+        self.labels.push(Label {
+            text: text.into(),
+            x: x - line / 2.0,
+            y: bottom - width,
+            width: line,
+            height: width,
+        });
+        let base = number(x + font.size * 0.35);
+        let bottom = number(bottom);
+        self.above.push_str(&format!(
+            "<text class=\"{}\" x=\"{base}\" y=\"{bottom}\" transform=\"rotate(-90 {base} {bottom})\" \
+             textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\">{}</text>\n",
+            font.class,
+            number(width),
+            escape(text)
+        ));
+    }
+
     /// A text in lines no wider than `room`; how high it is.
     pub fn block(
         &mut self,

@@ -21,6 +21,15 @@ fn every_actor_and_state_has_its_whole_name_in_the_map() {
     }
 }
 
+/// One mark for each state that an operation changes or reads, and one of each kind that says what it means.
+#[test]
+fn the_map_has_a_mark_for_everything_that_is_touched() {
+    let drawings = drawings(&compiled(&design("tickets").text));
+    let map = drawings.into_iter().find(|drawing| drawing.name == "map").unwrap();
+    let marks = |class: &str| map.svg.matches(&format!("<circle class=\"{class}\"")).count();
+    assert_eq!((marks("am"), marks("open")), (12 + 1, 3 + 1));
+}
+
 #[test]
 fn no_two_labels_meet() {
     let mut labels = 0;

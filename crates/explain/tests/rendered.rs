@@ -19,8 +19,10 @@ for (const svg of document.querySelectorAll('svg')) {
   dark = light(page) < 0.2;
   const boxes = [...svg.querySelectorAll('text')].map(t => {
     if (contrast(getComputedStyle(t).fill, page) < 4.5) faint.push(t.textContent);
-    const b = t.getBBox();
-    return [t.textContent, b.x, b.y + b.height * 0.15, b.x + b.width, b.y + b.height * 0.9];
+    const b = t.getBBox(), turned = t.transform.baseVal.consolidate();
+    const corner = (x, y) => { const p = new DOMPoint(x, y); return turned ? p.matrixTransform(turned.matrix) : p; };
+    const [p, q] = [corner(b.x, b.y + b.height * 0.15), corner(b.x + b.width, b.y + b.height * 0.9)];
+    return [t.textContent, Math.min(p.x, q.x), Math.min(p.y, q.y), Math.max(p.x, q.x), Math.max(p.y, q.y)];
   });
   texts += boxes.length;
   for (let i = 0; i < boxes.length; i++) for (let j = i + 1; j < boxes.length; j++) {

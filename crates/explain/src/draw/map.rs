@@ -9,81 +9,94 @@ const ACTOR_X: f64 = 24.0;
 const ACTOR_WIDTH: f64 = 150.0;
 const STEP_X: f64 = 270.0;
 const STEP_WIDTH: f64 = 300.0;
-const STATE_X: f64 = 690.0;
-const STATE_WIDTH: f64 = 230.0;
+const GRID_X: f64 = STEP_X + STEP_WIDTH + 20.0;
+/// The column of a state, that of its subject's name, and what stands between two subjects.
+const STATE_WIDTH: f64 = 26.0;
+const SUBJECT_WIDTH: f64 = 18.0;
+const GAP: f64 = 10.0;
+/// After so many rows the names of the columns are said again, where the next actor begins.
+const ROWS: usize = 14;
 
 pub fn draw(design: &Design, address: &dyn Fn(&str, &str) -> Option<String>) -> Drawing {
     let mut canvas = Canvas::default();
-    canvas.text(
-        TITLE,
-        Anchor::Start,
-        ACTOR_X,
-        12.0,
-        &format!("{}: who does what to which truth", design.name),
-    );
+    let title = format!("{}: who does what to which truth", design.name);
+    canvas.text(TITLE, Anchor::Start, ACTOR_X, 12.0, &title);
     let top = 12.0 + TITLE.line() + 14.0;
-    for (x, title) in [(ACTOR_X, "actors"), (STEP_X, "operations"), (STATE_X, "states")] {
-        canvas.text(SMALL, Anchor::Start, x, top, title);
-    }
-    let top = top + SMALL.line() + 6.0;
+    legend(&mut canvas, top);
+    let mut y = top + SMALL.line() + 6.0;
     let operations: Vec<Derivation> =
         derive(design).into_iter().filter(|d| d.kind != Kind::Answer).collect();
-    let states = states(design, &mut canvas, top);
-    let mut y = top;
-    let mut edges: Vec<(String, f64, bool)> = Vec::new();
-    let mut actors: Vec<(String, f64, f64)> = Vec::new();
+    let grid = Grid::new(design);
     let mut order: Vec<&str> = Vec::new();
     for one in &operations {
         if !order.contains(&one.actor.as_str()) {
             order.push(&one.actor);
         }
     }
+    let mut since = None;
     for actor in order {
-        let first = y;
-        for one in operations.iter().filter(|one| one.actor == actor) {
-            let height = step(&mut canvas, one, y);
-            if let Some(address) = address(&one.actor, short(one)) {
-                canvas.link(&address, &one.name, STEP_X, y, STEP_WIDTH, height);
+        let own: Vec<&Derivation> = operations.iter().filter(|one| one.actor == actor).collect();
+        let rows = match since {
+            Some(rows) if rows < ROWS => rows,
+            _ => {
+                y = grid.head(&mut canvas, y);
+                0
             }
-            let middle = y + height / 2.0;
-            for (name, at, written) in touched(design, one) {
-                edges.push((name, middle + f64::from(at) * 3.0, written));
-            }
-            y += height + 10.0;
-        }
-        actors.push((actor.to_owned(), first, y - 10.0));
-        y += 8.0;
-    }
-    for (name, from, to) in actors {
-        let middle = f64::midpoint(from, to);
-        canvas.rect("box", ACTOR_X, middle - 17.0, ACTOR_WIDTH, 34.0);
-        named(&mut canvas, &name, ACTOR_X, middle - 8.0, ACTOR_WIDTH);
-        let mut y = from;
-        for one in operations.iter().filter(|one| one.actor == name) {
-            let height = step_height(one);
-            canvas.curve(
-                "soft",
-                (ACTOR_X + ACTOR_WIDTH, middle),
-                (STEP_X, y + height / 2.0),
-                false,
-            );
-            y += height + 10.0;
-        }
-    }
-    for (name, at) in &states {
-        let own: Vec<&(String, f64, bool)> = edges.iter().filter(|edge| edge.0 == *name).collect();
-        for (index, (_, from, written)) in own.iter().enumerate() {
-            let spread = (index as f64 + 0.5) / own.len() as f64 - 0.5;
-            let class = if *written { "main" } else { "read" };
-            canvas.curve(
-                class,
-                (STEP_X + STEP_WIDTH, *from),
-                (STATE_X, at + spread * 24.0),
-                *written,
-            );
-        }
+        };
+        since = Some(rows + own.len());
+        y = acts(&mut canvas, design, &grid, (actor, &own), address, y) + 8.0;
     }
     Drawing::of("map".into(), canvas)
+}
+
+/// What the marks mean.
+fn legend(canvas: &mut Canvas, y: f64) {
+    let middle = y + SMALL.line() / 2.0;
+    let mut x = GRID_X;
+    for (class, text) in [(WRITTEN, "changes it"), (READ, "reads it")] {
+        canvas.circle(class, x + 6.0, middle, 5.0);
+        canvas.text(SMALL, Anchor::Start, x + 16.0, y, text);
+        x += 16.0 + SMALL.width(text) + 16.0;
+    }
+}
+
+/// The marks of the style for what is changed and what is read.
+const WRITTEN: &str = "am";
+const READ: &str = "open";
+
+/// An actor and what it does, one operation below the other; where that ends.
+fn acts(
+    canvas: &mut Canvas,
+    design: &Design,
+    grid: &Grid,
+    (actor, own): (&str, &[&Derivation]),
+    address: &dyn Fn(&str, &str) -> Option<String>,
+    top: f64,
+) -> f64 {
+    let heights: Vec<f64> = own.iter().map(|one| step_height(one)).collect();
+    let bottom = top + heights.iter().map(|height| height + 10.0).sum::<f64>() - 10.0;
+    let middle = f64::midpoint(top, bottom);
+    grid.bands(canvas, top, bottom);
+    let mut y = top;
+    for (one, height) in own.iter().zip(heights) {
+        step(canvas, one, y);
+        if let Some(address) = address(&one.actor, short(one)) {
+            canvas.link(&address, &one.name, STEP_X, y, STEP_WIDTH, height);
+        }
+        let row = y + height / 2.0;
+        canvas.curve("soft", (ACTOR_X + ACTOR_WIDTH, middle), (STEP_X, row), false);
+        canvas.path("soft", &[(STEP_X + STEP_WIDTH, row), (grid.right, row)], false);
+        for (name, written) in touched(design, one) {
+            let class = if written { WRITTEN } else { READ };
+            for x in grid.columns(&name) {
+                canvas.circle(class, x, row, if written { 6.0 } else { 5.0 });
+            }
+        }
+        y += height + 10.0;
+    }
+    canvas.rect("box", ACTOR_X, middle - 17.0, ACTOR_WIDTH, 34.0);
+    named(canvas, actor, ACTOR_X, middle - 8.0, ACTOR_WIDTH);
+    y
 }
 
 /// A name in the middle of its box, in small letters where it would not fit.
@@ -120,46 +133,88 @@ fn step(canvas: &mut Canvas, one: &Derivation, y: f64) -> f64 {
     height
 }
 
-/// The states in their subjects; where each can be reached.
-fn states(design: &Design, canvas: &mut Canvas, top: f64) -> Vec<(String, f64)> {
-    let mut found = Vec::new();
-    let mut y = top;
-    let mut group = |canvas: &mut Canvas, title: &str, names: Vec<String>, class: &str| {
+/// A column for each state, those of one subject together.
+struct Grid {
+    groups: Vec<Group>,
+    right: f64,
+    /// how high the names of the columns are
+    head: f64,
+}
+
+struct Group {
+    title: String,
+    x: f64,
+    width: f64,
+    /// each state with the middle of its column
+    states: Vec<(String, f64)>,
+}
+
+impl Grid {
+    fn new(design: &Design) -> Grid {
+        let mut grid = Grid { groups: Vec::new(), right: GRID_X, head: 0.0 };
+        for subject in &design.subjects {
+            let keys: Vec<&str> = subject.keys.iter().map(|key| key.name.as_str()).collect();
+            let title = format!("{}({})", subject.name, keys.join(", "));
+            grid.group(title, subject.states.iter().map(|state| state.name.clone()).collect());
+        }
+        let effects = design
+            .operations
+            .iter()
+            .filter(|op| matches!(op.kind, design::model::OperationKind::Effect(_)));
+        grid.group("outbox".into(), effects.map(|op| format!("outbox {}", op.name)).collect());
+        let handlers = design.operations.iter().filter(|op| op.hears.is_some());
+        grid.group("inbox".into(), handlers.map(|op| format!("inbox {}", op.name)).collect());
+        grid.group("views".into(), design.views.iter().map(|view| view.name.clone()).collect());
+        grid
+    }
+
+    fn group(&mut self, title: String, names: Vec<String>) {
         if names.is_empty() {
             return;
         }
-        let height = SMALL.line() + 12.0 + names.len() as f64 * 36.0;
-        canvas.rect("group", STATE_X - 12.0, y, STATE_WIDTH + 24.0, height);
-        canvas.text(SMALL, Anchor::Start, STATE_X, y + 6.0, title);
-        let mut at = y + SMALL.line() + 10.0;
-        for name in names {
-            canvas.rect(class, STATE_X, at, STATE_WIDTH, 30.0);
-            named(canvas, &name, STATE_X, at + 7.0, STATE_WIDTH);
-            found.push((name, at + 15.0));
-            at += 36.0;
-        }
-        y += height + 14.0;
-    };
-    for subject in &design.subjects {
-        let keys: Vec<&str> = subject.keys.iter().map(|key| key.name.as_str()).collect();
-        let title = format!("{}({})", subject.name, keys.join(", "));
-        let names = subject.states.iter().map(|state| state.name.clone()).collect();
-        group(canvas, &title, names, "truth");
+        let x = self.right + if self.groups.is_empty() { 0.0 } else { GAP };
+        let first = x + SUBJECT_WIDTH + STATE_WIDTH / 2.0;
+        let widest = names.iter().map(|name| NAME.width(name)).fold(SMALL.width(&title), f64::max);
+        self.head = self.head.max(widest + 16.0);
+        let columns = (0..).map(|at| first + f64::from(at) * STATE_WIDTH);
+        let states: Vec<(String, f64)> = names.into_iter().zip(columns).collect();
+        let width = SUBJECT_WIDTH + states.len() as f64 * STATE_WIDTH + 4.0;
+        self.right = x + width;
+        self.groups.push(Group { title, x, width, states });
     }
-    let effects = design
-        .operations
-        .iter()
-        .filter(|op| matches!(op.kind, design::model::OperationKind::Effect(_)));
-    let outbox = effects.map(|op| format!("outbox {}", op.name)).collect();
-    group(canvas, "outbox", outbox, "truth");
-    let handlers = design.operations.iter().filter(|op| op.hears.is_some());
-    group(canvas, "inbox", handlers.map(|op| format!("inbox {}", op.name)).collect(), "truth");
-    group(canvas, "views", design.views.iter().map(|view| view.name.clone()).collect(), "box");
-    found
+
+    /// The middles of the columns of a state: more than one where two subjects have one of this name.
+    fn columns<'a>(&'a self, name: &'a str) -> impl Iterator<Item = f64> + 'a {
+        let states = self.groups.iter().flat_map(|group| &group.states);
+        states.filter(move |(its, _)| its == name).map(|(_, x)| *x)
+    }
+
+    /// The names of the columns, from below upwards; where the rows begin.
+    fn head(&self, canvas: &mut Canvas, y: f64) -> f64 {
+        let bottom = y + self.head;
+        for (x, title) in [(ACTOR_X, "actors"), (STEP_X, "operations")] {
+            canvas.text(SMALL, Anchor::Start, x, bottom - SMALL.line(), title);
+        }
+        self.bands(canvas, y, bottom);
+        for group in &self.groups {
+            let x = group.x + SUBJECT_WIDTH / 2.0 + 2.0;
+            canvas.upright(SMALL, x, bottom - 6.0, &group.title);
+            for (name, x) in &group.states {
+                canvas.upright(NAME, *x, bottom - 6.0, name);
+            }
+        }
+        bottom + 8.0
+    }
+
+    fn bands(&self, canvas: &mut Canvas, top: f64, bottom: f64) {
+        for group in &self.groups {
+            canvas.rect("group", group.x, top, group.width, bottom - top);
+        }
+    }
 }
 
-/// State, place among the edges of this step, written; an effect has its answers' with it.
-fn touched(design: &Design, one: &Derivation) -> Vec<(String, i8, bool)> {
+/// Each state, and whether it is written; an effect has its answers' with it.
+fn touched(design: &Design, one: &Derivation) -> Vec<(String, bool)> {
     let answers = derive_answers(design, one);
     let mut list: Vec<(String, bool)> = Vec::new();
     for touch in one.touches.iter().chain(&answers) {
@@ -173,11 +228,7 @@ fn touched(design: &Design, one: &Derivation) -> Vec<(String, i8, bool)> {
     }
     let handler = design.operations.iter().find(|op| op.hears.is_some() && op.name == short(one));
     list.extend(handler.map(|op| (format!("inbox {}", op.name), false)));
-    let half = list.len() as i8 / 2;
-    list.into_iter()
-        .enumerate()
-        .map(|(at, (name, written))| (name, at as i8 - half, written))
-        .collect()
+    list
 }
 
 fn derive_answers(design: &Design, one: &Derivation) -> Vec<crate::derive::Touch> {
