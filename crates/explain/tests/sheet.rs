@@ -34,6 +34,16 @@ fn ownership_is_derived_and_agrees_with_every_header() {
 }
 
 #[test]
+fn the_point_that_distances_are_taken_from_is_no_part_of_the_key() {
+    let text = "design D\nactor a\nsubject S(s: text) { truth T { at: point?, city: text = \"\" } }\n\
+        step a[put(s: S, city: text)] { T.city := city }\n\
+        view Close(city: text, here: point) = near S on at from here within 5km first 10\n";
+    let derived = sheet(&compiled(text)).derived;
+    let said: Vec<&str> = derived.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(said, ["nearest S to any `here` for each city, rebuilt from the feed"]);
+}
+
+#[test]
 fn each_failure_has_a_prevention_and_a_repair() {
     for found in designs() {
         for failure in sheet(&found.design).failures {

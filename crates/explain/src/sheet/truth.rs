@@ -130,10 +130,15 @@ pub fn derived(design: &Design) -> Vec<Derived> {
             ViewForm::List { .. } => "sorted list of",
             ViewForm::Rank { .. } => "ranking of",
             ViewForm::Search { .. } => "search over",
-            ViewForm::Near { .. } => "nearest of",
+            ViewForm::Near { .. } => "nearest",
             ViewForm::Window { .. } => "windows over",
         };
-        let mut params: Vec<&str> = view.params.iter().map(|p| p.name.as_str()).collect();
+        let named = |asked: bool| {
+            let params = view.params.iter();
+            let params = params.filter(move |param| view.form.is_asked(param.local) == asked);
+            params.map(|param| param.name.as_str())
+        };
+        let mut params: Vec<&str> = named(false).collect();
         let caller = view.caller.as_ref().map(|it| design.actors[it.actor.index()].name.as_str());
         params.extend(caller);
         let by = if params.is_empty() {
@@ -141,13 +146,14 @@ pub fn derived(design: &Design) -> Vec<Derived> {
         } else {
             format!(" for each {}", params.join(", "))
         };
+        let from: String = named(true).map(|name| format!(" to any `{name}`")).collect();
         let shown: Vec<&str> = view.with.iter().map(|column| column.name.as_str()).collect();
         let with = match shown.is_empty() {
             true => String::new(),
             false => format!(" with {}, looked up when a row is read", shown.join(", ")),
         };
         let own = if caller.is_some() { ", each for its own rows alone" } else { "" };
-        let text = format!("{word} {subject}{by}{own}{with}, rebuilt from the feed");
+        let text = format!("{word} {subject}{from}{by}{own}{with}, rebuilt from the feed");
         list.push(Derived { name: view.name.clone(), kind: "view", text });
     }
     list
