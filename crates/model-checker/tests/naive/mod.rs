@@ -1,6 +1,7 @@
 //! The naive interpreter: random designs, and what is true of them, found as plainly as can be.
 //! It shares no code with the checker, the engine or the compiler.
 
+mod agreed;
 pub mod ast;
 pub mod compare;
 pub mod composed;
@@ -8,6 +9,7 @@ pub mod composing;
 mod dice;
 mod eval;
 pub mod events;
+mod expected;
 pub mod explore;
 mod flow;
 pub mod generate;
