@@ -40,6 +40,9 @@ fn a_missing_item_is_missed_once() {
 /// How many tokens are left out, one at a time, of those of all designs: `cargo xtask fuzz tokens` leaves out each.
 const TOKENS: usize = 8_000;
 
+/// Memory whose subject is missing is taken to be of the first one, and each use of it is wrong: A15 has eight.
+const MOST: usize = 9;
+
 #[test]
 fn a_missing_token_is_hardly_ever_more_than_one_error() {
     let texts = designs();
@@ -62,7 +65,7 @@ fn a_missing_token_is_hardly_ever_more_than_one_error() {
         several += usize::from(found.len() > 1);
         most = most.max(found.len());
         let line = text[..token.start].lines().count();
-        assert!(found.len() <= 8, "{path}:{line} without `{}`: {found:?}", &text[token.clone()]);
+        assert!(found.len() <= MOST, "{path}:{line} without `{}`: {found:?}", &text[token.clone()]);
     }
     let all = tokens.len();
     println!(
