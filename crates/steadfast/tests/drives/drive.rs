@@ -15,6 +15,9 @@ use crate::drives::script::{Answer, Call, Line, Operation, Record, Script, Told}
 use crate::drives::served::{PATIENCE, Served, agent};
 use crate::drives::world::Service;
 
+/// The feed tells of a transition so long after its truth can be read.
+const FEED_LAG: Duration = Duration::from_secs(5);
+
 /// Of one principal, at one record.
 type MemoryPlace = (String, String, String);
 
@@ -380,9 +383,15 @@ impl<'a> Drive<'a> {
         let Some((name, from)) = self.section.take() else { return Ok(()) };
         let found = self.design.protocols.iter().find(|protocol| protocol.name == name);
         let protocol = found.ok_or(format!("the design has no protocol `{name}`"))?;
-        let seen = self.followed.all();
-        if let Some(path) = not_walked(&self.design, protocol, &seen[from..]) {
-            let seen = spelled(&seen[from..]);
+        // what is read in the truth may be there before the feed has told how it came about
+        let mut missing = None;
+        let walked = self.followed.until(FEED_LAG * self.longer, |seen| {
+            missing = not_walked(&self.design, protocol, &seen[from..]);
+            missing.is_none()
+        });
+        if !walked {
+            let path = missing.unwrap_or_default();
+            let seen = spelled(&self.followed.all()[from..]);
             return Err(format!("protocol {name}: `{path}` was not walked; what happened: {seen}"));
         }
         self.protocols.push(name);

@@ -78,17 +78,25 @@ impl Followed {
 
     /// Waits until something is seen, at `from` or later, and gives its place.
     pub fn find(&self, from: usize, is: impl Fn(usize, &Seen) -> bool) -> Option<usize> {
-        let until = Instant::now() + self.patience;
+        let mut place = None;
+        self.until(self.patience, |seen| {
+            let mut later = seen.iter().enumerate().skip(from);
+            place = later.find(|(at, seen)| is(*at, seen)).map(|(at, _)| at);
+            place.is_some()
+        });
+        place
+    }
+
+    /// Waits until everything that was seen is enough. Is it, before the patience is at its end?
+    pub fn until(&self, patience: Duration, mut enough: impl FnMut(&[Seen]) -> bool) -> bool {
+        let until = Instant::now() + patience;
         let mut shared = lock(&self.shared);
-        loop {
-            let mut later = shared.seen.iter().enumerate().skip(from);
-            if let Some((at, _)) = later.find(|(at, seen)| is(*at, seen)) {
-                return Some(at);
-            }
-            let left = until.checked_duration_since(Instant::now())?;
+        while !enough(&shared.seen) {
+            let Some(left) = until.checked_duration_since(Instant::now()) else { return false };
             let waited = self.shared.1.wait_timeout(shared, left);
             shared = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        true
     }
 
     /// Waits until the feed has told of this revision.
