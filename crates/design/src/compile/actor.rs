@@ -76,13 +76,13 @@ impl Compiler {
                 }
                 self.known.has_type(field.name.span, &ty);
                 let of = field.of.as_ref().and_then(|name| self.subject_named(name));
-                let memory = &mut self.design.actors[root.index()].memory;
-                self.names
-                    .memory
-                    .entry(field.name.text.clone())
-                    .or_default()
-                    .push((root, MemoryId::of(memory.len())));
-                memory.push(Memory {
+                let id = MemoryId::of(self.design.actors[root.index()].memory.len());
+                if field.of.is_some() && of.is_none() {
+                    self.remember_of_nothing(root, id);
+                }
+                let named = self.names.memory.entry(field.name.text.clone());
+                named.or_default().push((root, id));
+                self.design.actors[root.index()].memory.push(Memory {
                     name: field.name.text.clone(),
                     ty,
                     of,

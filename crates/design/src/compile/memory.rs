@@ -57,6 +57,9 @@ impl Compiler {
         let Some(field) = self.names.memory_of(root, &name.text) else {
             return self.foreign_memory(frame, actor, name, of);
         };
+        if self.is_of_nothing(root, field) {
+            return Some(None);
+        }
         let memory = self.design.actors[root.index()].memory[field.index()].clone();
         let of = match (of, memory.of) {
             (Some(local), Some(subject)) => {
@@ -196,11 +199,10 @@ impl Compiler {
                     let ExprKind::Name(name) = &target.kind else {
                         continue;
                     };
-                    let Some(field) =
-                        self.names.memory_of(root, &name.text).map(MemoryId::index).filter(
-                            |field| self.design.actors[root.index()].memory[*field].of.is_none(),
-                        )
-                    else {
+                    let Some(field) = self.names.memory_of(root, &name.text).filter(|field| {
+                        let memory = &self.design.actors[root.index()].memory;
+                        memory[field.index()].of.is_none() && !self.is_of_nothing(root, *field)
+                    }) else {
                         continue;
                     };
                     let from = first_word(value)
@@ -218,7 +220,7 @@ impl Compiler {
                             [(_, only)] => Some(*only),
                             _ => None,
                         });
-                    self.design.actors[root.index()].memory[field].of = from;
+                    self.design.actors[root.index()].memory[field.index()].of = from;
                 }
                 StmtKind::If { then, otherwise, .. } => {
                     self.infer_in_block(then, root, params);

@@ -26,6 +26,8 @@ pub(super) struct Missing {
     forgiven: FxHashSet<String>,
     /// actors that nobody declared
     actors: FxHashSet<ActorId>,
+    /// memory that says of a subject which it came from, and of none that there is
+    of_nothing: FxHashSet<(ActorId, MemoryId)>,
     /// `define`s that never come to an end, and what is made of them
     endless: FxHashSet<usize>,
 }
@@ -131,6 +133,15 @@ impl Compiler {
     /// Is the memory of this actor unknown, because nobody declared it?
     pub(super) fn is_invented(&self, actor: ActorId) -> bool {
         self.missing.actors.contains(&self.root_actor(actor))
+    }
+
+    /// It is not known of which subject this is remembered, and that was said.
+    pub(super) fn remember_of_nothing(&mut self, actor: ActorId, field: MemoryId) {
+        self.missing.of_nothing.insert((actor, field));
+    }
+
+    pub(super) fn is_of_nothing(&self, actor: ActorId, field: MemoryId) -> bool {
+        self.missing.of_nothing.contains(&(actor, field))
     }
 
     /// Names may be unknown here only because a parameter or the actor is.

@@ -123,6 +123,9 @@ impl Compiler {
         };
         let memory = self.design.actors[actor.index()].memory[field.index()].clone();
         self.known.refer(name, memory.span);
+        if self.is_of_nothing(actor, field) {
+            return error_expr(span);
+        }
         let of = match (memory.of, of) {
             (None, None) => None,
             (Some(subject), Some(of)) => match self.demand(of, &Type::Ref(subject)) {

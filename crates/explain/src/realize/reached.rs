@@ -82,8 +82,14 @@ pub fn place(unit: &Unit<'_>, facts: &Facts<'_>, at: usize, form: &mut CommitFor
     let place = &facts.places[at];
     let design = unit.design;
     let subject = &design.subjects[place.subject.index()];
-    let name = plain(&place.path);
-    let key = KeyForm::record(design, place.subject, &place.path);
+    // two records may be spelled alike, where what their keys are made of changes between them
+    let alike = facts.places[..at].iter().filter(|other| other.path == place.path).count();
+    let path = match alike {
+        0 => place.path.clone(),
+        before => format!("{} #{}", place.path, before + 1),
+    };
+    let name = plain(&path);
+    let key = KeyForm::record(design, place.subject, &path);
     let logged = facts.appends.iter().filter(|(place, _)| *place == at);
     let deleted = facts.deletes.contains(&at);
     let truth = |attr: AttrId| {
@@ -105,7 +111,7 @@ pub fn place(unit: &Unit<'_>, facts: &Facts<'_>, at: usize, form: &mut CommitFor
     let round = 1 + place.path.matches('.').count() as u32;
     form.reads.push(Record {
         name: name.clone(),
-        path: place.path.clone(),
+        path: path.clone(),
         key: key.clone(),
         round,
         expected,
