@@ -39,6 +39,8 @@ pub enum Wrong {
     Trace,
     /// another value refers to it, and it is not there
     Missing,
+    /// it was written before what it follows
+    TimeGoesBack,
 }
 
 impl fmt::Display for Wrong {
@@ -65,6 +67,7 @@ impl fmt::Display for Wrong {
             Wrong::OtherKind => "its operation is of another kind",
             Wrong::Trace => "its trace context cannot be read",
             Wrong::Missing => "it is not there, and something refers to it",
+            Wrong::TimeGoesBack => "time goes back",
         })
     }
 }

@@ -11,7 +11,8 @@
 //! | `outbox` | effects and messages on their way |
 //! | `aside` | entries that cannot be worked on |
 //! | `views` | what is derived from the feed |
-//! | `feed` | transitions, followers, the past, a history walked again |
+//! | `feed` | transitions, followers, the past |
+//! | `history` | a recorded history walked again, and held to the goals of its design |
 //! | `logs` | entries that are kept for a time |
 //! | `content` | blobs, and their collection |
 //! | `replacement` | another version of a design takes the place of one |
@@ -26,6 +27,7 @@ mod calls;
 mod content;
 mod core;
 mod feed;
+mod history;
 mod logs;
 mod outbox;
 mod registry;
@@ -44,7 +46,8 @@ pub use calls::{
     CallError, IfMatch, MemoryPlace, Refused, Reply, Request, TextBegun, TextCall, memory_name,
 };
 pub use content::{Collected, Incoming, Leaving};
-pub use feed::{Ahead, Bell, Changed, Departure, Followed, Follower, Past, Transition, replay};
+pub use feed::{Ahead, Bell, Changed, Followed, Follower, Past, Transition};
+pub use history::{Broken, Departure, Taken, Unwatched, Verified, Walk, Watched, replay};
 pub use layout::version;
 pub use outbox::{Delivered, Delivery, Heard, Outside, Undelivered, Waiting, Worked};
 pub use registry::{Kept, OpenError, Writing, alike, designs_of, kept};

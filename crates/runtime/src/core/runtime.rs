@@ -101,6 +101,7 @@ impl Runtime {
         settings: Settings,
     ) -> Runtime {
         schema.secrets.clone_from(&settings.secrets);
+        schema.reexamine_ms = settings.reexamine_ms;
         let counters = Counters::new(&schema.design);
         let former = Former::of(&schema.design, &older);
         // whoever is called twice across a change of the name sees one key

@@ -37,6 +37,8 @@ pub struct Schema {
     pub secret_places: SecretPlaces,
     /// the keys that they are kept with
     pub secrets: Option<Arc<dyn Secrets>>,
+    /// a repair whose guard depends on another record is looked at again after so long
+    pub reexamine_ms: i64,
     /// repairs that another record may make due
     pub elsewhere: Elsewhere,
     /// steps that messages call, and nobody else
@@ -129,6 +131,7 @@ impl Schema {
             message_targets: visit::message_targets(&design),
             secret_places: SecretPlaces::of(&design, &program),
             secrets: None,
+            reexamine_ms: crate::repairs::REEXAMINE_MS,
             called: design.operations.iter().map(|operation| operation.name.clone()).collect(),
             design,
             program,

@@ -1,11 +1,9 @@
-//! The feed: transitions as they are told, the past, followers, and a history that is walked again.
+//! The feed: transitions as they are told, the past, followers.
 
 mod follower;
 mod past;
-mod replay;
 mod transition;
 
 pub use follower::{Ahead, Bell, Followed, Follower};
 pub use past::Past;
-pub use replay::{Departure, replay};
 pub use transition::{Changed, Transition, read, seen_json};

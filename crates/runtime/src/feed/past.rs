@@ -139,7 +139,8 @@ impl Runtime {
                     }
                 }
             }
-            if page.commits.is_empty() {
+            // a page without commits is not the end
+            if page.next == from {
                 break;
             }
             from = page.next;

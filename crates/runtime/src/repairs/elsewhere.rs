@@ -11,7 +11,7 @@ use engine::{Due, NULL, Scratch, Word};
 
 use crate::core::{Loaded, Schema};
 
-/// How long until such a repair is looked at again.
+/// How long until such a repair is looked at again, unless it is set otherwise.
 pub const REEXAMINE_MS: i64 = 1_000;
 
 /// For each operation, the one that asks its own record only; none: it looks at nothing else.
@@ -47,7 +47,7 @@ pub fn again(
     scratch: &mut Scratch,
 ) -> Option<Word> {
     let own = (*schema.elsewhere.0.get(repair.index())?)?;
-    let soon = now.saturating_add(REEXAMINE_MS);
+    let soon = now.saturating_add(schema.reexamine_ms);
     match engine::due(&schema.program, loaded, own, record, NULL, now, scratch) {
         Due::Never => None,
         Due::At(at) => Some(at.max(soon)),

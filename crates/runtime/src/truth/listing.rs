@@ -126,7 +126,7 @@ impl Runtime {
         Ok(Some(feed::seen_json(schema, subject, &words, &pool.borrow(), &mask)))
     }
 
-    fn key_of(&self, record: RecordKey<'_>) -> Result<Vec<Value>, ReadError> {
+    pub(crate) fn key_of(&self, record: RecordKey<'_>) -> Result<Vec<Value>, ReadError> {
         let schema = &*self.schema;
         let mut pool = Pool::new(schema.program.texts());
         let handle = schema.codec().handle(record, &mut pool)?;

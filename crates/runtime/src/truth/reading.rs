@@ -159,7 +159,8 @@ impl Runtime {
                     }
                 }
             }
-            if page.commits.is_empty() {
+            // a page without commits is not the end
+            if page.next == from {
                 return Ok(entries);
             }
             from = page.next;

@@ -23,6 +23,13 @@ pub struct Group {
 }
 
 impl Group {
+    /// The same rows in the same order, however they came.
+    pub fn says_the_same_as(&self, other: &Group) -> bool {
+        (self.count, self.sum, &self.stretches) == (other.count, other.sum, &other.stretches)
+            && self.sorted.from(0).eq(other.sorted.from(0))
+            && self.places.len() == other.places.len()
+    }
+
     pub fn add(&mut self, form: &ViewForm, row: &Row) {
         self.change(form, row, 1);
         if keeps_order(form) {

@@ -67,6 +67,17 @@ struct ViewState {
     rows: FxHashMap<Box<[u8]>, Row>,
 }
 
+impl ViewState {
+    fn says_the_same_as(&self, other: &ViewState) -> bool {
+        let alike = |(key, group): (&Box<[u8]>, &Group)| {
+            other.groups.get(key).is_some_and(|other| group.says_the_same_as(other))
+        };
+        self.rows == other.rows
+            && self.groups.len() == other.groups.len()
+            && self.groups.iter().all(alike)
+    }
+}
+
 /// So many records or entries are taken at a time.
 const CHUNK: usize = 1_000;
 
@@ -102,6 +113,25 @@ impl Runtime {
         self.views.lock().unreadable
     }
 
+    /// What the views, as they have followed the feed, say otherwise than the records do. Views of `search` are not
+    /// kept here.
+    pub fn views_differ(&self) -> Result<Vec<String>, CallError> {
+        self.follow_views()?;
+        let mut anew = State::default();
+        self.build(&mut anew)?;
+        let state = self.views.lock();
+        if state.applied.is_none() || state.applied != anew.applied {
+            return Ok(Vec::new());
+        }
+        let views = self.schema.design.views.iter().zip(state.views.iter().zip(&anew.views));
+        let differ = views.filter(|(_, (held, built))| !held.says_the_same_as(built));
+        let mut differ: Vec<String> = differ.map(|(view, _)| view.name.clone()).collect();
+        if state.records != anew.records {
+            differ.push("the records that views show".into());
+        }
+        Ok(differ)
+    }
+
     fn follow(&self, state: &mut State) -> Result<usize, CallError> {
         let mut applied = 0;
         if state.applied.is_none() {
@@ -130,7 +160,8 @@ impl Runtime {
                 }
             }
             state.applied = Some(page.next);
-            if page.commits.is_empty() {
+            // a page without commits is not the end: where little is fed, many commits lie between
+            if page.next == from {
                 return Ok(applied);
             }
         }

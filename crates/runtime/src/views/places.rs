@@ -52,6 +52,10 @@ pub struct Places {
 }
 
 impl Places {
+    pub fn len(&self) -> usize {
+        self.tree.size()
+    }
+
     pub fn insert(&mut self, place: Place, sort: &[u8]) {
         self.tree.insert(GeomWithData::new(place.0, sort.into()));
     }

@@ -28,10 +28,12 @@ mod schedule;
 mod secrets;
 mod serve;
 mod show;
+mod simulate;
 mod store_watch;
 mod tla;
 mod token;
 mod tries;
+mod verify;
 mod view;
 mod watch;
 
@@ -59,9 +61,11 @@ pub enum Command {
     View(view::View),
     Watch(watch::Watch),
     Bench(bench::Bench),
+    Simulate(simulate::Simulate),
     Replace(replace::Replace),
     Aside(aside::Aside),
     Backup(backup::Backup),
+    Verify(verify::Verify),
     Restore(restore::Restore),
     Export(export::Export),
     Import(import::Import),
@@ -94,9 +98,11 @@ impl Command {
             Command::View(command) => command.run(output),
             Command::Watch(command) => command.run(output),
             Command::Bench(command) => command.run(output),
+            Command::Simulate(command) => command.run(output),
             Command::Replace(command) => command.run(output),
             Command::Aside(command) => command.run(output),
             Command::Backup(command) => command.run(output),
+            Command::Verify(command) => command.run(output),
             Command::Restore(command) => command.run(output),
             Command::Export(command) => command.run(output),
             Command::Import(command) => command.run(output),

@@ -37,6 +37,7 @@ struct State {
     writes: u64,
     syncs: u64,
     crashed: bool,
+    failed: bool,
     files: BTreeMap<u64, File>,
     names: BTreeMap<PathBuf, u64>,
     durable_names: BTreeMap<PathBuf, u64>,
@@ -61,11 +62,17 @@ impl SimulatedDisk {
     pub fn set_faults(&self, faults: Faults) {
         let mut state = self.state();
         (state.operations, state.writes, state.syncs) = (0, 0, 0);
+        state.failed = false;
         state.faults = faults;
     }
 
     pub fn has_crashed(&self) -> bool {
         self.state().crashed
+    }
+
+    /// Has a write or a sync failed since the faults were set, or did something not fit?
+    pub fn has_failed(&self) -> bool {
+        self.state().failed
     }
 
     /// How many operations have changed anything since the faults were set.
@@ -300,9 +307,11 @@ impl DiskFile for SimulatedFile {
         let grows = (offset + bytes.len() as u64)
             .saturating_sub(state.files[&self.number].current.len() as u64);
         if state.faults.capacity_bytes.is_some_and(|max| grows > 0 && state.bytes() + grows > max) {
+            state.failed = true;
             return Err(io::ErrorKind::StorageFull.into());
         }
         let short = state.faults.short_write_at == Some(state.writes);
+        state.failed |= short;
         let written = if short { &bytes[..bytes.len() / 2] } else { bytes };
         let file = state.files.get_mut(&self.number).ok_or(io::ErrorKind::NotFound)?;
         file.write(offset as usize, written);
@@ -330,6 +339,7 @@ impl DiskFile for SimulatedFile {
         state.change()?;
         state.syncs += 1;
         let failed = state.faults.failed_sync_at == Some(state.syncs);
+        state.failed |= failed;
         let file = state.files.get_mut(&self.number).ok_or(io::ErrorKind::NotFound)?;
         if failed {
             // As real systems do: the pages count as clean, and no later sync will write them.

@@ -92,6 +92,12 @@ const LAYERS: &[Layer] = &[
         never: &["hyper", "axum", "reqwest", "rand", "chrono"],
     },
     Layer {
+        package: "simulator",
+        uses: &["design", "layout", "runtime", "store", "store-embedded", "telemetry"],
+        tests_use: &[],
+        never: &["tokio", "hyper", "axum", "reqwest", "rand", "chrono"],
+    },
+    Layer {
         package: "search",
         uses: &["runtime"],
         tests_use: &["design", "store", "store-embedded"],
@@ -150,6 +156,7 @@ const LAYERS: &[Layer] = &[
             // behind the feature of the same name
             "search",
             "server",
+            "simulator",
             "outgoing",
             "telemetry",
         ],

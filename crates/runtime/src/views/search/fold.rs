@@ -146,8 +146,8 @@ impl Runtime {
                 }
                 page => page?,
             };
-            if page.commits.is_empty() {
-                reached = page.next;
+            // a page without commits is not the end
+            if page.next == reached {
                 break;
             }
             let mut news = News::default();

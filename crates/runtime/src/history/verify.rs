@@ -1,0 +1,239 @@
+//! The history of a store, as far as its feed reaches back.
+
+use design::model::{SubjectId, Type};
+use layout::feed::of_design;
+use layout::{FeedEntry, RecordKey, take_head};
+use rustc_hash::FxHashSet;
+use store::{Cursor, KeyRange, Partition, Scan};
+
+use super::goals::{Broken, Unwatched, Watched};
+use super::walk::{Departure, Walk};
+use crate::calls::CallError;
+use crate::core::{ReadError, Runtime};
+
+/// So much is read at a time.
+const PAGE: usize = 1_000;
+/// So many differences are named.
+const NAMED: usize = 10;
+
+/// What was found in the history of a design.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Verified {
+    pub transitions: u64,
+    /// those that rest on what was before the feed begins, and were taken as they were recorded
+    pub trusted: u64,
+    /// transitions of earlier versions, which are not walked
+    pub earlier: u64,
+    /// the first revision that the feed still has
+    pub from: String,
+    /// the last one
+    pub to: String,
+    /// the first transition that the design does not allow, and its revision
+    pub departed: Option<(String, Departure)>,
+    /// invariants that do not hold, each with the first revision after which it does not
+    pub broken: Vec<(String, Broken)>,
+    /// records that are not what the history leaves
+    pub differ: Vec<String>,
+    pub watched: Vec<Watched>,
+    pub unwatched: Vec<Unwatched>,
+    /// why nothing was walked
+    pub not_walked: Option<String>,
+}
+
+impl Verified {
+    pub fn is_sound(&self) -> bool {
+        self.departed.is_none() && self.broken.is_empty() && self.differ.is_empty()
+    }
+}
+
+impl Runtime {
+    /// Walks the whole history that the feed still has: every transition must be one that the design allows, none may
+    /// break an invariant, time must not go back on a record, and the records must be what the history leaves.
+    /// Nothing may change meanwhile.
+    pub fn verify_history(&self) -> Result<Verified, CallError> {
+        let mut verified = Verified::default();
+        let design = &self.schema.design;
+        let mut params = design.operations.iter().flat_map(|operation| &operation.params);
+        if params.any(|param| *param.ty.required() == Type::Secret) {
+            let why = "steps of this design are decided by secrets, which no feed has";
+            verified.not_walked = Some(why.into());
+            return Ok(verified);
+        }
+        let mut walk = Walk::numbered(design.clone(), self.schema.number).map_err(|error| {
+            CallError::Unknown(format!("`{}` cannot be run: {error}", design.name))
+        })?;
+        walk.of_feed_alone();
+        verified.unwatched = walk.unwatched().to_vec();
+        let begins = self.feed_begins()?;
+        self.begin_walk(&mut walk, begins, &mut verified)?;
+        self.walk_feed(&mut walk, begins, &mut verified)?;
+        for broken in walk.broken(true) {
+            if !verified.broken.iter().any(|(_, known)| known.goal == broken.goal) {
+                verified.broken.push((verified.to.clone(), broken));
+            }
+        }
+        verified.watched = walk.watched();
+        if verified.departed.is_none() {
+            self.compare(&walk, &mut verified)?;
+        }
+        Ok(verified)
+    }
+
+    /// Where the feed begins.
+    fn feed_begins(&self) -> Result<Cursor, CallError> {
+        let start = Cursor::start(Partition::default());
+        match self.block_on(self.store.feed(start, 1)) {
+            Err(store::Error::BelowFloor(floor)) => Ok(floor),
+            page => page.map(|_| start).map_err(CallError::from),
+        }
+    }
+
+    fn each_commit(
+        &self,
+        mut from: Cursor,
+        mut each: impl FnMut(&store::FeedCommit) -> Result<bool, CallError>,
+    ) -> Result<(), CallError> {
+        loop {
+            let page = self.block_on(self.store.feed(from, PAGE))?;
+            for commit in &page.commits {
+                if !each(commit)? {
+                    return Ok(());
+                }
+            }
+            // a page without commits is not the end
+            if page.next == from {
+                return Ok(());
+            }
+            from = page.next;
+        }
+    }
+
+    /// A feed that does not reach back to the beginning: records that nothing happens to in it are what they were.
+    fn begin_walk(
+        &self,
+        walk: &mut Walk,
+        begins: Cursor,
+        verified: &mut Verified,
+    ) -> Result<(), CallError> {
+        let codec = self.schema.codec();
+        let mut changed = FxHashSet::default();
+        let mut earlier = 0;
+        self.each_commit(begins, |commit| {
+            for entry in &commit.entries {
+                let Some(bytes) = of_design(entry, self.schema.number) else {
+                    let of = |older: &std::sync::Arc<crate::core::Schema>| {
+                        of_design(entry, older.number).is_some()
+                    };
+                    earlier += u64::from(self.older.iter().any(of));
+                    continue;
+                };
+                // an entry that cannot be read is met again by the walk
+                let Ok(read) = FeedEntry::parse(bytes) else { continue };
+                for change in &read.changes {
+                    changed.insert(codec.key_of(change.subject, change.key).to_bytes());
+                }
+            }
+            Ok(true)
+        })?;
+        verified.earlier = earlier;
+        let whole = begins == Cursor::start(Partition::default());
+        if whole && self.older.is_empty() {
+            return Ok(());
+        }
+        let mut base = Vec::new();
+        self.each_record(|key, value| {
+            if !changed.contains(key) {
+                base.push((key.to_vec(), value.to_vec()));
+            }
+        })?;
+        walk.begin_with(base, changed)?;
+        Ok(())
+    }
+
+    fn each_record(&self, mut each: impl FnMut(&[u8], &[u8])) -> Result<(), CallError> {
+        for at in 0..self.schema.design.subjects.len() {
+            let prefix = RecordKey::prefix(self.schema.number, SubjectId::of(at));
+            let mut range = KeyRange::prefix(prefix);
+            loop {
+                let page = self.block_on(self.store.scan(Scan::new(range.clone(), PAGE)))?;
+                for (key, stored) in &page.records {
+                    each(key, &stored.value);
+                }
+                match page.records.last() {
+                    Some((last, _)) if page.more => range.start = last.next(),
+                    _ => break,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn walk_feed(
+        &self,
+        walk: &mut Walk,
+        begins: Cursor,
+        verified: &mut Verified,
+    ) -> Result<(), CallError> {
+        self.each_commit(begins, |commit| {
+            for entry in &commit.entries {
+                if of_design(entry, self.schema.number).is_none() {
+                    continue;
+                }
+                let revision = commit.cursor.to_string();
+                match walk.take(entry, true) {
+                    Ok(taken) => verified.trusted += u64::from(taken.trusted),
+                    Err(departure) => {
+                        verified.departed = Some((revision, departure));
+                        return Ok(false);
+                    }
+                }
+                if verified.from.is_empty() {
+                    verified.from.clone_from(&revision);
+                }
+                for broken in walk.broken(false) {
+                    if !verified.broken.iter().any(|(_, known)| known.goal == broken.goal) {
+                        verified.broken.push((revision.clone(), broken));
+                    }
+                }
+                verified.to = revision;
+                verified.transitions += 1;
+            }
+            Ok(true)
+        })
+    }
+
+    /// The records that are stored, and what the history leaves.
+    fn compare(&self, walk: &Walk, verified: &mut Verified) -> Result<(), CallError> {
+        let truth = |value: &[u8]| {
+            let mut reader = layout::Reader::new(value);
+            take_head(&mut reader).ok().map(|_| reader.rest().to_vec())
+        };
+        let mut stored = FxHashSet::default();
+        let mut differ = Vec::new();
+        self.each_record(|key, value| {
+            stored.insert(key.to_vec());
+            let same = walk.stored(key).is_some_and(|walked| truth(walked) == truth(value));
+            if !same && differ.len() < NAMED {
+                differ.push(self.record_name(key));
+            }
+        })?;
+        let missing = walk.records().filter(|key| !stored.contains(*key));
+        let room = NAMED.saturating_sub(differ.len());
+        differ.extend(
+            missing.take(room).map(|key| format!("{} is not stored", self.record_name(key))),
+        );
+        differ.sort();
+        verified.differ = differ;
+        Ok(())
+    }
+
+    fn record_name(&self, key: &[u8]) -> String {
+        let named = || -> Result<String, ReadError> {
+            let record = RecordKey::parse(key)?;
+            let subject = &self.schema.design.subjects[record.subject.index()].name;
+            let parts = self.key_of(record)?;
+            Ok(format!("{subject}{}", serde_json::Value::from(parts)))
+        };
+        named().unwrap_or_else(|_| "a record whose key cannot be read".into())
+    }
+}

@@ -1,0 +1,474 @@
+//! One transition after the other, each performed again.
+
+use std::cell::RefCell;
+
+use design::model::{ActorId, Design, Goal, LocalId, OperationId, StateId, Type};
+use engine::{Command, NULL, Word};
+use layout::feed::of_any;
+use layout::{
+    DesignNumber, FeedEntry, Head, OutboxEntry, OutboxKey, Pool, Reader, RecordKey, Space, Wrong,
+    log_of, put_head, value,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::{Map, Value};
+use telemetry::Trace;
+
+use super::goals::{Broken, Goals, Unwatched, Watched};
+use super::world::{Memory, World};
+use crate::calls::{CallError, Performed, Request, Room, clause_name, memory_name, perform};
+use crate::core::{Got, Plan, ReadError, Schema, Source};
+use crate::logs::{self, Forgotten};
+use crate::outbox::key_text;
+use crate::values::{self, BadValue};
+
+/// Where a history departs from the design.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Departure {
+    /// from 0
+    pub transition: u64,
+    pub operation: String,
+    pub what: String,
+}
+
+impl Departure {
+    pub(super) fn at(transition: u64, operation: &str, what: impl Into<String>) -> Departure {
+        Departure { transition, operation: operation.to_string(), what: what.into() }
+    }
+}
+
+impl std::fmt::Display for Departure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "transition {} (`{}`): {}", self.transition, self.operation, self.what)
+    }
+}
+
+/// A transition that the design allows.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Taken {
+    pub actor: String,
+    /// or the forgetting of a log
+    pub operation: String,
+    pub principal: Vec<u8>,
+    pub at: Word,
+    /// which request caused it
+    pub trace: Option<Trace>,
+    /// it rests on something from before the walk begins, and is taken as it was recorded
+    pub trusted: bool,
+}
+
+/// The truth that the walk has come to, as it is stored. Outbox entries are not part of it: they are closed by
+/// attempts, which leave no trace in the feed when they fail.
+#[derive(Default)]
+struct Walked {
+    values: FxHashMap<Vec<u8>, Vec<u8>>,
+    /// records that something happened to before the walk begins, which is not known any more
+    unknown: FxHashSet<Vec<u8>>,
+    /// it does not begin at the beginning
+    partial: bool,
+}
+
+impl Source for Walked {
+    fn get(&self, key: &[u8]) -> Got<'_> {
+        match self.values.get(key) {
+            Some(value) => Got::Present(1, value),
+            None if self.unknown.contains(key) => Got::Later,
+            None => Got::Absent,
+        }
+    }
+
+    /// Content is not in the feed. What was done with it was done while it was there.
+    fn stored(&self, _digest: &[u8]) -> Option<bool> {
+        Some(true)
+    }
+}
+
+impl Walked {
+    fn take(&mut self, plan: &Plan) {
+        for (key, value) in plan.writes() {
+            if Space::of(key) == Some(Space::Outbox) {
+                continue;
+            }
+            match value {
+                Some(value) => self.values.insert(key.to_vec(), value.to_vec()),
+                None => self.values.remove(key),
+            };
+        }
+    }
+}
+
+/// Walks the history of one design from its beginning.
+pub struct Walk {
+    schema: Schema,
+    /// of the transition that is performed: with a pool of its own, as it had when it was recorded
+    pool: RefCell<Pool>,
+    /// of the world, for the whole walk: what is equal stays equal from one transition to the next
+    lasting: RefCell<Pool>,
+    room: Room,
+    walked: Walked,
+    world: World,
+    goals: Goals,
+    /// the calls to the world outside that were asked for, by the key that it sees
+    asked_outside: FxHashMap<String, (OperationId, Vec<Word>)>,
+    count: u64,
+}
+
+impl Walk {
+    /// Fails on a design that cannot be run, or whose histories do not say everything that its steps rest on.
+    pub fn new(design: Design) -> Result<Walk, String> {
+        Walk::numbered(design, DesignNumber(0))
+    }
+
+    /// The same for a design that has this number in its store.
+    pub(super) fn numbered(design: Design, number: DesignNumber) -> Result<Walk, String> {
+        let schema = Schema::new(design, number)?;
+        let pool = || RefCell::new(Pool::new(schema.program.texts()));
+        let (pool, lasting) = (pool(), pool());
+        let world = World::new(&schema.design);
+        let goals = Goals::of(&schema.design);
+        Ok(Walk {
+            schema,
+            pool,
+            lasting,
+            room: Room::default(),
+            walked: Walked::default(),
+            world,
+            goals,
+            asked_outside: FxHashMap::default(),
+            count: 0,
+        })
+    }
+
+    /// How many transitions were walked.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The next entry of the feed. `answered`: whoever called was told, and remembers what the step hands out.
+    pub fn take(&mut self, entry: &[u8], answered: bool) -> Result<Taken, Departure> {
+        let count = self.count;
+        let unreadable = |why: &dyn std::fmt::Display| {
+            Departure::at(count, "", format!("an entry that cannot be read: {why}"))
+        };
+        let recorded = of_any(entry).ok_or_else(|| unreadable(&Wrong::EndsEarly))?;
+        let damaged = |error: ReadError| unreadable(&CallError::from(error));
+        let wrong = |wrong: Wrong| unreadable(&wrong);
+        let read = FeedEntry::parse(recorded).map_err(wrong)?;
+        self.pool.borrow_mut().reset();
+        let taken = self.schema.codec().take_asked(&read, &mut self.pool.borrow_mut());
+        let asked = taken.map_err(wrong)?;
+        self.world.begin(asked.now);
+        if let Some(log) = log_of(asked.operation) {
+            let (name, plan) = self.forgotten(&read, (log, asked.now)).map_err(damaged)?;
+            let trusted = self.walked.partial;
+            match plan {
+                _ if trusted => self.trust(&read),
+                None => {
+                    let what = "nothing is old enough to be forgotten";
+                    return Err(Departure::at(count, &name, what));
+                }
+                Some(plan) if of_any(&plan.feed) != Some(recorded) => {
+                    return Err(Departure::at(count, &name, "the design leaves another truth"));
+                }
+                Some(plan) => self.walked.take(&plan),
+            }
+            self.take_changes(&read).map_err(damaged)?;
+            self.count += 1;
+            let (actor, principal, at) = (logs::ACTOR.to_string(), Vec::new(), asked.now);
+            return Ok(Taken { actor, operation: name, principal, at, trace: None, trusted });
+        }
+        let operation = &self.schema.design.operations[asked.operation.index()];
+        let name = operation.name.clone();
+        let actor = self.schema.design.actors[operation.actor.index()].name.clone();
+        let me = match &asked.principal {
+            Some(principal) => self.pool.borrow_mut().text(principal),
+            None => NULL,
+        };
+        let command = Command {
+            operation: asked.operation,
+            params: &asked.params,
+            memory: &asked.memory,
+            me,
+            now: asked.now,
+            answer: asked.answer,
+        };
+        self.room.trace.clone_from(&read.trace);
+        let performed =
+            perform(&self.schema, &command, &self.pool, &self.walked, count, &mut self.room);
+        let done = match performed.map_err(damaged)? {
+            Performed::Done(done) => done,
+            Performed::Later => {
+                self.trust(&read);
+                self.take_changes(&read).map_err(damaged)?;
+                self.count += 1;
+                let (principal, trace) = (asked.principal.unwrap_or_default(), read.trace);
+                let (operation, at) = (name, asked.now);
+                return Ok(Taken { actor, operation, principal, at, trace, trusted: true });
+            }
+            Performed::Refused(refused) => {
+                let clause = clause_name(operation, &refused.refusal);
+                let what = format!("the design refuses this by `{clause}`");
+                return Err(Departure::at(count, &name, what));
+            }
+        };
+        if of_any(&done.plan.feed) != Some(recorded) {
+            return Err(Departure::at(count, &name, "the design leaves another truth"));
+        }
+        self.walked.take(&done.plan);
+        if self.goals.read_the_outside() {
+            keep_asked(&self.schema, &self.lasting, &done.plan, &mut self.asked_outside);
+        }
+        if me != NULL {
+            let principal = asked.principal.as_deref().unwrap_or_default();
+            let me = self.lasting.borrow_mut().text(principal);
+            self.world.met(operation.actor, me);
+            if answered {
+                for (used, word) in &done.memory {
+                    let used = &operation.memory[used.index()];
+                    let of = of_param(&self.schema, asked.operation, used.of, &asked.params);
+                    let of = match of {
+                        Some((ty, word)) => self.lasting_word(ty, word).map_err(wrong)?,
+                        None => NULL,
+                    };
+                    let actor = &self.schema.design.actors[used.actor.index()];
+                    let ty = &actor.memory[used.field.index()].ty;
+                    let word = self.lasting_word(ty, *word).map_err(wrong)?;
+                    let place = Memory { principal: me, actor: used.actor, field: used.field, of };
+                    self.world.remember(place, word);
+                }
+            }
+        }
+        self.room.reuse(done);
+        self.take_changes(&read).map_err(damaged)?;
+        self.count += 1;
+        let principal = asked.principal.unwrap_or_default();
+        let (operation, at, trace) = (name, asked.now, read.trace);
+        Ok(Taken { actor, operation, principal, at, trace, trusted: false })
+    }
+
+    /// What was recorded is so, whatever it rests on.
+    fn trust(&mut self, read: &FeedEntry<'_>) {
+        for change in &read.changes {
+            let key = self.schema.codec().key_of(change.subject, change.key).to_bytes();
+            self.walked.unknown.remove(&key);
+            match change.truth {
+                None => self.walked.values.remove(&key),
+                Some(truth) => {
+                    let mut value = Vec::new();
+                    put_head(&mut value, &Head { written_at: read.now, due: Vec::new() });
+                    value.extend_from_slice(truth);
+                    self.walked.values.insert(key, value)
+                }
+            };
+        }
+    }
+
+    /// Begins with these records instead of none. What is said of `unknown` ones before they change rests on what
+    /// nobody knows any more.
+    pub(super) fn begin_with(
+        &mut self,
+        records: Vec<(Vec<u8>, Vec<u8>)>,
+        unknown: FxHashSet<Vec<u8>>,
+    ) -> Result<(), ReadError> {
+        self.walked.partial = true;
+        self.walked.unknown = unknown;
+        for (key, value) in records {
+            let record = RecordKey::parse(&key)?;
+            let (subject, mut words) = (record.subject, Vec::new());
+            let codec = self.schema.codec();
+            let handle = codec.handle(record, &mut self.lasting.borrow_mut())?;
+            let head = codec.take_record(&key, &value, subject, &self.lasting, &mut words)?;
+            self.world.set(subject, handle, Some(words.into()), head.written_at);
+            self.walked.values.insert(key, value);
+        }
+        Ok(())
+    }
+
+    /// A record as the walk has left it; none: there is none.
+    pub(super) fn stored(&self, key: &[u8]) -> Option<&[u8]> {
+        self.walked.values.get(key).map(Vec::as_slice)
+    }
+
+    /// The records that the walk has left.
+    pub(super) fn records(&self) -> impl Iterator<Item = &[u8]> {
+        let records = |key: &&Vec<u8>| Space::of(key) == Some(Space::Record);
+        self.walked.values.keys().filter(records).map(Vec::as_slice)
+    }
+
+    /// A word of the transition that is performed, as the world has it.
+    fn lasting_word(&self, ty: &Type, word: Word) -> Result<Word, Wrong> {
+        let (mut bytes, mut words) = (Vec::new(), Vec::new());
+        value::put(&mut bytes, &self.schema.design, ty, &[word], &self.pool.borrow());
+        let mut reader = Reader::new(&bytes);
+        let mut lasting = self.lasting.borrow_mut();
+        value::take(&mut reader, &self.schema.design, ty, &mut lasting, &mut words)?;
+        Ok(words[0])
+    }
+
+    fn take_changes(&mut self, read: &FeedEntry<'_>) -> Result<(), ReadError> {
+        let codec = self.schema.codec();
+        for change in &read.changes {
+            let stored = codec.key_of(change.subject, change.key);
+            let key = codec.handle(stored, &mut self.lasting.borrow_mut())?;
+            let words = match change.truth {
+                None => None,
+                Some(truth) => {
+                    let mut words = Vec::new();
+                    codec
+                        .take_truth(
+                            truth,
+                            change.subject,
+                            &mut self.lasting.borrow_mut(),
+                            &mut words,
+                        )
+                        .map_err(|wrong| ReadError::value(&stored.to_bytes(), wrong))?;
+                    Some(words.into())
+                }
+            };
+            if self.world.written(change.subject, key) > read.now {
+                return Err(ReadError::feed(change.key, Wrong::TimeGoesBack));
+            }
+            self.world.set(change.subject, key, words, read.now);
+        }
+        Ok(())
+    }
+
+    /// What becomes of the log that a transition forgot entries of, and its name; no plan: nothing does.
+    fn forgotten(
+        &mut self,
+        recorded: &FeedEntry<'_>,
+        (log, now): (StateId, Word),
+    ) -> Result<(String, Option<Plan>), ReadError> {
+        let Walk { schema, pool, room, walked, .. } = self;
+        let wrong = |wrong| ReadError::feed(recorded.principal, wrong);
+        let change = recorded.changes.first().ok_or(wrong(Wrong::UnknownSubject))?;
+        let name = logs::name(&schema.design, change.subject, log).map_err(wrong)?;
+        let codec = schema.codec();
+        let key = codec.handle(codec.key_of(change.subject, change.key), &mut pool.borrow_mut())?;
+        match logs::forget(schema, (change.subject, key), log, now, pool, walked, room)? {
+            Forgotten::Done(plan) => Ok((name, Some(plan))),
+            Forgotten::Nothing(_) => Ok((name, None)),
+        }
+    }
+
+    /// A read is in no feed: whoever heard its answer says so, right after the transition that it saw last.
+    pub fn heard(&mut self, read: &Request, memory: &Map<String, Value>) -> Result<(), BadValue> {
+        let schema = &self.schema;
+        let Some(id) = schema.operation(&read.actor, &read.operation) else { return Ok(()) };
+        let operation = &schema.design.operations[id.index()];
+        let mut pool = self.lasting.borrow_mut();
+        let me = pool.text(read.principal.as_bytes());
+        self.world.go_on();
+        self.world.met(operation.actor, me);
+        for used in operation.memory.iter().filter(|used| used.written) {
+            let name = memory_name(&schema.design, operation, used);
+            let Some(value) = memory.get(&name) else { continue };
+            let mut words = Vec::new();
+            let of = used
+                .of
+                .and_then(|local| operation.params.iter().find(|param| param.local == local));
+            let of = match of {
+                Some(param) => {
+                    let given = read.params.get(&param.name).unwrap_or(&Value::Null);
+                    values::read(&schema.design, &param.ty, given, &mut pool, &mut words)?;
+                    words.pop().unwrap_or(NULL)
+                }
+                None => NULL,
+            };
+            let ty = &schema.design.actors[used.actor.index()].memory[used.field.index()].ty;
+            words.clear();
+            values::read(&schema.design, ty, value, &mut pool, &mut words)?;
+            let place = Memory { principal: me, actor: used.actor, field: used.field, of };
+            self.world.remember(place, words[0]);
+        }
+        Ok(())
+    }
+
+    /// The world outside has carried out the call that it knows by this key.
+    pub fn outside_did(&mut self, key: &str) {
+        self.world.go_on();
+        if let Some((effect, params)) = self.asked_outside.get(key) {
+            self.world.did(*effect, params.clone());
+        }
+    }
+
+    /// A caller has forgotten all that it remembered.
+    pub fn forgot(&mut self, principal: &str) {
+        let me = self.lasting.borrow_mut().text(principal.as_bytes());
+        self.world.go_on();
+        self.world.forget(me);
+    }
+
+    /// So late it is now.
+    pub fn now(&mut self, ms: Word) {
+        self.world.begin(ms);
+    }
+
+    /// A principal that may act, whether or not it has.
+    pub fn know(&mut self, actor: ActorId, principal: &str) {
+        let me = self.lasting.borrow_mut().text(principal.as_bytes());
+        self.world.met(actor, me);
+    }
+
+    /// The invariants that the last transition broke. Where one ranges over very many records it is looked at only
+    /// every so often, unless `all` of them are asked for.
+    pub fn broken(&mut self, all: bool) -> Vec<Broken> {
+        self.goals.broken(&self.schema, &self.world, &self.lasting, self.count, all)
+    }
+
+    /// The recoveries that are not reached in the truth that the walk has come to.
+    pub fn not_recovered(&mut self) -> Vec<Broken> {
+        self.goals.not_recovered(&self.schema, &self.world, &self.lasting)
+    }
+
+    /// The invariants that are watched, and at how many transitions each was.
+    pub fn watched(&self) -> Vec<Watched> {
+        self.goals.watched(&self.schema.design)
+    }
+
+    /// The goals that no history can be held to, and why.
+    pub fn unwatched(&self) -> &[Unwatched] {
+        self.goals.unwatched()
+    }
+
+    /// The history is held to these goals alone.
+    pub fn watch_only(&mut self, is_watched: impl Fn(Goal) -> bool) {
+        self.goals.keep(is_watched);
+    }
+
+    /// Only the feed is known: not what callers heard, nor what the world outside did.
+    pub fn of_feed_alone(&mut self) {
+        self.goals.of_feed_alone(&self.schema.design);
+    }
+}
+
+/// The record that this parameter refers to, and its type.
+fn of_param<'s>(
+    schema: &'s Schema,
+    operation: OperationId,
+    local: Option<LocalId>,
+    params: &[Word],
+) -> Option<(&'s Type, Word)> {
+    let declared = &schema.design.operations[operation.index()].params;
+    let at = declared.iter().position(|param| Some(param.local) == local)?;
+    let field = schema.program.params(operation).fields.get(at)?;
+    Some((&declared[at].ty, *params.get(field.range().start)?))
+}
+
+/// Calls to the world outside that a transition asks for.
+fn keep_asked(
+    schema: &Schema,
+    pool: &RefCell<Pool>,
+    plan: &Plan,
+    asked: &mut FxHashMap<String, (OperationId, Vec<Word>)>,
+) {
+    for (key, value) in plan.writes() {
+        let (Ok(outbox), Some(value)) = (OutboxKey::parse(key), value) else { continue };
+        let Ok(entry) = OutboxEntry::take(value) else { continue };
+        let mut reader = Reader::new(&entry.args);
+        let params =
+            schema.codec().take_params(&mut reader, outbox.operation, &mut pool.borrow_mut());
+        // a round of a fan-out is no call to anybody
+        let Ok(params) = params else { continue };
+        asked.insert(key_text(schema, outbox.operation, outbox.name), (outbox.operation, params));
+    }
+}

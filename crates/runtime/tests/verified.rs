@@ -1,0 +1,141 @@
+//! A history that was tampered with is found out.
+
+use std::sync::Arc;
+
+use runtime::{ManualClock, Runtime, Verified, Walk};
+use serde_json::json;
+use store::{Commit, Memory, Scan, Store, block_on};
+
+use crate::support::{Bench, ask, bench_on, compile};
+
+const DESIGN: &str = r#"design Till
+actor clerk
+subject Till(till: text) { truth TillState { cash: int = 0, count: int = 0 } }
+step clerk[take(till: Till, amount: int 1..9 = 1)] {
+    TillState.cash += amount
+    TillState.count += 1
+}
+step clerk[give(till: Till) { enough: TillState.cash > 0 }] { TillState.cash -= 1 }
+invariant never_owes: all t in Till: t.cash >= 0
+check { till: 1 clerk: 1 TillState.cash: 0..2 TillState.count: 0..2 }
+"#;
+
+struct Served {
+    bench: Bench,
+    store: Arc<dyn Store>,
+}
+
+/// Two tills, six transitions.
+fn served() -> Served {
+    let store: Arc<dyn Store> = Arc::new(Memory::default());
+    let clock = Arc::new(ManualClock::new(1_000));
+    let bench = bench_on(compile("till", DESIGN), Arc::clone(&store), Arc::clone(&clock));
+    for (step, till) in
+        [("take", "a"), ("take", "b"), ("give", "a"), ("take", "a"), ("give", "b"), ("take", "b")]
+    {
+        bench.call(ask("clerk", step, "ann").with("till", till)).unwrap();
+        clock.advance(10);
+    }
+    Served { bench, store }
+}
+
+fn verified(runtime: &Runtime) -> Verified {
+    runtime.verify_history().unwrap()
+}
+
+fn entries(served: &Served) -> Vec<Vec<u8>> {
+    block_on(served.bench.runtime.history()).unwrap()
+}
+
+/// Where a walk over these entries ends, and what it says.
+fn departs(entries: &[Vec<u8>]) -> Option<String> {
+    let mut walk = Walk::new(compile("till", DESIGN)).unwrap();
+    let departed = entries.iter().find_map(|entry| walk.take(entry, true).err());
+    departed.map(|departure| departure.to_string())
+}
+
+#[test]
+fn a_history_that_nobody_touched_is_sound() {
+    let served = served();
+    let verified = verified(&served.bench.runtime);
+    assert!(verified.is_sound(), "{verified:?}");
+    assert_eq!((verified.transitions, verified.trusted), (6, 0));
+    assert_eq!(verified.watched.len(), 1);
+    assert!(verified.watched[0].always && verified.watched[0].looks == 7, "{verified:?}");
+    assert_eq!(departs(&entries(&served)), None);
+}
+
+#[test]
+fn a_record_that_was_changed_by_hand_is_named() {
+    let served = served();
+    let page = block_on(served.store.scan(Scan::new(store::KeyRange::all(), 1_000))).unwrap();
+    let is_a = |key: &[u8], value: &[u8]| {
+        let told = served.bench.runtime.described(key, value);
+        told.is_some_and(|told| told["subject"] == "Till" && told["key"] == json!(["a"]))
+    };
+    let found = page.records.iter().find(|(key, stored)| is_a(key, &stored.value));
+    let (key, stored) = found.expect("a till is stored");
+    let mut value = stored.value.to_vec();
+    *value.last_mut().unwrap() ^= 2;
+    block_on(served.store.commit(Commit::new().put(key.clone(), value))).unwrap();
+    let verified = verified(&served.bench.runtime);
+    assert!(!verified.is_sound());
+    assert_eq!(verified.differ.len(), 1, "{verified:?}");
+    assert_eq!(verified.differ[0], "Till[\"a\"]", "{verified:?}");
+}
+
+#[test]
+fn entries_that_are_dropped_swapped_or_changed_are_found() {
+    let whole = entries(&served());
+    for at in 0..whole.len() - 1 {
+        let mut without = whole.clone();
+        without.remove(at);
+        // of the last transition of a till the records tell, and nothing in the feed does
+        let last_of_a = at == 3;
+        assert_eq!(departs(&without).is_none(), last_of_a, "without {at}");
+    }
+    for at in [0, 2, 4] {
+        let mut swapped = whole.clone();
+        swapped.swap(at, (at + 3) % whole.len());
+        assert!(departs(&swapped).is_some(), "{at} and {}", at + 3);
+    }
+    for (at, entry) in whole.iter().enumerate() {
+        for byte in 0..entry.len() {
+            let mut flipped = whole.clone();
+            flipped[at][byte] ^= 1;
+            // the number of the design, the principal and the parameters of a step that does not read them may be
+            // something else and still allowed; what is left behind may not
+            if let Some(told) = departs(&flipped) {
+                assert!(told.starts_with("transition "), "{told}");
+            }
+        }
+        let mut flipped = whole.clone();
+        *flipped[at].last_mut().unwrap() ^= 1;
+        assert!(departs(&flipped).is_some(), "{at}");
+    }
+}
+
+#[test]
+fn a_feed_that_was_trimmed_is_walked_from_where_it_begins() {
+    let served = served();
+    let head = block_on(served.store.head(Default::default())).unwrap();
+    let below = store::Cursor::at(head.partition(), head.position() - 3);
+    block_on(served.store.trim(below)).unwrap();
+    let verified = verified(&served.bench.runtime);
+    assert!(verified.is_sound(), "{verified:?}");
+    // the first transition of each till rests on what nobody knows any more
+    assert_eq!((verified.transitions, verified.trusted), (3, 2), "{verified:?}");
+}
+
+#[test]
+fn an_invariant_that_a_later_text_states_is_watched_over_the_whole_history() {
+    let served = served();
+    let stricter = DESIGN.replace("t.cash >= 0", "t.cash >= 0 and t.count <= 1");
+    let mut walk = Walk::new(compile("till", &stricter)).unwrap();
+    let mut broken = Vec::new();
+    for (at, entry) in entries(&served).iter().enumerate() {
+        walk.take(entry, true).unwrap();
+        broken.extend(walk.broken(false).into_iter().map(|broken| json!([at, broken.goal])));
+    }
+    assert_eq!(json!(broken), json!([[3, "never_owes"], [5, "never_owes"]]));
+}

@@ -1,0 +1,226 @@
+//! Who calls: one principal after the other takes its steps, and keeps what it is told.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use design::model::{Design, MemoryUse, Operation, OperationKind};
+use runtime::{CallError, Reply, Request, Runtime, memory_name};
+use serde_json::{Map, Value};
+use store::{Next, Surroundings};
+use telemetry::Trace;
+
+use crate::drawing::Drawing;
+use crate::facts::{Event, Facts};
+use crate::ledger::{Ledger, Note};
+use crate::outside::{head, position};
+use crate::people::Person;
+use crate::script::Act;
+use crate::surroundings::Moved;
+use crate::trouble::Trouble;
+use crate::world::lock;
+
+/// A call whose answer is not known yet.
+#[derive(Clone)]
+pub(crate) struct Pending {
+    number: u64,
+    request: Request,
+    lost: bool,
+    rest_us: u64,
+    again: bool,
+}
+
+/// What the callers of a world share.
+pub(crate) struct Shared {
+    pub design: Arc<Design>,
+    pub people: Vec<Person>,
+    pub drawing: Drawing,
+    /// of a script that is given: what each caller does in this life; none: it is drawn
+    pub given: Option<Vec<VecDeque<Act>>>,
+    /// so many calls are left to this life
+    pub left: usize,
+    pub acts: Vec<Act>,
+    pub pending: Vec<Option<Pending>>,
+    /// what each caller remembers, by field and record
+    pub memory: Vec<BTreeMap<String, Value>>,
+    pub facts: Facts,
+    pub story: Vec<Event>,
+    pub trouble: Option<Trouble>,
+}
+
+/// One principal, as a task: it waits for an answer before it calls again.
+pub(crate) struct Caller {
+    pub at: usize,
+    pub shared: Arc<Mutex<Shared>>,
+    pub ledger: Arc<Mutex<Ledger>>,
+    pub runtime: Arc<Runtime>,
+    pub surroundings: Arc<Moved>,
+}
+
+impl Caller {
+    pub fn step(&self) -> Next {
+        let Some(pending) = self.next() else { return Next::Ended };
+        let answer = self.runtime.call(&pending.request);
+        let known = self.hear(&pending, answer);
+        let mut shared = lock(&self.shared);
+        shared.pending[self.at] = (!known).then(|| Pending { again: true, ..pending.clone() });
+        if !known || shared.trouble.is_some() {
+            return Next::Ended;
+        }
+        Next::After(Duration::from_micros(pending.rest_us))
+    }
+
+    /// What is asked again comes first.
+    fn next(&self) -> Option<Pending> {
+        // others may go on meanwhile, so nothing is held
+        let head = head(&*self.surroundings, &self.runtime);
+        let mut shared = lock(&self.shared);
+        if let Some(pending) = shared.pending[self.at].take() {
+            shared.facts.asked_again += 1;
+            return Some(pending);
+        }
+        if shared.left == 0 {
+            return None;
+        }
+        let act = match &mut shared.given {
+            Some(queues) => queues[self.at].pop_front()?,
+            None => {
+                let Shared { drawing, design, people, .. } = &mut *shared;
+                drawing.act(design, self.at, &people[self.at])
+            }
+        };
+        shared.left -= 1;
+        shared.acts.push(act.clone());
+        shared.facts.calls += 1;
+        if act.forgets {
+            shared.memory[self.at].clear();
+            let who = shared.people[self.at].name.clone();
+            let (at_ms, text) =
+                (self.surroundings.time_ms(), format!("{who} forgets what it knew"));
+            shared.story.push(Event { at_ms, text });
+            lock(&self.ledger).note(head, Note::Forgot(who));
+        }
+        let request = request(&shared, self.at, &act);
+        if act.lost {
+            shared.facts.lost_answers += 1;
+            lock(&self.ledger).lost.insert(act.number);
+        }
+        let Act { number, lost, rest_us, .. } = act;
+        Some(Pending { number, request, lost, rest_us, again: false })
+    }
+
+    /// False: what became of the call is not known.
+    fn hear(&self, pending: &Pending, answer: Result<Reply, CallError>) -> bool {
+        let Pending { number, request, lost, again, .. } = pending;
+        let mut shared = lock(&self.shared);
+        let shared = &mut *shared;
+        let call = format!("{}[{}] of {}", request.actor, request.operation, request.principal);
+        let told = match &answer {
+            Ok(reply) if reply.replayed => format!("{call} asks again: done at {}", reply.revision),
+            Ok(reply) => {
+                format!("{call} {}: done, {}", Value::from(request.params.clone()), reply.revision)
+            }
+            Err(error) => format!("{call} {}: {error}", Value::from(request.params.clone())),
+        };
+        let at_ms = self.surroundings.time_ms();
+        let unheard = if *lost && answer.is_ok() { "; the answer is lost" } else { "" };
+        shared.story.push(Event { at_ms, text: told + unheard });
+        match answer {
+            Ok(reply) => {
+                *shared.facts.done.entry(request.operation.clone()).or_default() += 1;
+                shared.facts.replayed += u64::from(reply.replayed);
+                if reply.replayed && !again {
+                    let error =
+                        format!("{call} was never made before, and was answered as if it had been");
+                    let what = "an answer that is given again".to_string();
+                    shared.trouble.get_or_insert(Trouble::Failed { what, error });
+                }
+                self.done(shared, request, &reply, (*number, call, *lost));
+                true
+            }
+            Err(CallError::Refused(refused)) => {
+                let place = (request.operation.clone(), refused.clause.clone());
+                *shared.facts.refused.entry(place).or_default() += 1;
+                shared.drawing.learn(&shared.design, &refused.truth);
+                shared.drawing.suggest(&refused.legal);
+                true
+            }
+            Err(CallError::Store(_)) => false,
+            Err(CallError::Bad(_) | CallError::Secret(_) | CallError::Precondition) => {
+                shared.facts.unusable += 1;
+                true
+            }
+            Err(error) => {
+                let trouble = Trouble::Failed { what: call, error: error.to_string() };
+                shared.trouble.get_or_insert(trouble);
+                true
+            }
+        }
+    }
+
+    fn done(
+        &self,
+        shared: &mut Shared,
+        request: &Request,
+        reply: &Reply,
+        (number, call, lost): (u64, String, bool),
+    ) {
+        shared.drawing.learn(&shared.design, &reply.truth);
+        let revision = position(&reply.revision);
+        let design = &shared.design;
+        let operation = design.operations.iter().find(|operation| {
+            operation.name == request.operation
+                && design.actors[operation.actor.index()].name == request.actor
+        });
+        let Some(operation) = operation else { return };
+        let mut ledger = lock(&self.ledger);
+        if matches!(operation.kind, OperationKind::Read { .. }) {
+            ledger.note(revision, Note::Heard(Box::new(request.clone()), reply.memory.clone()));
+        } else {
+            let changed = reply.truth.as_array().is_some_and(|truth| !truth.is_empty());
+            ledger.told(number, call, revision, changed);
+        }
+        if lost {
+            return;
+        }
+        for used in &operation.memory {
+            if let Some(value) = reply.memory.get(&memory_name(design, operation, used)) {
+                let place = place(design, operation, used, &request.params);
+                shared.memory[self.at].insert(place, value.clone());
+            }
+        }
+    }
+}
+
+/// A call as a caller makes it: with what it remembers, and under a key of its own.
+fn request(shared: &Shared, at: usize, act: &Act) -> Request {
+    let design = &shared.design;
+    let operation = &design.operations[act.operation.index()];
+    let actor = &design.actors[operation.actor.index()].name;
+    let mut request = Request::new(actor, &operation.name, &shared.people[at].name);
+    request.legal = true;
+    request.params.clone_from(&act.params);
+    for used in operation.memory.iter().filter(|used| used.read) {
+        let place = place(design, operation, used, &act.params);
+        if let Some(value) = shared.memory[at].get(&place) {
+            request.memory.insert(memory_name(design, operation, used), value.clone());
+        }
+    }
+    if matches!(operation.kind, OperationKind::Step { .. }) {
+        request.idempotency_key = Some(format!("call-{}", act.number));
+        request.trace = Trace::of_parent(&format!("00-{:032x}-{:016x}-01", act.number, 1));
+    }
+    request
+}
+
+/// Which field of an actor, of which record.
+fn place(
+    design: &Design,
+    operation: &Operation,
+    used: &MemoryUse,
+    params: &Map<String, Value>,
+) -> String {
+    let field = &design.actors[used.actor.index()].memory[used.field.index()].name;
+    let record = used.of.and_then(|local| params.get(&operation.locals[local.index()].name));
+    format!("{} {field} {}", used.actor.index(), record.unwrap_or(&Value::Null))
+}

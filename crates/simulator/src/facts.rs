@@ -1,0 +1,85 @@
+//! What became of a world, and how much happened in it.
+
+use std::collections::BTreeMap;
+
+use store::Hash;
+
+use crate::script::Script;
+use crate::trouble::Trouble;
+
+/// What became of a world.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// what was done to it
+    pub script: Script,
+    pub trouble: Option<Trouble>,
+    /// of everything that happened
+    pub digest: Hash,
+    pub facts: Facts,
+    /// what happened, in order
+    pub story: Vec<Event>,
+}
+
+/// Something that happened, for people.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Event {
+    pub at_ms: u64,
+    pub text: String,
+}
+
+/// How much happened.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    pub lives: u64,
+    pub power_cuts: u64,
+    /// failed syncs and writes, full disks
+    pub disk_faults: u64,
+    pub clock_jumps: u64,
+    pub calls: u64,
+    pub transitions: u64,
+    /// calls whose outcome was not known and that were asked again
+    pub asked_again: u64,
+    pub replayed: u64,
+    pub lost_answers: u64,
+    /// calls whose arguments are never taken
+    pub unusable: u64,
+    /// operations that changed something on the disk
+    pub disk_operations: u64,
+    /// milliseconds that passed in the world
+    pub passed_ms: u64,
+    /// by operation
+    pub done: BTreeMap<String, u64>,
+    /// by operation and clause
+    pub refused: BTreeMap<(String, String), u64>,
+    /// recoveries that were not reached while work went on
+    pub unsettled: u64,
+}
+
+impl Facts {
+    pub fn add(&mut self, other: &Facts) {
+        self.lives += other.lives;
+        self.power_cuts += other.power_cuts;
+        self.disk_faults += other.disk_faults;
+        self.clock_jumps += other.clock_jumps;
+        self.calls += other.calls;
+        self.transitions += other.transitions;
+        self.asked_again += other.asked_again;
+        self.replayed += other.replayed;
+        self.lost_answers += other.lost_answers;
+        self.unusable += other.unusable;
+        self.passed_ms += other.passed_ms;
+        self.unsettled += other.unsettled;
+        self.disk_operations += other.disk_operations;
+        for (name, times) in &other.done {
+            *self.done.entry(name.clone()).or_default() += times;
+        }
+        for (name, times) in &other.refused {
+            *self.refused.entry(name.clone()).or_default() += times;
+        }
+    }
+
+    /// Everything that went wrong on purpose.
+    pub fn faults(&self) -> u64 {
+        self.power_cuts + self.disk_faults + self.clock_jumps + self.lost_answers
+    }
+}

@@ -1,0 +1,118 @@
+//! What callers were told, and what is in no feed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use runtime::{Request, Taken, Walk};
+use serde_json::{Map, Value};
+
+use crate::trouble::Trouble;
+
+/// Something that happened and is in no feed.
+pub enum Note {
+    /// a read was answered
+    Heard(Box<Request>, Map<String, Value>),
+    /// the world outside carried out a call, which it knows by this key
+    Did(String),
+    /// a caller has forgotten what it knew
+    Forgot(String),
+}
+
+struct Told {
+    revision: u64,
+    call: String,
+    /// it changed something, so it is in the feed
+    changed: bool,
+}
+
+#[derive(Default)]
+pub struct Ledger {
+    told: BTreeMap<u64, Told>,
+    /// by the number of the call: where the feed has it
+    found: BTreeMap<u64, u64>,
+    /// calls whose callers did not hear the answer, and go on without it
+    pub lost: BTreeSet<u64>,
+    notes: Vec<(u64, Note)>,
+}
+
+impl Ledger {
+    /// It happened when this revision was the newest.
+    pub fn note(&mut self, revision: u64, note: Note) {
+        self.notes.push((revision, note));
+    }
+
+    pub fn told(&mut self, number: u64, call: String, revision: u64, changed: bool) {
+        self.told.insert(number, Told { revision, call, changed });
+    }
+
+    /// What happened before this revision, oldest first.
+    pub fn notes_before(&mut self, revision: u64) -> Vec<Note> {
+        self.notes.sort_by_key(|(at, _)| *at);
+        let end = self.notes.partition_point(|(at, _)| *at < revision);
+        self.notes.drain(..end).map(|(_, note)| note).collect()
+    }
+
+    /// The feed has this transition here.
+    pub fn found(&mut self, taken: &Taken, revision: u64) -> Result<(), Trouble> {
+        let Some(number) = number(taken) else { return Ok(()) };
+        match self.found.insert(number, revision) {
+            Some(before) => {
+                let call = format!("`{}` of {}", taken.operation, name(taken));
+                Err(Trouble::Twice { call, revisions: (before, revision) })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Is everything in the history that anybody was told of?
+    pub fn settle(&self) -> Result<(), Trouble> {
+        for (number, told) in self.told.iter().filter(|(_, told)| told.changed) {
+            let (call, revision) = (told.call.clone(), told.revision);
+            match self.found.get(number) {
+                None => return Err(Trouble::Lost { call, revision }),
+                Some(found) if *found != revision => {
+                    return Err(Trouble::Elsewhere { call, told: revision, found: *found });
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Did whoever caused this hear of it, or will it, when it asks again?
+    pub fn is_heard(&self, taken: Option<u64>) -> bool {
+        taken.is_none_or(|number| !self.lost.contains(&number))
+    }
+}
+
+fn name(taken: &Taken) -> String {
+    String::from_utf8_lossy(&taken.principal).into_owned()
+}
+
+/// The number of the call that a transition is, if it is one.
+fn number(taken: &Taken) -> Option<u64> {
+    if taken.principal.is_empty() {
+        return None;
+    }
+    taken.trace.as_ref().map(|trace| number_of(&trace.id))
+}
+
+pub fn number_of(id: &[u8; 16]) -> u64 {
+    u128::from_be_bytes(*id) as u64
+}
+
+/// A walk that hears of what is in no feed.
+pub fn apply(walk: &mut Walk, note: &Note) -> Result<(), String> {
+    match note {
+        Note::Heard(read, memory) => {
+            walk.heard(read, memory).map_err(|bad| format!("{}: {}", bad.pointer, bad.message))
+        }
+        Note::Did(key) => {
+            walk.outside_did(key);
+            Ok(())
+        }
+        Note::Forgot(who) => {
+            walk.forgot(who);
+            Ok(())
+        }
+    }
+}

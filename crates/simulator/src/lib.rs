@@ -1,0 +1,41 @@
+//! One seed, one history: a design served by the real runtime on the real store, in surroundings that a seed decides.
+//!
+//! A world has callers who take any step with any arguments, a disk that fails, a server that is killed and started
+//! again, a world outside that loses calls and answers, and a clock that may jump. What happened is then held to what
+//! was promised: every answer is in the history, no call is in it twice, every transition is one that the design
+//! allows, no invariant is broken, due work is done, and views are what the records say.
+//!
+//! | file | what it is about |
+//! | --- | --- |
+//! | `script` | what is done to a world: calls and faults, drawn or given |
+//! | `drawing` | calls drawn from the types and bounds of a design |
+//! | `people` | who may call what |
+//! | `caller` | a principal that calls, and what it remembers |
+//! | `surroundings` | the simulated ones, with a clock that can be moved |
+//! | `outside` | the world that effects call |
+//! | `ledger` | what callers were told |
+//! | `facts` | what became of a world |
+//! | `world` | one world, from its first life to its end |
+//! | `settling` | the end: everything that is due is done |
+//! | `trouble` | what is wrong with a history |
+//! | `shrinking` | a smaller script that goes wrong in the same way |
+
+mod caller;
+mod drawing;
+mod facts;
+mod ledger;
+mod outside;
+mod people;
+mod script;
+mod settling;
+mod shrinking;
+mod surroundings;
+mod trouble;
+mod world;
+
+pub use facts::{Event, Facts, Outcome};
+pub use people::callable;
+pub use script::{Act, Life, Script, Size};
+pub use shrinking::{Shrunk, shrink};
+pub use trouble::Trouble;
+pub use world::{Hook, Simulator};

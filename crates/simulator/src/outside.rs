@@ -1,0 +1,114 @@
+//! The world that effects call. It keeps to its keys, as it promises, and is hostile otherwise: calls and answers are
+//! lost, and it may say no.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use design::model::{Answer, Design, Effect, Operation, OperationKind, Type};
+use runtime::{Delivered, Delivery, Outside, Runtime};
+use store::Surroundings;
+
+use crate::drawing::Drawing;
+use crate::ledger::{Ledger, Note};
+
+pub struct Provider {
+    design: Arc<Design>,
+    state: Mutex<State>,
+    ledger: Arc<Mutex<Ledger>>,
+    surroundings: Arc<dyn Surroundings>,
+}
+
+struct State {
+    drawing: Drawing,
+    decided: BTreeMap<String, Delivered>,
+    hostile: bool,
+    /// whose calls these are
+    runtime: Weak<Runtime>,
+}
+
+impl Provider {
+    pub fn new(
+        design: Arc<Design>,
+        drawing: Drawing,
+        ledger: Arc<Mutex<Ledger>>,
+        surroundings: Arc<dyn Surroundings>,
+    ) -> Provider {
+        let state =
+            State { drawing, decided: BTreeMap::new(), hostile: true, runtime: Weak::new() };
+        Provider { design, state: Mutex::new(state), ledger, surroundings }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn serves(&self, runtime: &Arc<Runtime>) {
+        self.lock().runtime = Arc::downgrade(runtime);
+    }
+
+    /// From now on every call arrives, and so does its answer.
+    pub fn agree(&self) {
+        self.lock().hostile = false;
+    }
+
+    fn effect(&self, delivery: &Delivery) -> Option<(&Operation, &Effect)> {
+        self.design.operations.iter().find_map(|operation| match &operation.kind {
+            OperationKind::Effect(effect) if operation.name == delivery.effect => {
+                Some((operation, &**effect))
+            }
+            _ => None,
+        })
+    }
+
+    fn answer_type(&self, delivery: &Delivery, of: fn(&Effect) -> &Answer) -> Option<Type> {
+        let (operation, effect) = self.effect(delivery)?;
+        Some(operation.locals[of(effect).param?.index()].ty.clone())
+    }
+
+    fn signs(&self, delivery: &Delivery) -> bool {
+        self.effect(delivery).is_some_and(|(_, effect)| effect.sign.is_some())
+    }
+}
+
+impl Outside for Provider {
+    fn deliver(&self, delivery: &Delivery) -> Delivered {
+        let lost =
+            |trouble: &str| Delivered::Unknown { trouble: trouble.into(), retry_after_ms: None };
+        let (ok, no) = (
+            self.answer_type(delivery, |effect| &effect.on_ok),
+            self.answer_type(delivery, |effect| &effect.on_refused),
+        );
+        // It was asked for by something that is durable. Others may go on meanwhile, so nothing is held.
+        let runtime = self.lock().runtime.upgrade();
+        let head = runtime.map_or(0, |runtime| head(&*self.surroundings, &runtime));
+        let mut state = self.lock();
+        if state.hostile && state.drawing.percent(20) {
+            return lost("the call did not arrive");
+        }
+        if !state.decided.contains_key(&delivery.key) {
+            // nobody here holds a key that signs
+            let yes = state.drawing.percent(80) && !self.signs(delivery);
+            let ty = if yes { &ok } else { &no };
+            let value = state.drawing.answer(&self.design, ty.as_ref());
+            let decided = if yes { Delivered::Ok(value) } else { Delivered::Refused(value) };
+            state.decided.insert(delivery.key.clone(), decided);
+            if yes {
+                let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+                ledger.note(head, Note::Did(delivery.key.clone()));
+            }
+        }
+        if state.hostile && state.drawing.percent(20) {
+            return lost("the answer was lost");
+        }
+        state.decided[&delivery.key].clone()
+    }
+}
+
+/// The newest revision that is durable.
+pub fn head(surroundings: &dyn Surroundings, runtime: &Runtime) -> u64 {
+    surroundings.block_on(runtime.head()).map_or(0, |head| position(&head))
+}
+
+pub fn position(revision: &str) -> u64 {
+    revision.parse::<store::Cursor>().map_or(0, |cursor| cursor.position())
+}

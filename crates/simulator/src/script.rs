@@ -1,0 +1,58 @@
+//! What is done to a world. A script that was drawn can be carried out again, also with parts of it left out.
+
+use design::model::OperationId;
+use serde_json::{Map, Value};
+use store_embedded::disk::Faults;
+
+/// How much happens in a world.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// so many calls are made, over all lives
+    pub calls: usize,
+    /// so often the server is started
+    pub lives: usize,
+    /// the disk does all that it should
+    pub sound_disk: bool,
+}
+
+impl Default for Size {
+    fn default() -> Size {
+        Size { calls: 80, lives: 3, sound_disk: false }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    pub seed: u64,
+    pub lives: Vec<Life>,
+}
+
+/// From the start of a server to its end.
+#[derive(Clone, Debug, Default)]
+pub struct Life {
+    pub faults: Faults,
+    /// the clock is moved by so much before
+    pub clock_ms: i64,
+    pub acts: Vec<Act>,
+}
+
+/// One call of one caller, and the time that it takes after it.
+#[derive(Clone, Debug)]
+pub struct Act {
+    /// which call this is; it stays the same when others are left out
+    pub number: u64,
+    pub caller: usize,
+    pub operation: OperationId,
+    pub params: Map<String, Value>,
+    /// the caller does not hear the answer, and goes on without it
+    pub lost: bool,
+    /// the caller has forgotten what it knew
+    pub forgets: bool,
+    pub rest_us: u64,
+}
+
+impl Script {
+    pub fn calls(&self) -> usize {
+        self.lives.iter().map(|life| life.acts.len()).sum()
+    }
+}

@@ -1,0 +1,131 @@
+//! A smaller script that goes wrong in the same way.
+
+use store_embedded::disk::Faults;
+
+use crate::facts::Outcome;
+use crate::script::{Life, Script};
+use crate::world::Simulator;
+
+/// What is left of a script, and how often it was tried.
+pub struct Shrunk {
+    pub outcome: Outcome,
+    pub tries: usize,
+}
+
+/// Leaves out calls, faults and lives, as long as the world still goes wrong in the same way. At most so many worlds
+/// are tried.
+pub fn shrink(simulator: &Simulator, found: Outcome, tries_max: usize) -> Shrunk {
+    let Some(kind) = found.trouble.as_ref().map(crate::Trouble::kind) else {
+        return Shrunk { outcome: found, tries: 0 };
+    };
+    let mut shrinking = Shrinking { simulator, kind, best: found, tries: 0, tries_max };
+    loop {
+        let before = shrinking.weight();
+        shrinking.leave_out_lives();
+        shrinking.leave_out_calls();
+        shrinking.leave_out_faults();
+        if shrinking.weight() == before || shrinking.is_over() {
+            return Shrunk { outcome: shrinking.best, tries: shrinking.tries };
+        }
+    }
+}
+
+struct Shrinking<'s> {
+    simulator: &'s Simulator,
+    kind: String,
+    best: Outcome,
+    tries: usize,
+    tries_max: usize,
+}
+
+impl Shrinking<'_> {
+    fn is_over(&self) -> bool {
+        self.tries >= self.tries_max
+    }
+
+    fn weight(&self) -> (usize, usize, usize) {
+        let script = &self.best.script;
+        let faulty = script.lives.iter().filter(|life| is_faulty(life)).count();
+        (script.calls(), script.lives.len(), faulty)
+    }
+
+    /// Is it wrong in the same way?
+    fn try_it(&mut self, script: &Script) -> bool {
+        if self.is_over() {
+            return false;
+        }
+        self.tries += 1;
+        let outcome = self.simulator.again(script);
+        let same = outcome.trouble.as_ref().is_some_and(|trouble| trouble.kind() == self.kind);
+        if same {
+            self.best = outcome;
+        }
+        same
+    }
+
+    fn leave_out_lives(&mut self) {
+        let mut at = 0;
+        while at < self.best.script.lives.len() {
+            let mut script = self.best.script.clone();
+            script.lives.remove(at);
+            if !self.try_it(&script) {
+                at += 1;
+            }
+        }
+    }
+
+    /// Halves, quarters, and so on down to single calls.
+    fn leave_out_calls(&mut self) {
+        let mut length = self.best.script.calls();
+        while length > 0 {
+            let mut from = 0;
+            while from < self.best.script.calls() {
+                let script = without(&self.best.script, from, length);
+                if !self.try_it(&script) {
+                    from += length;
+                }
+                if self.is_over() {
+                    return;
+                }
+            }
+            length /= 2;
+        }
+    }
+
+    fn leave_out_faults(&mut self) {
+        for at in 0..self.best.script.lives.len() {
+            let Some(life) = self.best.script.lives.get(at) else { return };
+            if !is_faulty(life) {
+                continue;
+            }
+            let mut script = self.best.script.clone();
+            script.lives[at].faults = Faults::default();
+            script.lives[at].clock_ms = 0;
+            self.try_it(&script);
+        }
+        let mut script = self.best.script.clone();
+        for act in script.lives.iter_mut().flat_map(|life| &mut life.acts) {
+            (act.lost, act.forgets) = (false, false);
+        }
+        self.try_it(&script);
+    }
+}
+
+fn is_faulty(life: &Life) -> bool {
+    let Faults { crash_at, short_write_at, failed_sync_at, capacity_bytes } = &life.faults;
+    let of_disk = crash_at.or(*short_write_at).or(*failed_sync_at).or(*capacity_bytes);
+    of_disk.is_some() || life.clock_ms != 0
+}
+
+/// The script without so many calls, counted over all lives.
+fn without(script: &Script, from: usize, length: usize) -> Script {
+    let mut script = script.clone();
+    let mut at = 0;
+    for life in &mut script.lives {
+        life.acts.retain(|_| {
+            at += 1;
+            at - 1 < from || at - 1 >= from + length
+        });
+    }
+    script
+}

@@ -1,0 +1,6 @@
+//! All tests of the simulator, in one program.
+
+mod catalog;
+mod crashes;
+mod plants;
+mod seeds;
