@@ -113,7 +113,11 @@ fn tickets_by_hand_become_tickets_that_use_and_nothing_is_lost() {
     assert_eq!(held(&server), before);
     assert_eq!(feed(&server, "tickets", 10), seen);
     assert_eq!(views(&server), listed);
-    let new = surface(&server);
+    let mut new = surface(&server);
+    // what the archetype has had since the design was written by hand is new, and nothing else is
+    let browse =
+        new[0].as_object_mut().and_then(|paths| paths.remove("/v1/tickets/buyer/browse_seat"));
+    assert!(browse.is_some());
     let (Value::Object(paths_before), Value::Object(paths_after)) = (&old[0], &new[0]) else {
         panic!()
     };
@@ -121,8 +125,11 @@ fn tickets_by_hand_become_tickets_that_use_and_nothing_is_lost() {
         |paths: &serde_json::Map<String, Value>| -> Vec<String> { paths.keys().cloned().collect() };
     assert_eq!(names(paths_after), names(paths_before), "the same addresses");
     assert_eq!(new[1], old[1], "the same events");
-    // a booking may also be cancelled by designs that do not hide it; that is the only new word
+    // a booking may also be cancelled by designs that do not hide it, and who has browsed may say so; there is no other
+    // new word
     let told = new.to_string().replace("\"CANCELLED\",", "");
+    let told = told.replace("\"passed_seat\":{\"type\":\"string\"},", "");
+    let told = told.replace(",\"passed_seat\":{\"type\":\"string\"}", "");
     assert_eq!(told, old.to_string(), "the same parameters and answers");
 
     // killed, and served again by the text that it was replaced by
