@@ -120,12 +120,9 @@ fn is_faulty(life: &Life) -> bool {
 /// The script without so many calls, counted over all lives.
 fn without(script: &Script, from: usize, length: usize) -> Script {
     let mut script = script.clone();
-    let mut at = 0;
+    let mut places = 0..;
     for life in &mut script.lives {
-        life.acts.retain(|_| {
-            at += 1;
-            at - 1 < from || at - 1 >= from + length
-        });
+        life.acts.retain(|_| !places.next().is_some_and(|at| (from..from + length).contains(&at)));
     }
     script
 }

@@ -147,10 +147,8 @@ impl Goals {
     ) -> Vec<Broken> {
         let mut broken = Vec::new();
         for looked in &mut self.invariants {
-            let changed = match looked.of_each.filter(|_| !all) {
-                Some(subject) => Some((subject, world.changed_of(subject))),
-                None => None,
-            };
+            let of_each = looked.of_each.filter(|_| !all);
+            let changed = of_each.map(|subject| (subject, world.changed_of(subject)));
             let only = changed.as_ref().map(|(subject, keys)| (*subject, &keys[..]));
             if only.is_some_and(|(_, keys)| keys.is_empty()) {
                 continue;

@@ -69,12 +69,11 @@ struct ViewState {
 
 impl ViewState {
     fn says_the_same_as(&self, other: &ViewState) -> bool {
-        let alike = |(key, group): (&Box<[u8]>, &Group)| {
-            other.groups.get(key).is_some_and(|other| group.says_the_same_as(other))
-        };
         self.rows == other.rows
             && self.groups.len() == other.groups.len()
-            && self.groups.iter().all(alike)
+            && self.groups.iter().all(|(key, group)| {
+                other.groups.get(key).is_some_and(|other| group.says_the_same_as(other))
+            })
     }
 }
 
