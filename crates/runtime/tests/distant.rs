@@ -123,6 +123,8 @@ fn entries(store: &dyn Store) -> Vec<Vec<u8>> {
 /// once: what was acknowledged is there, and nothing happened twice.
 #[test]
 fn nothing_is_lost_or_doubled_whatever_the_network_does() {
+    // which of them strike in one of three is up to the threads
+    let (mut lost, mut conflicts) = (0, 0);
     for seed in 0..3 {
         let faults = Faults { delay_us_max: 500, conflicts_percent: 10, lost_percent: 4 };
         let store = Arc::new(Distant::new(seed, faults));
@@ -185,13 +187,15 @@ fn nothing_is_lost_or_doubled_whatever_the_network_does() {
         // every entry under one key of its own; an answer that was lost is asked for again
         assert_eq!(bank.0.lock().unwrap().len() as u64, moves, "seed {seed}");
         assert!(names.iter().step_by(10).all(over), "seed {seed}: a lease expired twice");
-        assert!(unknown.into_inner() > 0 && first.counters().conflicts() > 0, "seed {seed}");
+        lost += unknown.into_inner();
+        conflicts += first.counters().conflicts() + second.counters().conflicts();
         let entries = entries(store.as_ref());
         let design = support::compile("far", DESIGN);
         let walked = runtime::replay(design, entries.iter().map(Vec::as_slice));
         // of each move the transfer and its answer, of each lease its beginning and its end
         assert_eq!(walked, Ok((2 * moves + 2 * moves.div_ceil(10)) as usize), "seed {seed}");
     }
+    assert!(lost > 0 && conflicts > 0, "{lost} answers lost, {conflicts} conflicts");
 }
 
 /// Without lost answers nothing is even delivered twice: an entry is claimed by one of them.

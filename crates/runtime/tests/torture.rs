@@ -274,7 +274,7 @@ fn a_changed_history_departs_from_the_design() {
     assert_eq!(walk(&lost).unwrap_err().what, "the design leaves another truth");
     let mut doubled = history.clone();
     doubled.insert(7, history[6].clone());
-    assert_eq!(walk(&doubled).unwrap_err().what, "the design refuses this");
+    assert_eq!(walk(&doubled).unwrap_err().what, "the design refuses this by `fresh`");
     let mut swapped = history;
     swapped.swap(3, 9);
     assert!(walk(&swapped).is_err());
