@@ -6,10 +6,11 @@ use std::time::Instant;
 use design::model::Design;
 
 use crate::already::Already;
+use crate::base::Base;
 use crate::clock::Scaled;
 use crate::failures::Judge;
 use crate::free::named_anywhere;
-use crate::group::{Base, Group, Groups};
+use crate::group::{Group, Groups};
 use crate::machine::Machine;
 use crate::options::beside;
 use crate::protocols;

@@ -8,9 +8,9 @@ use design::model::{
 };
 
 use crate::alone::Alone;
+use crate::base::Base;
 use crate::clock::Scaled;
 use crate::design_parts::protection_name;
-use crate::group::Base;
 use crate::recover::ever_fails;
 use crate::run::{NOT_REPLAYED, Outcome, Run};
 use crate::witness::clause_name;

@@ -7,6 +7,7 @@
 mod alone;
 mod already;
 mod arm;
+mod base;
 mod check;
 mod clock;
 mod design_parts;

@@ -1,19 +1,18 @@
 //! The small world of `check { … }`: everything that the checker must enumerate is finite in it.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use syntax::tree::{self, CheckItem, CheckKey, CheckName, CheckValue, Item, ItemKind};
 use syntax::{Diagnostic, Span};
 
 use super::Compiler;
-use super::relevance::{Site, looked_at};
-use crate::model::visit::{each, each_statement, statement_exprs};
+use super::relevance::looked_at;
 use crate::model::*;
 use crate::suggest;
 
 /// What was written in `check`, findable by name.
 #[derive(Default)]
 pub(super) struct Entries {
-    list: Vec<Entry>,
+    pub(super) list: Vec<Entry>,
     by_name: FxHashMap<Vec<String>, usize>,
 }
 
@@ -25,7 +24,7 @@ pub(super) struct Entry {
     pub used: bool,
 }
 
-const SETTINGS: [&str; 9] =
+pub(super) const SETTINGS: [&str; 9] =
     ["horizon", "unknowns", "messages", "calls", "log", "depth", "list", "time", "schedules"];
 
 impl Compiler {
@@ -204,297 +203,6 @@ impl Compiler {
         }
     }
 
-    fn settings(&mut self, world: &mut World, entries: &mut Entries) {
-        for entry in &mut entries.list {
-            let [word] = entry.words.as_slice() else {
-                continue;
-            };
-            match (word.as_str(), &entry.value) {
-                ("faults", CheckValue::Words(words)) => {
-                    entry.used = true;
-                    for (name, budget) in words {
-                        let budget = budget.as_ref().and_then(|budget| self.count(budget));
-                        let known = Fault::ALL.iter().find(|(_, word)| *word == name.text);
-                        match known {
-                            Some((fault, _)) => {
-                                world.faults.push(FaultSetting { fault: *fault, budget })
-                            }
-                            None => {
-                                let words: Vec<&str> =
-                                    Fault::ALL.iter().map(|(_, word)| *word).collect();
-                                let mut problem = Diagnostic::error(
-                                    "E0704",
-                                    name.span,
-                                    format!("no fault `{}`", name.text),
-                                );
-                                problem = match suggest::did_you_mean(
-                                    &name.text,
-                                    words.iter().copied(),
-                                ) {
-                                    Some(hint) => problem.help(hint),
-                                    None => {
-                                        problem.help(format!("the faults are {}", words.join(", ")))
-                                    }
-                                };
-                                self.report(problem);
-                            }
-                        }
-                    }
-                    world.faults.sort_by_key(|setting| setting.fault);
-                    world.faults.dedup_by_key(|setting| setting.fault);
-                }
-                ("symmetry", CheckValue::Words(words))
-                    if words.len() == 1 && matches!(words[0].0.text.as_str(), "off" | "on") =>
-                {
-                    entry.used = true;
-                    world.symmetry_off = words[0].0.text == "off";
-                }
-                ("faults" | "symmetry", _) => {
-                    entry.used = true;
-                    let wanted = if word == "faults" {
-                        "faults by name, as in `crash, lost_reply 2`"
-                    } else {
-                        "`off` or `on`"
-                    };
-                    let span = entry.span;
-                    self.wrong_value(span, wanted);
-                }
-                (setting, CheckValue::Number(number))
-                    if SETTINGS.contains(&setting) && !self.is_named(setting) =>
-                {
-                    entry.used = true;
-                    let value = match setting {
-                        "depth" => self.depth(number),
-                        "list" | "time" | "schedules" => Some(self.at_least_one(number)),
-                        _ => self.count(number),
-                    };
-                    match value {
-                        Some(n) if setting == "horizon" => world.horizon = Some(n),
-                        Some(n) if setting == "unknowns" && n > 0 => {
-                            let span = number.span;
-                            self.report(Diagnostic::error("E0703", span, "expected 0").help(
-                                "an answer is `unknown` any number of times; `unknowns: 0` \
-                                     says that it never is",
-                            ));
-                        }
-                        Some(n) => world.settings.push((setting.to_string(), i64::from(n))),
-                        None => {}
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Is there a key part, an actor or a parameter of this name?
-    fn is_named(&self, word: &str) -> bool {
-        self.names.actors.contains_key(word)
-            || self
-                .design
-                .subjects
-                .iter()
-                .any(|subject| subject.keys.iter().any(|key| key.name == word))
-            || self
-                .design
-                .operations
-                .iter()
-                .any(|operation| operation.params.iter().any(|param| param.name == word))
-    }
-
-    fn key_domains(&mut self, world: &mut World, entries: &mut Entries) {
-        for at in 0..self.design.subjects.len() {
-            let subject = self.design.subjects[at].clone();
-            for (part, key) in subject.keys.iter().enumerate() {
-                let values = match &key.ty {
-                    Type::Ref(parent) => Values::Refs(*parent),
-                    Type::Bool | Type::Enum(_) => Values::Whole,
-                    Type::Actor => Values::Principals,
-                    Type::Error => Values::Irrelevant,
-                    ty => match entries.find(&[&subject.name, &key.name]) {
-                        Some(entry) => self.values(entry, ty, key.range),
-                        None => {
-                            self.no_domain(
-                                world.span,
-                                &key.name,
-                                key.span,
-                                &format!("{}: 2", key.name),
-                            );
-                            Values::Irrelevant
-                        }
-                    },
-                };
-                world.keys[at][part] = values;
-            }
-        }
-    }
-
-    fn actor_counts(&mut self, world: &mut World, entries: &mut Entries) {
-        for at in 0..self.design.actors.len() {
-            let id = ActorId::of(at);
-            let actor = self.design.actors[at].clone();
-            let count = match entries.find(&[&actor.name]) {
-                Some(entry) => match &entry.value {
-                    CheckValue::Number(number) => self.at_least_one(number),
-                    _ => {
-                        let span = entry.span;
-                        self.wrong_value(span, "how many of them there are");
-                        1
-                    }
-                },
-                None => {
-                    if actor.continues.is_none() && self.tells_principals_apart(id) {
-                        let example = format!("{}: 2", actor.name);
-                        self.no_domain(world.span, &actor.name, actor.span, &example);
-                    }
-                    1
-                }
-            };
-            world.actors[at] = count;
-        }
-        for at in 0..self.design.actors.len() {
-            world.actors[at] = world.actors[self.root_actor(ActorId::of(at)).index()];
-        }
-    }
-
-    /// Does it matter which principal of this actor calls?
-    fn tells_principals_apart(&self, actor: ActorId) -> bool {
-        self.design.operations.iter().any(|operation| {
-            if self.root_actor(operation.actor) != actor {
-                return false;
-            }
-            let mut found = !operation.memory.is_empty();
-            let mut look = |value: &Expr| {
-                each(value, &mut |part| found |= matches!(part.kind, ExprKind::Me));
-            };
-            for clause in &operation.guard {
-                look(&clause.body);
-            }
-            each_statement(&operation.body, &mut |statement| {
-                statement_exprs(statement, &mut look);
-            });
-            found
-        })
-    }
-
-    fn param_domains(
-        &mut self,
-        world: &mut World,
-        entries: &mut Entries,
-        looked: &FxHashSet<Site>,
-    ) {
-        for at in 0..self.design.operations.len() {
-            let operation = self.design.operations[at].clone();
-            // what an event of this design tells comes from whoever emits it
-            let told = operation.hears.as_ref().is_some_and(|hears| hears.design.is_none());
-            let called = !told
-                && operation.each.is_none()
-                && matches!(
-                    operation.kind,
-                    OperationKind::Step { .. } | OperationKind::Read { .. }
-                );
-            for (place, param) in operation.params.iter().enumerate() {
-                let site = Site::Local(OperationId::of(at), param.local);
-                let is_looked = looked.contains(&site);
-                if param.ty.fields().is_some() {
-                    world.params[at][place] = self.struct_domain(
-                        (&operation.name, param),
-                        entries,
-                        is_looked && called,
-                        world.span,
-                    );
-                    continue;
-                }
-                let entry = entries.find(&[&operation.name, &param.name]);
-                world.params[at][place] = self.domain_of(
-                    (&param.ty, param.range),
-                    &param.name,
-                    param.span,
-                    entry,
-                    is_looked && called,
-                    world.span,
-                    param.default.as_ref(),
-                );
-            }
-        }
-    }
-
-    fn answer_domains(
-        &mut self,
-        world: &mut World,
-        entries: &mut Entries,
-        looked: &FxHashSet<Site>,
-    ) {
-        for at in 0..self.design.operations.len() {
-            let operation = self.design.operations[at].clone();
-            let OperationKind::Effect(effect) = &operation.kind else {
-                continue;
-            };
-            let Some(local) = effect.on_ok.param else {
-                continue;
-            };
-            let known = operation.locals[local.index()].clone();
-            let is_looked = looked.contains(&Site::Local(OperationId::of(at), local));
-            let entry = entries.find(&[&operation.name, &known.name]);
-            world.answers[at] = Some(self.domain_of(
-                (&known.ty, effect.on_ok.range),
-                &known.name,
-                operation.head,
-                entry,
-                is_looked,
-                world.span,
-                None,
-            ));
-        }
-    }
-
-    fn attribute_bounds(&mut self, world: &mut World, entries: &mut Entries) {
-        for entry in entries.list.iter_mut().filter(|entry| !entry.used) {
-            let [state, attribute] = entry.words.as_slice() else {
-                continue;
-            };
-            let Some([(subject, state)]) = self.names.states.get(state).map(Vec::as_slice) else {
-                continue;
-            };
-            let (subject, state) = (*subject, *state);
-            let owner = &self.design.subjects[subject.index()];
-            let attr = owner.states[state.index()]
-                .attributes
-                .iter()
-                .find(|attr| owner.attributes[attr.index()].name == *attribute)
-                .copied();
-            let Some(attr) = attr else { continue };
-            entry.used = true;
-            let ty = owner.attributes[attr.index()].ty.required().clone();
-            let range = owner.attributes[attr.index()].range;
-            let span = entry.span;
-            if !matches!(ty, Type::Int | Type::Decimal | Type::Money(_) | Type::Duration) {
-                let name = self.type_name(&ty);
-                self.wrong_value(span, &format!("nothing: `{name}` is finite as it is"));
-                continue;
-            }
-            let value = entry.value.clone();
-            match value {
-                CheckValue::Range(low, high) => {
-                    // of a duration: so many units
-                    let of = if ty == Type::Duration { Type::Int } else { ty.clone() };
-                    let low = self.whole(&low, &of);
-                    let high = self.whole(&high, &of);
-                    if let (Some(low), Some(high)) = (low, high) {
-                        if low > high {
-                            self.wrong_value(span, "the smaller number first");
-                            continue;
-                        }
-                        if ty != Type::Duration {
-                            self.values_within(&Values::Range(low, high), &ty, range, span);
-                        }
-                        world.bounds.push(Bound { subject, attr, low, high });
-                    }
-                }
-                _ => self.wrong_value(span, "a range, as in `0..5`"),
-            }
-        }
-    }
-
     fn unused_entries(&mut self, world: Span, entries: &Entries) {
         if self.something_is_missing() {
             return; // perhaps what it gives a size to
@@ -545,7 +253,7 @@ impl Compiler {
     }
 }
 
-const NEEDS_A_SIZE: &str = "name a key part, an actor, a parameter, `State.attribute`, `faults`, \
+pub(super) const NEEDS_A_SIZE: &str = "name a key part, an actor, a parameter, `State.attribute`, `faults`, \
                             `horizon`, `unknowns`, `messages`, `calls`, `log`, `list`, `time`, `depth` or \
                             `symmetry`";
 

@@ -1,5 +1,6 @@
 //! The way from items to a design. Each file does one construct; this one has the order.
 
+mod access;
 mod actor;
 mod aggregate;
 mod apart;
@@ -8,6 +9,8 @@ mod assign;
 mod calendar;
 mod call;
 mod check;
+mod check_domains;
+mod check_settings;
 mod compare;
 mod declare;
 mod defence;

@@ -195,7 +195,7 @@ pub(crate) fn plan(
         let codec = if answers == [engine::NULL] {
             Codec::Range { low: 0, count: 0 }
         } else {
-            super::plan::finite(&answers)
+            Codec::of_values(&answers)
         };
         maker.slot(SlotName::WorldAnswer, codec, true, kind);
         arguments(maker, operation, parts, key, SlotName::WorldArg)?;

@@ -1,6 +1,7 @@
 //! The small world: what there is, which values things take, how a state packs.
 
 pub(crate) mod actors;
+mod codecs;
 pub(crate) mod effects;
 pub(crate) mod flow;
 pub(crate) mod network;

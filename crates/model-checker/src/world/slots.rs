@@ -68,6 +68,20 @@ pub(crate) struct Slots {
 }
 
 impl Codec {
+    /// The codec of exactly these values: a range where they have no gaps.
+    pub(crate) fn of_values(values: &[Word]) -> Codec {
+        let mut values = values.to_vec();
+        values.sort_unstable();
+        values.dedup();
+        match (values.first(), values.last()) {
+            (Some(&low), Some(&high)) if high - low + 1 == values.len() as Word => {
+                Codec::Range { low, count: values.len() as u64 }
+            }
+            (None, None) => Codec::Range { low: 0, count: 1 },
+            _ => Codec::Listed(values.into_boxed_slice()),
+        }
+    }
+
     fn count(&self) -> u64 {
         match self {
             Codec::Range { count, .. } | Codec::Rank { count, .. } => *count,

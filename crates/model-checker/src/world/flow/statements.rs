@@ -2,7 +2,8 @@
 
 use design::model::{AssignOp, Expr, Stmt, StmtKind, Target, Type, visit};
 
-use super::{Flow, Owner, PlaceOf, Scope, is_one};
+use super::expressions::is_one;
+use super::{Flow, Owner, PlaceOf, Scope};
 
 impl Flow<'_> {
     pub(super) fn body(&mut self, scope: Scope, body: &[Stmt]) {
