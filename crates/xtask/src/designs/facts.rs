@@ -232,8 +232,8 @@ mod tests {
         assert_eq!(count(|a| a.hotspots.len()), 133);
         assert_eq!(count(|a| a.lines.len()), 53);
         assert_eq!(count(|a| a.pairs.len()), 47);
-        assert_eq!(count(|a| a.families.len()), 21);
-        assert_eq!((count(|a| a.notes.len()), facts.kinds.len()), (21 * 12, 12));
+        assert_eq!(count(|a| a.families.len()), 25);
+        assert_eq!((count(|a| a.notes.len()), facts.kinds.len()), (40 * 12, 12));
         for archetype in &facts.archetypes {
             let acts = archetype.is_product() || !archetype.actions.is_empty();
             assert!(!archetype.states.is_empty() && acts, "{archetype:?}");

@@ -45,8 +45,7 @@ true.
 - **pairs**: failures of which a prevention and a repair are known: the prevention is proven as above,
   and the operations that repair were seen to happen
 - **families**: the invariant families that are known to matter, and that a goal is written with
-- **known**: family, group, special move, security and domains, as `explain` shows them; of products
-  nothing is written down yet
+- **known**: family, group, special move, security and domains, as `explain` shows them
 
 What becomes of each verdict when a number of its world is one larger stands in
 [larger worlds](LARGER.md).
