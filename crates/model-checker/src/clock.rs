@@ -85,6 +85,13 @@ impl Clock {
         !worse && (exact || self.scale.durations.iter().any(fewer))
     }
 
+    /// How long a word is, where every duration is a whole number of them.
+    pub(crate) fn tick_ms(&self) -> Option<i64> {
+        let unit = self.scale.unit.filter(|_| self.scale.exact)?;
+        let exact = self.scale.durations.iter().all(|(ms, units)| *ms == units * unit);
+        (exact && unit % self.per_unit == 0).then_some(unit / self.per_unit)
+    }
+
     /// A duration as one would say it.
     pub(crate) fn show(&self, words: Word) -> String {
         let units = words.div_euclid(self.per_unit);

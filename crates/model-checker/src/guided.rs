@@ -59,7 +59,8 @@ struct Node {
     packed: Vec<u64>,
     /// how many steps of the script are gone
     at: usize,
-    from: Option<usize>,
+    /// from which node, and by what
+    from: Option<(usize, Move)>,
 }
 
 /// The same history in the whole design, if there is one.
@@ -77,13 +78,17 @@ pub(crate) fn follow(
     })
 }
 
-/// A way through the whole design: the packed states, and whether the last step has no room there.
-struct Path {
-    states: Vec<Vec<u64>>,
-    beyond: bool,
+/// A way through the whole design.
+pub(crate) struct Path {
+    /// what happens, and the packed state after it
+    pub(crate) steps: Vec<(Move, Vec<u64>)>,
+    /// one more, for which the world has no room
+    pub(crate) beyond: Option<Move>,
 }
 
-fn search(
+/// A way through the whole design that has these steps. `others`: other steps may come between them, if they
+/// change nothing that was explored.
+pub(crate) fn search(
     machine: &Machine,
     left: &LeftOut,
     script: &[Scripted<'_>],
@@ -97,7 +102,7 @@ fn search(
         && script.is_empty()
         && breaks_at_first(machine, goal, &words)
     {
-        return Some(Path { states: Vec::new(), beyond: false });
+        return Some(Path { steps: Vec::new(), beyond: None });
     }
     if !end.allows(machine, &words, 0, true) {
         return None;
@@ -122,7 +127,7 @@ fn search(
             End::Waits { .. } => true,
         };
         if node.at == script.len() && ends {
-            return Some(Path { states: way(&nodes, number), beyond: false });
+            return Some(Path { steps: way(&nodes, number), beyond: None });
         }
         if machine.load_words(&mut worker, &node.words).is_err() {
             continue;
@@ -140,20 +145,20 @@ fn search(
         };
         machine.expand(&mut worker, &mut guide, false);
         let (next, broken) = (guide.next, guide.broken);
-        if let Some(last) = broken {
-            let mut states = way(&nodes, number);
-            let beyond = last.is_none();
-            states.extend(last);
-            return Some(Path { states, beyond });
+        if let Some((what, last)) = broken {
+            let mut steps = way(&nodes, number);
+            let beyond = last.is_none().then_some(what);
+            steps.extend(last.map(|packed| (what, packed)));
+            return Some(Path { steps, beyond });
         }
         let at = nodes[number].at;
-        for (words, packed, on) in next {
+        for (what, words, packed, on) in next {
             let at = at + usize::from(on);
             if !end.allows(machine, &words, at, on) {
                 continue;
             }
             if known.len() < STATES_MAX && known.insert((packed.clone(), at)) {
-                nodes.push(Node { words, packed, at, from: Some(number) });
+                nodes.push(Node { words, packed, at, from: Some((number, what)) });
                 queue.push_back(nodes.len() - 1);
             }
         }
@@ -171,16 +176,16 @@ fn fails(machine: &Machine, goal: Goal, words: &[Word]) -> bool {
     engine::holds(&machine.program, goal, &view, None, &mut Scratch::new()) != Ok(true)
 }
 
-/// The states after the first one.
-fn way(nodes: &[Node], last: usize) -> Vec<Vec<u64>> {
-    let mut states = Vec::new();
+/// What happens on the way to this node.
+fn way(nodes: &[Node], last: usize) -> Vec<(Move, Vec<u64>)> {
+    let mut steps = Vec::new();
     let mut at = last;
-    while let Some(from) = nodes[at].from {
-        states.push(nodes[at].packed.clone());
+    while let Some((from, what)) = nodes[at].from {
+        steps.push((what, nodes[at].packed.clone()));
         at = from;
     }
-    states.reverse();
-    states
+    steps.reverse();
+    steps
 }
 
 /// For each slot of the whole design: is it explored in the slice?
@@ -214,10 +219,10 @@ struct Guide<'a> {
     end: End<'a>,
     others: bool,
     scratch: Scratch,
-    /// the state, and whether it was the step of the script
-    next: Vec<(Vec<Word>, Vec<u64>, bool)>,
-    /// the goal breaks: where that leads, if there is room for it
-    broken: Option<Option<Vec<u64>>>,
+    /// what happens, the state after it, and whether it was the step of the script
+    next: Vec<(Move, Vec<Word>, Vec<u64>, bool)>,
+    /// the goal breaks: by what, and where that leads, if there is room for it
+    broken: Option<(Move, Option<Vec<u64>>)>,
 }
 
 impl Guide<'_> {
@@ -267,15 +272,15 @@ impl Sink for Guide<'_> {
         }
         let Some(on) = self.wanted(step) else { return };
         if self.breaks(step) {
-            self.broken = Some(Some(step.packed.to_vec()));
+            self.broken = Some((step.what, Some(step.packed.to_vec())));
             return;
         }
-        self.next.push((step.next(machine), step.packed.to_vec(), on));
+        self.next.push((step.what, step.next(machine), step.packed.to_vec(), on));
     }
 
     fn beyond(&mut self, _machine: &Machine, step: &Step<'_>, _what: Beyond) {
         if self.broken.is_none() && self.wanted(step).is_some() && self.breaks(step) {
-            self.broken = Some(None);
+            self.broken = Some((step.what, None));
         }
     }
 }
@@ -285,15 +290,15 @@ fn retell(machine: &Machine, told: &Trace, path: &Path, end: End<'_>) -> Option<
     let mut replay = Replay::new(machine);
     let initial = machine.lines(&machine.initial());
     let mut trace = Trace { initial, ending: told.ending.clone(), ..Trace::default() };
-    let last = path.states.len();
-    for (at, state) in path.states.iter().enumerate() {
+    let last = path.steps.len();
+    for (at, (_, state)) in path.steps.iter().enumerate() {
         let goal = match end {
-            End::Breaks(goal) if at + 1 == last && !path.beyond => Some(goal),
+            End::Breaks(goal) if at + 1 == last && path.beyond.is_none() => Some(goal),
             _ => None,
         };
         trace.steps.push(replay.step(Wanted::To(state, goal), false)?);
     }
-    if let (true, End::Breaks(goal)) = (path.beyond, end) {
+    if let (true, End::Breaks(goal)) = (path.beyond.is_some(), end) {
         trace.steps.push(replay.step(Wanted::Beyond(goal), false)?);
     }
     trace.cycle_start = told.cycle_start.map(|start| {

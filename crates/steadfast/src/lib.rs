@@ -17,6 +17,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod broken;
 pub mod catalog;
 pub mod find;
 pub mod known;

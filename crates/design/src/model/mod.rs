@@ -18,6 +18,7 @@ mod subject;
 mod ty;
 mod view;
 pub mod visit;
+mod weaken;
 mod world;
 mod worlds;
 

@@ -152,6 +152,11 @@ impl How {
         How::FAULTS.iter().filter(|(how, _)| self.has(*how)).count() as u32
     }
 
+    /// Without this.
+    pub(crate) fn but(self, other: How) -> How {
+        How(self.0 & !other.0)
+    }
+
     pub(crate) fn faults(self) -> impl Iterator<Item = Fault> {
         How::FAULTS.into_iter().filter(move |(how, _)| self.has(*how)).map(|(_, fault)| fault)
     }

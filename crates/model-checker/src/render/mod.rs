@@ -8,6 +8,7 @@
 
 mod golden;
 mod json;
+mod kept;
 mod lanes;
 mod page;
 mod page_trace;
@@ -27,6 +28,7 @@ mod fixture;
 
 pub use golden::golden;
 pub use json::json;
+pub use kept::{Kept, histories, read_kept, write_kept};
 pub use page::{Checked, STYLE, html, part};
 pub use paint::Paint;
 pub use replay::replay;

@@ -58,13 +58,19 @@ impl Reader<'_> {
                 let params = self.params(effect, &words[plan.args(key as usize)]);
                 Event::Attempt { effect, params, signs: plan.signs.map(|_| (effect.0, key)) }
             }
-            Move::Decide { .. } => Event::Decide,
+            Move::Decide { effect, key, yes, .. } => {
+                let plan = machine.plan.effects[effect.index()].as_ref()?;
+                let params = self.params(effect, &words[plan.world_args(key as usize)]);
+                Event::Decide { effect, params, yes }
+            }
             Move::Answer { effect, key, kind, dropped, how } => {
                 let clock = trouble(machine, how)?.clock;
                 self.answered((effect, key as usize), kind, dropped, clock, words)?
             }
             Move::Deliver { plan, at, principal, how } => {
-                let clock = trouble(machine, how)?.clock;
+                // one that comes twice is delivered, and stays on its way
+                let again = how.has(How::AGAIN) || how.has(How::DOUBLED);
+                let clock = trouble(machine, how.but(How::DOUBLED))?.clock;
                 let (operation, params) = self.message(plan, at, words);
                 let asked = Asked {
                     operation,
@@ -78,7 +84,6 @@ impl Reader<'_> {
                     _ => None,
                 };
                 let params = self.params(operation, &asked.params);
-                let again = how.has(How::AGAIN);
                 Event::Deliver { operation, params, refused, again, clock }
             }
             Move::Lose { plan, at } => {

@@ -10,12 +10,14 @@ mod draw;
 mod event;
 mod scale;
 mod state;
+mod story;
 mod tree;
 mod value;
 
 use design::model::{BlobId, Design, Fault, FaultSetting, OperationId, StateId, SubjectId};
 
 pub use draw::{TOLD, sample};
+pub use story::{Claim, Story, StoryStep, claims, goal_claim, story};
 pub use value::Value;
 
 /// How to draw.
@@ -185,7 +187,12 @@ pub enum Event {
         params: Vec<Value>,
         signs: Option<(u32, u32)>,
     },
-    Decide,
+    /// the world decides what becomes of a call that has reached it
+    Decide {
+        effect: OperationId,
+        params: Vec<Value>,
+        yes: bool,
+    },
     /// the world's answer to an open entry; `dropped`: it comes to nothing
     Answer {
         effect: OperationId,

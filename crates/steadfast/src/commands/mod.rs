@@ -4,6 +4,7 @@ mod aside;
 mod audit;
 mod backup;
 mod bench;
+mod break_it;
 mod call;
 mod check;
 mod clock;
@@ -61,6 +62,7 @@ pub enum Command {
     View(view::View),
     Watch(watch::Watch),
     Bench(bench::Bench),
+    Break(break_it::Break),
     Simulate(simulate::Simulate),
     Replace(replace::Replace),
     Aside(aside::Aside),
@@ -98,6 +100,7 @@ impl Command {
             Command::View(command) => command.run(output),
             Command::Watch(command) => command.run(output),
             Command::Bench(command) => command.run(output),
+            Command::Break(command) => command.run(output),
             Command::Simulate(command) => command.run(output),
             Command::Replace(command) => command.run(output),
             Command::Aside(command) => command.run(output),

@@ -5,11 +5,6 @@
 //! are fewer). Each is reached by its whole history from the first state, on a runtime of its own;
 //! every step on the way is compared, too.
 
-mod carrier;
-mod compare;
-mod door;
-mod json;
-mod outside;
 mod served;
 mod walk;
 
@@ -17,9 +12,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use carrier::Carrier;
 use design::model::{Design, ExprKind, Fault, Operation, OperationId, ViewForm, visit};
-use model_checker::sample::{Draw, Sample, TOLD, sample};
+use model_checker::sample::{Draw, Sample, TICK_MS, TOLD, sample};
+use replay::Carrier;
 use walk::Walk;
 
 const TRANSITIONS: usize = 2_000;
@@ -49,7 +44,7 @@ fn conforms(name: &str, text: &str) {
     let explored = started.elapsed();
     let mut walk = Walk::new(&sample);
     let design_of = Arc::clone(&walk.design);
-    walk.all(usize::MAX, |_| true, &mut || Carrier::new(&design_of));
+    walk.all(usize::MAX, |_| true, &mut || Carrier::new(&design_of, TICK_MS));
     let (of_functions, by_function) = (walk.tally, started.elapsed() - explored);
     let mut walk = Walk::new(&sample);
     served::over_http(text, &mut walk, OVER_HTTP);

@@ -4,12 +4,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use gateway::Service;
-use model_checker::sample::{Drawn, Event};
+use model_checker::sample::{Drawn, Event, TICK_MS};
+use replay::{Carrier, Door};
 use server::Config;
 use ureq::Agent;
 
-use crate::conform::carrier::Carrier;
-use crate::conform::door::Door;
 use crate::conform::walk::Walk;
 
 /// Repairs and deliveries are the server's own: no request makes them.
@@ -20,7 +19,7 @@ fn is_call(drawn: &Drawn) -> bool {
 
 /// Carries out so many of what was drawn by calls over HTTP, and reads truth the same way.
 pub fn over_http(text: &str, walk: &mut Walk<'_>, most: usize) {
-    let mut ready: Vec<Carrier> = (0..most).map(|_| Carrier::new(&walk.design)).collect();
+    let mut ready: Vec<Carrier> = (0..most).map(|_| Carrier::new(&walk.design, TICK_MS)).collect();
     let services = ready.iter().enumerate();
     let services = services
         .map(|(at, carrier)| Service::new(&format!("w{at}"), text, Arc::clone(&carrier.runtime)));

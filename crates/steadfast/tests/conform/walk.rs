@@ -7,7 +7,7 @@ use std::sync::Arc;
 use design::model::Design;
 use model_checker::sample::{Drawn, Sample};
 
-use crate::conform::carrier::{Carried, Carrier, Stop};
+use replay::{Carried, Carrier, Stop};
 
 #[derive(Default)]
 pub struct Tally {
@@ -151,7 +151,7 @@ impl<'a> Walk<'a> {
     fn stopped(&mut self, stop: Stop, node: usize, drawn: Option<&Drawn>, many: usize) {
         match stop {
             Stop::LeftOut(why) => *self.tally.left_out.entry(why).or_default() += many,
-            Stop::Differs(what) => {
+            what => {
                 let mut text = format!("{what}\n");
                 for at in self.path(node) {
                     if let Some((_, event)) = &self.sample.nodes[at].from {

@@ -77,7 +77,9 @@ pub fn outline(text: &str) -> Outline {
             ["protocol", name, "{", rest @ ..] => {
                 outline.protocols.insert((*name).into(), paths(rest));
             }
-            ["invariant" | "recovers" | "leads_to", _, ":", family, "(", ..] => {
+            // a goal of a part is called `part.goal`
+            ["invariant" | "recovers" | "leads_to", _, ":", family, "(", ..]
+            | ["invariant" | "recovers" | "leads_to", _, ".", _, ":", family, "(", ..] => {
                 outline.families.insert((*family).into());
             }
             ["hotspot", name, ..] => {

@@ -82,6 +82,9 @@ pub struct Check {
     /// The form that is kept beside a design, for `cargo xtask designs`; with `--larger`, of that alone
     #[arg(long, hide = true, conflicts_with_all = ["json", "compile_only"])]
     golden: bool,
+    /// The histories of failures, each carried out on a server, for `cargo xtask designs`
+    #[arg(long, hide = true, value_name = "FILE", requires = "golden", conflicts_with = "larger")]
+    kept: Option<PathBuf>,
     /// What a verdict that is kept beside a design is known by: its text, and the rules of the checker
     #[arg(long, hide = true, conflicts_with_all = ["json", "compile_only", "golden"])]
     mark: bool,
@@ -136,6 +139,9 @@ impl Check {
                 false => Outcome::of(word, explored, tell, output),
             };
             outcome.keep(&verdicts);
+            if let Some(file) = &self.kept {
+                files::write(file, &outcome.kept_histories())?;
+            }
             if !self.json {
                 self.show(&outcome, output);
                 if self.larger {

@@ -263,6 +263,18 @@ impl Outcome {
         }
     }
 
+    /// Every history, and what came of carrying it out on a server.
+    pub fn kept_histories(&self) -> String {
+        let Ok(read) = &self.read else { return String::new() };
+        let (Some(design), Explored::Report(report)) = (&read.compiled.design, &read.explored)
+        else {
+            return String::new();
+        };
+        let name = design.name.to_lowercase();
+        let kept = steadfast::broken::kept(&name, &read.loaded.text, design, report);
+        format!("checked {}\n{kept}", self.mark())
+    }
+
     /// What the verdict on exactly this text, by these rules, is known by.
     pub fn mark(&self) -> String {
         let read = self.read.as_ref().ok();

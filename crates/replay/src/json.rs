@@ -6,24 +6,20 @@ use std::collections::BTreeMap;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
 use design::model::{Design, SubjectId, Type};
 use engine::HashPart;
-use model_checker::sample::{TICK_MS, Value};
+use model_checker::sample::Value;
 use runtime::{proofs, time};
 use serde_json::{Map, Value as Json, json};
 
 /// When every history begins.
 pub const START: i64 = 1_700_000_000_000;
 
-/// What is known outside of the runtime: keys, and what was signed with them.
-#[derive(Default)]
+/// What is known outside of the runtime: how long a tick is, keys, and what was signed with them.
 pub struct Evidence {
+    pub tick_ms: i64,
     /// by the effect and its key
     pub signatures: BTreeMap<(u32, u32), String>,
     /// the names of the keys that were ever mentioned, by their public halves
     keys: RefCell<BTreeMap<String, String>>,
-}
-
-pub fn ms(ticks: i64) -> i64 {
-    START + ticks * TICK_MS
 }
 
 pub fn hex(bytes: &[u8]) -> String {
@@ -46,6 +42,14 @@ pub fn key_types(design: &Design, subject: SubjectId) -> Vec<&Type> {
 }
 
 impl Evidence {
+    pub fn new(tick_ms: i64) -> Evidence {
+        Evidence { tick_ms, signatures: BTreeMap::new(), keys: RefCell::default() }
+    }
+
+    fn ms(&self, ticks: i64) -> i64 {
+        START + ticks * self.tick_ms
+    }
+
     fn public(&self, name: &str) -> String {
         let known = self.keys.borrow().iter().find(|(_, of)| *of == name).map(|it| it.0.clone());
         known.unwrap_or_else(|| {
@@ -82,8 +86,8 @@ impl Evidence {
                 let mut parts = self.key(design, *subject, value)?;
                 if parts.len() == 1 { parts.remove(0) } else { Json::Array(parts) }
             }
-            (_, Value::Time(ticks)) => Json::String(time::write_time(ms(*ticks))),
-            (_, Value::Duration(ticks)) => Json::String(time::write_duration(ticks * TICK_MS)),
+            (_, Value::Time(ticks)) => Json::String(time::write_time(self.ms(*ticks))),
+            (_, Value::Duration(ticks)) => Json::String(time::write_duration(ticks * self.tick_ms)),
             (Type::List { of, .. }, Value::List(list)) => {
                 Json::Array(list.iter().map(|it| self.json(design, of, it)).collect::<Option<_>>()?)
             }
@@ -158,7 +162,7 @@ impl Evidence {
                     continue;
                 }
                 _ => {
-                    words.push(number(value)?);
+                    words.push(self.number(value)?);
                     kinds.push(part.clone());
                     continue;
                 }
@@ -185,16 +189,16 @@ impl Evidence {
             }
         }
     }
-}
 
-fn number(value: &Value) -> Option<i64> {
-    Some(match value {
-        Value::Bool(held) => i64::from(*held),
-        Value::Int(number) | Value::Decimal(number) => *number,
-        Value::Time(ticks) => ms(*ticks),
-        Value::Duration(ticks) => ticks * TICK_MS,
-        _ => return None,
-    })
+    fn number(&self, value: &Value) -> Option<i64> {
+        Some(match value {
+            Value::Bool(held) => i64::from(*held),
+            Value::Int(number) | Value::Decimal(number) => *number,
+            Value::Time(ticks) => self.ms(*ticks),
+            Value::Duration(ticks) => ticks * self.tick_ms,
+            _ => return None,
+        })
+    }
 }
 
 /// With two places at least.
@@ -204,4 +208,16 @@ fn decimal(millionths: i64) -> String {
     let fraction = format!("{:06}", value % 1_000_000);
     let fraction = fraction.trim_end_matches('0');
     format!("{sign}{}.{fraction:0<2}", value / 1_000_000)
+}
+
+/// Some value of a type, for a world outside that agrees to everything.
+pub fn any(design: &Design, ty: &Type, range: Option<design::model::Range>) -> Option<Json> {
+    Some(match ty.required() {
+        Type::Bool => json!(true),
+        Type::Int => json!(range.map_or(1, |range| range.low)),
+        Type::Decimal => json!("1.00"),
+        Type::Enum(id) => json!(design.enumerations[id.index()].constants.first()?),
+        Type::Text => json!("agreed"),
+        _ => return None,
+    })
 }

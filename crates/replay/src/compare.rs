@@ -3,7 +3,7 @@
 use model_checker::sample::{Record, State, Truth};
 use serde_json::{Value as Json, json};
 
-use crate::conform::carrier::{Carried, Carrier, Stop, differs};
+use crate::carrier::{Carried, Carrier, Stop, differs};
 
 impl Carrier {
     pub fn compare(&self, state: &State) -> Carried {

@@ -13,6 +13,7 @@ pub enum Door {
     Http(Agent, String),
 }
 
+#[derive(Clone)]
 pub enum Outcome {
     Done {
         memory: Map<String, Json>,

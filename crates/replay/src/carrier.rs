@@ -2,23 +2,42 @@
 //! the world outside.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::Arc;
 
 use design::model::{Design, ExprKind, Operation, OperationId, OperationKind};
-use model_checker::sample::{Answer, Call, Event, Refusal, Slot, State, TICK_MS, Trouble, Value};
+use model_checker::sample::{Answer, Call, Event, Refusal, Slot, State, Trouble, Value};
 use runtime::{Fired, ManualClock, Request, Runtime, Settings, memory_name};
 use serde_json::{Map, Value as Json};
 
-use crate::conform::door::{Door, Outcome};
-use crate::conform::json::{Evidence, START};
+use crate::door::{Door, Outcome};
+use crate::json::{Evidence, START};
 
 /// Why a history is not carried on.
 #[derive(Debug)]
 pub enum Stop {
     /// the runtime does something else than the checker
     Differs(String),
+    /// this clause refuses what the checker has done
+    Refused(String),
+    /// the runtime does not take the call, for another reason
+    NotTaken(String),
+    /// a repair that the checker has done is not to be done here
+    NotDue(String),
     /// known, and said in the documents
     LeftOut(&'static str),
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Differs(what) => write!(f, "{what}"),
+            Stop::Refused(clause) => write!(f, "is accepted, and here refused by `{clause}`"),
+            Stop::NotTaken(why) => write!(f, "is accepted, and here: {why}"),
+            Stop::NotDue(repair) => write!(f, "`{repair}` runs, and here it is not due"),
+            Stop::LeftOut(why) => write!(f, "{why}"),
+        }
+    }
 }
 
 pub type Carried = Result<(), Stop>;
@@ -30,17 +49,32 @@ pub fn differs<T>(what: impl Into<String>) -> Result<T, Stop> {
 pub struct Carrier {
     pub design: Arc<Design>,
     pub runtime: Arc<Runtime>,
+    pub store: Arc<store::Memory>,
     pub clock: Arc<ManualClock>,
     pub door: Door,
     pub evidence: Evidence,
     pub memory: HashMap<Slot, Json>,
     /// what a paused caller still knows of what was overwritten
     kept: HashMap<Slot, Json>,
-    /// calls that have left, each with the memory that it took along
-    in_flight: Vec<(Call, Map<String, Json>)>,
+    in_flight: Vec<Underway>,
     /// messages that the runtime still has, and that are lost to the checker
     pub lost: Vec<String>,
     calls: u64,
+    /// the keys of calls that reached the world outside, by effect and arguments
+    pub(crate) reached: HashMap<String, String>,
+    /// the keys of what the world outside has done since somebody asked
+    pub done_outside: Vec<String>,
+    /// what was asked last, and what came of it
+    pub asked: Option<(Request, Outcome)>,
+}
+
+/// A call that has left.
+struct Underway {
+    call: Call,
+    /// what it took along
+    memory: Map<String, Json>,
+    /// with this idempotency key
+    key: Option<String>,
 }
 
 /// Two attempts: one that reaches the world and is not answered, and the last.
@@ -51,22 +85,28 @@ pub fn settings() -> Settings {
 }
 
 impl Carrier {
-    pub fn new(design: &Arc<Design>) -> Carrier {
+    /// `tick_ms`: so long is a tick of the history in the design.
+    pub fn new(design: &Arc<Design>, tick_ms: i64) -> Carrier {
         let clock = Arc::new(ManualClock::new(START));
         let store = Arc::new(store::Memory::new());
         let design_of = Design::clone(design);
-        let runtime = Runtime::open_with_clock(design_of, store, settings(), clock.clone());
+        let held = Arc::<store::Memory>::clone(&store);
+        let runtime = Runtime::open_with_clock(design_of, held, settings(), clock.clone());
         Carrier {
             design: Arc::clone(design),
             runtime: Arc::new(runtime.expect("a design of the catalog opens")),
+            store,
             clock,
             door: Door::Function,
-            evidence: Evidence::default(),
+            evidence: Evidence::new(tick_ms),
             memory: HashMap::new(),
             kept: HashMap::new(),
             in_flight: Vec::new(),
             lost: Vec::new(),
             calls: 0,
+            reached: HashMap::new(),
+            done_outside: Vec::new(),
+            asked: None,
         }
     }
 
@@ -75,18 +115,18 @@ impl Carrier {
         match event {
             Event::Call(call, trouble, answer) => self.call(call, *trouble, answer, before),
             Event::Leave(call) => {
-                let memory = self.given(call, false);
-                self.in_flight.push((call.clone(), memory));
+                let (memory, key) = (self.given(call, false), self.new_key(call));
+                self.in_flight.push(Underway { call: call.clone(), memory, key });
                 Ok(())
             }
             Event::Land(call, refused, clock) => {
-                let memory = self.landed(call)?;
+                let landed = self.landed(call)?;
                 let accepted = refused.is_none();
-                let outcome = self.off(*clock, |it| it.ask(call, memory, before, accepted));
+                let outcome = self.off(*clock, |it| it.ask(&landed, before, accepted));
                 match (refused, outcome?) {
                     (None, Outcome::Done { .. }) => Ok(()),
                     (Some(refusal), outcome) => self.is_refused(refusal, &outcome),
-                    (None, other) => differs(format!("is accepted, and here: {other:?}")),
+                    (None, other) => Err(not_done(other)),
                 }
             }
             Event::Drop(call) => self.landed(call).map(|_| ()),
@@ -104,7 +144,7 @@ impl Carrier {
                 Ok(())
             }
             Event::Tick => {
-                self.clock.advance(TICK_MS);
+                self.clock.advance(self.evidence.tick_ms);
                 Ok(())
             }
             Event::Crash { principal } => {
@@ -118,16 +158,24 @@ impl Carrier {
                     Err(error) => differs(error.to_string()),
                 }
             }
-            // the world decides by itself, nobody delivers across a partition, and copies are not kept
-            Event::Decide | Event::Cut | Event::Heal | Event::Evict => Ok(()),
+            Event::Decide { effect, params, yes } => {
+                let message = self.message(*effect, params)?;
+                if let Some(key) = self.reached.get(&message).filter(|_| *yes) {
+                    self.done_outside.push(key.clone());
+                }
+                Ok(())
+            }
+            // nobody delivers across a partition, and copies are not kept
+            Event::Cut | Event::Heal | Event::Evict => Ok(()),
         }
     }
 
     /// Something that happens while the clock is so many ticks off.
     fn off<T>(&mut self, ticks: i64, happens: impl FnOnce(&mut Carrier) -> T) -> T {
-        self.clock.advance(ticks * TICK_MS);
+        let by = ticks * self.evidence.tick_ms;
+        self.clock.advance(by);
         let happened = happens(self);
-        self.clock.advance(-ticks * TICK_MS);
+        self.clock.advance(-by);
         happened
     }
 
@@ -135,8 +183,9 @@ impl Carrier {
     pub fn is_refused_here(&mut self, event: &Event, refusal: &Refusal, at: &State) -> Carried {
         match event {
             Event::Call(call, ..) => {
-                let memory = self.given(call, false);
-                let outcome = self.ask(call, memory, at, false)?;
+                let (memory, key) = (self.given(call, false), self.new_key(call));
+                let made = Underway { call: call.clone(), memory, key };
+                let outcome = self.ask(&made, at, false)?;
                 self.is_refused(refusal, &outcome)
             }
             Event::Repair { repair, key, .. } => match self.fire(*repair, key)? {
@@ -164,14 +213,15 @@ impl Carrier {
     }
 
     fn call(&mut self, call: &Call, trouble: Trouble, answer: &Answer, at: &State) -> Carried {
-        let given = self.given(call, trouble.stale);
-        let outcome = self.off(trouble.clock, |it| it.ask(call, given.clone(), at, true));
+        let (given, key) = (self.given(call, trouble.stale), self.new_key(call));
+        let made = Underway { call: call.clone(), memory: given, key };
+        let outcome = self.off(trouble.clock, |it| it.ask(&made, at, true));
         let (memory, result) = match outcome? {
             Outcome::Done { memory, result, truth } => {
                 self.told(&truth)?;
                 (memory, result)
             }
-            other => return differs(format!("is accepted, and here: {other:?}")),
+            other => return Err(not_done(other)),
         };
         self.same_answer(call, answer, &memory, &result)?;
         let design = Arc::clone(&self.design);
@@ -184,7 +234,7 @@ impl Carrier {
             }
         }
         if trouble.duplicate {
-            self.in_flight.push((call.clone(), given));
+            self.in_flight.push(made);
         }
         if trouble.lost_reply || trouble.stale {
             return Ok(());
@@ -255,6 +305,23 @@ impl Carrier {
         }
     }
 
+    /// What a caller of a read is to remember, by name; of a step it is in the feed.
+    pub(crate) fn handed_out(&self, call: &Call, answer: &Answer) -> Map<String, Json> {
+        let operation = &self.design.operations[call.operation.index()];
+        let mut handed = Map::new();
+        if !matches!(operation.kind, OperationKind::Read { .. }) {
+            return handed;
+        }
+        for (at, value) in &answer.memory {
+            let used = &operation.memory[*at];
+            let ty = &self.design.actors[used.actor.index()].memory[used.field.index()].ty;
+            if let Some(json) = self.evidence.json(&self.design, ty, value) {
+                handed.insert(memory_name(&self.design, operation, used), json);
+            }
+        }
+        handed
+    }
+
     /// The memory that goes along, by the names that the answers gave.
     fn given(&self, call: &Call, older: bool) -> Map<String, Json> {
         let operation = &self.design.operations[call.operation.index()];
@@ -268,28 +335,23 @@ impl Carrier {
         given
     }
 
-    fn landed(&mut self, call: &Call) -> Result<Map<String, Json>, Stop> {
-        match self.in_flight.iter().position(|(held, _)| held == call) {
-            Some(at) => Ok(self.in_flight.swap_remove(at).1),
+    fn landed(&mut self, call: &Call) -> Result<Underway, Stop> {
+        match self.in_flight.iter().position(|held| held.call == *call) {
+            Some(at) => Ok(self.in_flight.swap_remove(at)),
             None => differs(format!("no such call is under way: {call:?}")),
         }
     }
 
     /// Asks with every proof that there could be, if one is to be right.
-    fn ask(
-        &mut self,
-        call: &Call,
-        memory: Map<String, Json>,
-        at: &State,
-        accepted: bool,
-    ) -> Result<Outcome, Stop> {
+    fn ask(&mut self, made: &Underway, at: &State, accepted: bool) -> Result<Outcome, Stop> {
+        let call = &made.call;
         if at.copies > 0 && looks_at_a_copy(&self.design, call.operation) {
             return Err(Stop::LeftOut(
                 "a call that looks at a copy, of which the runtime keeps none",
             ));
         }
         let proof = call.params.iter().position(|param| *param == Value::Proof(true));
-        let Some(proof) = proof else { return self.ask_once(call, memory, None) };
+        let Some(proof) = proof else { return self.ask_once(made, None) };
         let mut proofs = Vec::new();
         for record in at.records.iter().filter_map(|record| record.truth.as_ref()) {
             for (_, value) in &record.attributes {
@@ -298,7 +360,7 @@ impl Carrier {
         }
         proofs.sort();
         proofs.dedup();
-        let mut last = self.ask_once(call, memory.clone(), None)?;
+        let mut last = self.ask_once(made, None)?;
         for text in proofs {
             if let Outcome::Done { .. } = last {
                 return match accepted {
@@ -306,17 +368,27 @@ impl Carrier {
                     false => differs(format!("is refused, and here done with the proof `{text}`")),
                 };
             }
-            last = self.ask_once(call, memory.clone(), Some((proof, text)))?;
+            last = self.ask_once(made, Some((proof, text)))?;
         }
         Ok(last)
     }
 
+    /// A key of its own for a call of a step that takes one.
+    fn new_key(&mut self, call: &Call) -> Option<String> {
+        let operation = &self.design.operations[call.operation.index()];
+        let keyed = matches!(operation.kind, OperationKind::Step { keyed: true });
+        keyed.then(|| {
+            self.calls += 1;
+            format!("call-{}", self.calls)
+        })
+    }
+
     fn ask_once(
         &mut self,
-        call: &Call,
-        memory: Map<String, Json>,
+        made: &Underway,
         proof: Option<(usize, String)>,
     ) -> Result<Outcome, Stop> {
+        let call = &made.call;
         let operation = &self.design.operations[call.operation.index()];
         let actor = &self.design.actors[operation.actor.index()].name;
         let mut request = Request::new(actor, &operation.name, &call.principal);
@@ -324,12 +396,11 @@ impl Carrier {
         if let Some((at, text)) = proof {
             request.params.insert(operation.params[at].name.clone(), Json::String(text));
         }
-        request.memory = memory;
-        if matches!(operation.kind, OperationKind::Step { keyed: true }) {
-            self.calls += 1;
-            request.idempotency_key = Some(format!("call-{}", self.calls));
-        }
-        Ok(self.door.call(&self.runtime, &request))
+        request.memory = made.memory.clone();
+        request.idempotency_key = made.key.clone();
+        let outcome = self.door.call(&self.runtime, &request);
+        self.asked = Some((request, outcome.clone()));
+        Ok(outcome)
     }
 
     pub fn params(
@@ -355,6 +426,13 @@ impl Carrier {
     pub fn message(&self, operation: OperationId, params: &[Value]) -> Result<String, Stop> {
         let name = &self.design.operations[operation.index()].name;
         Ok(format!("{name} {}", Json::Object(self.params(operation, params)?)))
+    }
+}
+
+fn not_done(outcome: Outcome) -> Stop {
+    match outcome {
+        Outcome::Refused { clause } => Stop::Refused(clause),
+        other => Stop::NotTaken(format!("{other:?}")),
     }
 }
 

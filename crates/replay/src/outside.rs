@@ -8,8 +8,8 @@ use model_checker::sample::{Answered, Refusal, Value};
 use runtime::{Clock, Delivered, Delivery, Fired, Outside, Worked, proofs};
 use serde_json::{Map, Value as Json};
 
-use crate::conform::carrier::{Carried, Carrier, Stop, differs};
-use crate::conform::json::{hex, pair};
+use crate::carrier::{Carried, Carrier, Stop, differs};
+use crate::json::{hex, pair};
 
 /// Gives one answer, and keeps what it was asked.
 struct Says {
@@ -33,7 +33,10 @@ impl Carrier {
         self.is_due(repair, key)?;
         match self.fire(repair, key)? {
             Fired::Done => Ok(()),
-            other => differs(format!("the repair runs, and here: {other:?}")),
+            Fired::SetAside => differs("the repair was set aside"),
+            Fired::Moved | Fired::Idle(_) => {
+                Err(Stop::NotDue(self.design.operations[repair.index()].name.clone()))
+            }
         }
     }
 
@@ -112,6 +115,10 @@ impl Carrier {
         signs: Option<(u32, u32)>,
     ) -> Carried {
         let asked = self.tried(effect, params, (unknown(), false))?;
+        if let Some(asked) = &asked {
+            let message = self.message(effect, params)?;
+            self.reached.insert(message, asked.key.clone());
+        }
         if let (Some(signs), Some(asked)) = (signs, asked) {
             let field = |name: &str| asked.body[name].as_str().unwrap_or_default().to_owned();
             let digest = proofs::bytes_of::<32>(field("digest").as_bytes()).unwrap_or_default();
@@ -179,7 +186,15 @@ impl Carrier {
                     }
                 }
             }
-            None => differs(format!("is accepted, and here {after:?}")),
+            None => {
+                let more = |(clause, count): &(&String, &u64)| {
+                    before.1.get(*clause).copied().unwrap_or_default() < **count
+                };
+                match after.1.iter().find(more) {
+                    Some((clause, _)) => Err(Stop::Refused(clause.clone())),
+                    None => differs(format!("is accepted, and here {after:?}")),
+                }
+            }
         }
     }
 
