@@ -47,7 +47,9 @@ pub use calls::{
 };
 pub use content::{Collected, Incoming, Leaving};
 pub use feed::{Ahead, Bell, Changed, Followed, Follower, Past, Transition};
-pub use history::{Broken, Departure, Taken, Unwatched, Verified, Walk, Watched, replay};
+pub use history::{
+    Broken, Departure, Taken, Unwatched, Verified, Walk, Watched, replay, unwatched,
+};
 pub use layout::version;
 pub use outbox::{Delivered, Delivery, Heard, Outside, Undelivered, Waiting, Worked};
 pub use registry::{Kept, OpenError, Writing, alike, designs_of, kept};

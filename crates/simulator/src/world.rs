@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use design::model::{Design, Type};
+use design::model::Design;
 use runtime::{Runtime, Secrets, Settings, Walk, Workers};
 use store::{Cursor, Hasher, Partition, Seeded, Store, Surroundings, Task};
 use store_embedded::disk::{Disk, Faults, SimulatedDisk};
@@ -105,12 +105,6 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
         .unwrap_or_else(|| "no message".into())
 }
 
-/// Secrets are in no feed, so no history of theirs can be walked.
-fn keeps_secrets(design: &Design) -> bool {
-    let params = design.operations.iter().flat_map(|operation| &operation.params);
-    params.map(|param| &param.ty).any(|ty| *ty.required() == Type::Secret)
-}
-
 impl World {
     fn new(simulator: &Simulator, seed: u64) -> World {
         let design = Arc::clone(&simulator.design);
@@ -124,10 +118,7 @@ impl World {
         let around: Arc<dyn Surroundings> = Arc::<Moved>::clone(&surroundings);
         let provider =
             Arc::new(Provider::new(Arc::clone(&design), outside, Arc::clone(&ledger), around));
-        let mut walk = match keeps_secrets(&design) {
-            true => None,
-            false => Walk::new((*design).clone()).ok(),
-        };
+        let mut walk = Walk::new((*design).clone()).ok();
         if let Some(walk) = &mut walk {
             walk.watch_only(|goal| stands.is_judged(&design, goal));
         }

@@ -120,6 +120,10 @@ impl Walk {
 
     /// The same for a design that has this number in its store.
     pub(super) fn numbered(design: Design, number: DesignNumber) -> Result<Walk, String> {
+        let mut params = design.operations.iter().flat_map(|operation| &operation.params);
+        if params.any(|param| param.ty.is_secret()) {
+            return Err("steps of this design are decided by secrets, which no feed has".into());
+        }
         let schema = Schema::new(design, number)?;
         let pool = || RefCell::new(Pool::new(schema.program.texts()));
         let (pool, lasting) = (pool(), pool());
