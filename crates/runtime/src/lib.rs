@@ -43,7 +43,8 @@ mod workers;
 pub use self::core::{Clock, Counters, HotKey, ManualClock, Runtime, Settings, SystemClock};
 pub use aside::{Aside, AsideError};
 pub use calls::{
-    CallError, IfMatch, MemoryPlace, Refused, Reply, Request, TextBegun, TextCall, memory_name,
+    CallError, IfMatch, MemoryPlace, Refused, Remembered, Reply, Request, TextBegun, TextCall,
+    memory_name,
 };
 pub use content::{Collected, Incoming, Leaving};
 pub use feed::{Ahead, Bell, Changed, Followed, Follower, Past, Transition};

@@ -1,12 +1,12 @@
 //! One world: a server that lives a few times, and is asked for all kinds of things.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use design::model::Design;
-use runtime::{Runtime, Secrets, Settings, Walk, Workers};
+use runtime::{Remembered, Runtime, Secrets, Settings, Walk, Workers};
 use store::{Cursor, Hasher, Partition, Seeded, Store, Surroundings, Task};
 use store_embedded::disk::{Disk, Faults, SimulatedDisk};
 use store_embedded::{Embedded, Options};
@@ -134,7 +134,7 @@ impl World {
             left: 0,
             acts: Vec::new(),
             pending: vec![None; callers],
-            memory: vec![BTreeMap::new(); callers],
+            memory: vec![Remembered::default(); callers],
             facts: Facts::default(),
             story: Vec::new(),
             trouble: None,
