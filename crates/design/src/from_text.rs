@@ -1,6 +1,6 @@
 //! From a text to what became of it: written out, compiled, and told in the places where things were written.
 
-use syntax::{Diagnostic, FileId, Span};
+use syntax::{Diagnostic, Span};
 
 use crate::compile::{Reading, analyse, item_around, stands_beside};
 use crate::compose::{
@@ -10,7 +10,7 @@ use crate::model::{Design, OperationId, Use, ViewId};
 use crate::{Catalog, Compiled, Source};
 
 pub fn run(name: &str, text: &str, catalog: &dyn Catalog) -> Compiled {
-    compiled(name, text, compose(name, text, catalog))
+    compiled(name, compose(name, text, catalog))
 }
 
 /// Several designs as one. Also gives the text that uses them.
@@ -18,25 +18,24 @@ pub fn together(texts: &[&str], catalog: &dyn Catalog) -> (String, Compiled) {
     let designs = Together::new(texts, catalog);
     let text = designs.text();
     let composed = compose_hearing("together", &text, &designs, &designs.names());
-    let compiled = compiled("together", &text, composed);
+    let compiled = compiled("together", composed);
     (text, compiled)
 }
 
-fn compiled(name: &str, text: &str, composed: Composed) -> Compiled {
-    let Composed { flat, mut sources, diagnostics: mut said, used } = composed;
-    let (file, flat_text) = match &flat {
+fn compiled(name: &str, composed: Composed) -> Compiled {
+    let Composed { flat, mut sources, written, diagnostics: mut said, used } = composed;
+    let (parsed, origins, flat_text) = match flat {
+        None => (written, None, None),
         Some(flat) => {
             let text = flat.text();
-            (sources.add(Source::new(format!("{name} (flat)"), text.clone())), Some(text))
+            let file = sources.add(Source::new(format!("{name} (flat)"), text.clone()));
+            let parsed = syntax::parse(&text, file);
+            let origins = Origins { file, flat };
+            said.extend(lost(written.diagnostics, &parsed.diagnostics, &origins, &used));
+            (parsed, Some(origins), Some(text))
         }
-        None => (FileId(0), None),
     };
-    let parsed = syntax::parse(flat_text.as_deref().unwrap_or(text), file);
     let items = parsed.tree.items;
-    let origins = flat.map(|flat| Origins { file, flat });
-    if let Some(origins) = &origins {
-        said.extend(lost(text, &parsed.diagnostics, origins, &used));
-    }
     let mut outcome = analyse(&items, sources, Reading::Whole);
     let mut diagnostics = parsed.diagnostics;
     let unread: Vec<Span> = diagnostics
@@ -81,11 +80,15 @@ fn compiled(name: &str, text: &str, composed: Composed) -> Compiled {
 
 /// Mistakes of the text as it is written that its flat form does not have any more: where parts are joined, only what
 /// could be read is carried over.
-fn lost(text: &str, flat: &[Diagnostic], origins: &Origins, used: &[Used]) -> Vec<Diagnostic> {
+fn lost(
+    mut written: Vec<Diagnostic>,
+    flat: &[Diagnostic],
+    origins: &Origins,
+    used: &[Used],
+) -> Vec<Diagnostic> {
     let place = |problem: &Diagnostic| (problem.code, problem.primary.span);
     let told: Vec<_> =
         flat.iter().map(|problem| place(&origins.told(problem.clone(), used))).collect();
-    let mut written = syntax::parse(text, FileId(0)).diagnostics;
     written.retain(|problem| problem.is_error() && !told.contains(&place(problem)));
     written
 }

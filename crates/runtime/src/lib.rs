@@ -43,11 +43,14 @@ mod workers;
 pub use self::core::{Clock, Counters, HotKey, ManualClock, Runtime, Settings, SystemClock};
 pub use aside::{Aside, AsideError};
 pub use calls::{
-    CallError, IfMatch, MemoryPlace, Refused, Reply, Request, TextBegun, TextCall, memory_name,
+    CallError, IfMatch, MemoryPlace, Refused, Remembered, Reply, Request, TextBegun, TextCall,
+    memory_name,
 };
 pub use content::{Collected, Incoming, Leaving};
 pub use feed::{Ahead, Bell, Changed, Followed, Follower, Past, Transition};
-pub use history::{Broken, Departure, Taken, Unwatched, Verified, Walk, Watched, replay};
+pub use history::{
+    Broken, Departure, Taken, Unwatched, Verified, Walk, Watched, replay, unwatched,
+};
 pub use layout::version;
 pub use outbox::{Delivered, Delivery, Heard, Outside, Undelivered, Waiting, Worked};
 pub use registry::{Kept, OpenError, Writing, alike, designs_of, kept};

@@ -1,12 +1,12 @@
 //! Who calls: one principal after the other takes its steps, and keeps what it is told.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use design::model::{Design, MemoryUse, Operation, OperationKind};
-use runtime::{CallError, Reply, Request, Runtime, memory_name};
-use serde_json::{Map, Value};
+use design::model::{Design, OperationKind};
+use runtime::{CallError, Remembered, Reply, Request, Runtime};
+use serde_json::Value;
 use store::{Next, Surroundings};
 use telemetry::Trace;
 
@@ -41,8 +41,7 @@ pub(crate) struct Shared {
     pub left: usize,
     pub acts: Vec<Act>,
     pub pending: Vec<Option<Pending>>,
-    /// what each caller remembers, by field and record
-    pub memory: Vec<BTreeMap<String, Value>>,
+    pub memory: Vec<Remembered>,
     pub facts: Facts,
     pub story: Vec<Event>,
     pub trouble: Option<Trouble>,
@@ -93,7 +92,7 @@ impl Caller {
         shared.acts.push(act.clone());
         shared.facts.calls += 1;
         if act.forgets {
-            shared.memory[self.at].clear();
+            shared.memory[self.at].forget();
             let who = shared.people[self.at].name.clone();
             let (at_ms, text) =
                 (self.surroundings.time_ms(), format!("{who} forgets what it knew"));
@@ -183,12 +182,7 @@ impl Caller {
         if lost {
             return;
         }
-        for used in &operation.memory {
-            if let Some(value) = reply.memory.get(&memory_name(design, operation, used)) {
-                let place = place(design, operation, used, &request.params);
-                shared.memory[self.at].insert(place, value.clone());
-            }
-        }
+        shared.memory[self.at].keep(design, operation, &request.params, &reply.memory);
     }
 }
 
@@ -200,27 +194,10 @@ fn request(shared: &Shared, at: usize, act: &Act) -> Request {
     let mut request = Request::new(actor, &operation.name, &shared.people[at].name);
     request.legal = true;
     request.params.clone_from(&act.params);
-    for used in operation.memory.iter().filter(|used| used.read) {
-        let place = place(design, operation, used, &act.params);
-        if let Some(value) = shared.memory[at].get(&place) {
-            request.memory.insert(memory_name(design, operation, used), value.clone());
-        }
-    }
+    request.memory = shared.memory[at].given(design, operation, &act.params);
     if matches!(operation.kind, OperationKind::Step { .. }) {
         request.idempotency_key = Some(format!("call-{}", act.number));
         request.trace = Trace::of_parent(&format!("00-{:032x}-{:016x}-01", act.number, 1));
     }
     request
-}
-
-/// Which field of an actor, of which record.
-fn place(
-    design: &Design,
-    operation: &Operation,
-    used: &MemoryUse,
-    params: &Map<String, Value>,
-) -> String {
-    let field = &design.actors[used.actor.index()].memory[used.field.index()].name;
-    let record = used.of.and_then(|local| params.get(&operation.locals[local.index()].name));
-    format!("{} {field} {}", used.actor.index(), record.unwrap_or(&Value::Null))
 }

@@ -1,8 +1,7 @@
 //! Who calls: a few principals for each actor that anybody can be.
 
 use design::model::{
-    ActorId, Design, ExprKind, Fault, Goal, Operation, OperationId, OperationKind, ViewForm,
-    World as CheckWorld, visit,
+    ActorId, Design, Fault, Goal, OperationId, OperationKind, World as CheckWorld, visit,
 };
 use store::Seeded;
 
@@ -47,24 +46,12 @@ pub fn callable(design: &Design) -> Vec<OperationId> {
             let operation = &design.operations[id.index()];
             match operation.kind {
                 OperationKind::Step { .. } => !messages[id.index()] && operation.hears.is_none(),
-                OperationKind::Read { .. } => !searches(design, operation),
+                // a search needs an engine that not every build has
+                OperationKind::Read { .. } => !visit::searches(design, operation),
                 _ => false,
             }
         })
         .collect()
-}
-
-/// A search needs an engine that not every build has.
-fn searches(design: &Design, operation: &Operation) -> bool {
-    let mut found = false;
-    visit::operation_exprs(operation, &mut |value| {
-        visit::each(value, &mut |part| {
-            if let ExprKind::View { view, .. } = &part.kind {
-                found |= matches!(design.views[view.index()].form, ViewForm::Search { .. });
-            }
-        });
-    });
-    found
 }
 
 fn root(design: &Design, mut actor: ActorId) -> ActorId {

@@ -102,7 +102,7 @@ impl World {
     fn last_look(&mut self, settled: bool) -> Result<(), Trouble> {
         let now = i64::try_from(self.surroundings.time_ms()).unwrap_or(i64::MAX);
         let Some(walk) = &mut self.walk else { return Ok(()) };
-        let revision = walk.count();
+        let revision = self.walked.position();
         if let Some(broken) = walk.broken(true).into_iter().next() {
             let (goal, trouble) = (broken.goal, broken.trouble);
             return Err(Trouble::Broken { goal, revision, trouble });

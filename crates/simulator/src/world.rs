@@ -1,12 +1,12 @@
 //! One world: a server that lives a few times, and is asked for all kinds of things.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use design::model::{Design, Type};
-use runtime::{Runtime, Secrets, Settings, Walk, Workers};
+use design::model::Design;
+use runtime::{Remembered, Runtime, Secrets, Settings, Walk, Workers};
 use store::{Cursor, Hasher, Partition, Seeded, Store, Surroundings, Task};
 use store_embedded::disk::{Disk, Faults, SimulatedDisk};
 use store_embedded::{Embedded, Options};
@@ -45,7 +45,7 @@ pub(crate) struct World {
     pub(crate) provider: Arc<Provider>,
     /// none: what steps rest on is not in the feed
     pub(crate) walk: Option<Walk>,
-    walked: Cursor,
+    pub(crate) walked: Cursor,
     hasher: Hasher,
     seeded: Seeded,
 }
@@ -105,12 +105,6 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
         .unwrap_or_else(|| "no message".into())
 }
 
-/// Secrets are in no feed, so no history of theirs can be walked.
-fn keeps_secrets(design: &Design) -> bool {
-    let params = design.operations.iter().flat_map(|operation| &operation.params);
-    params.map(|param| &param.ty).any(|ty| *ty.required() == Type::Secret)
-}
-
 impl World {
     fn new(simulator: &Simulator, seed: u64) -> World {
         let design = Arc::clone(&simulator.design);
@@ -124,10 +118,7 @@ impl World {
         let around: Arc<dyn Surroundings> = Arc::<Moved>::clone(&surroundings);
         let provider =
             Arc::new(Provider::new(Arc::clone(&design), outside, Arc::clone(&ledger), around));
-        let mut walk = match keeps_secrets(&design) {
-            true => None,
-            false => Walk::new((*design).clone()).ok(),
-        };
+        let mut walk = Walk::new((*design).clone()).ok();
         if let Some(walk) = &mut walk {
             walk.watch_only(|goal| stands.is_judged(&design, goal));
         }
@@ -143,7 +134,7 @@ impl World {
             left: 0,
             acts: Vec::new(),
             pending: vec![None; callers],
-            memory: vec![BTreeMap::new(); callers],
+            memory: vec![Remembered::default(); callers],
             facts: Facts::default(),
             story: Vec::new(),
             trouble: None,
@@ -341,12 +332,11 @@ impl World {
         &mut self,
         store: &Arc<dyn Store>,
         disk: &SimulatedDisk,
-    ) -> Result<u64, Trouble> {
-        let begun = lock(&self.shared).facts.transitions;
+    ) -> Result<(), Trouble> {
         loop {
             let page = match self.around().block_on(store.feed(self.walked, 1_000)) {
                 Ok(page) => page,
-                Err(_) if disk.has_crashed() => return Ok(0),
+                Err(_) if disk.has_crashed() => return Ok(()),
                 Err(error) => {
                     let what = "reading the feed".to_string();
                     return Err(Trouble::Failed { what, error: error.to_string() });
@@ -369,7 +359,7 @@ impl World {
         if self.walk.is_some() {
             lock(&self.ledger).settle()?;
         }
-        Ok(lock(&self.shared).facts.transitions - begun)
+        Ok(())
     }
 
     fn walk_entry(&mut self, revision: u64, entry: &[u8]) -> Result<(), Trouble> {

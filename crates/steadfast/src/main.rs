@@ -11,6 +11,7 @@ mod log;
 mod output;
 mod problem;
 mod progress;
+mod removed;
 mod size;
 mod verdicts;
 

@@ -16,7 +16,7 @@ mod writes;
 use std::ops::Range;
 
 use syntax::tree::{Item, ItemKind, UseChangeKind, UseItem};
-use syntax::{Diagnostic, FileId, Span};
+use syntax::{Diagnostic, FileId, Parsed, Span};
 
 pub use flat::Flat;
 pub(crate) use origins::Origins;
@@ -39,6 +39,8 @@ pub struct Composed {
     pub flat: Option<Flat>,
     /// the text itself first, then one for each `use`
     pub sources: Sources,
+    /// the text as it is written
+    pub written: Parsed,
     /// about `use`, in the places where things were written
     pub diagnostics: Vec<Diagnostic>,
     pub used: Vec<Used>,
@@ -88,13 +90,14 @@ pub fn compose_hearing(
     let file = sources.add(Source::new(name, text));
     let mut composer =
         Composer { catalog, sources, diagnostics: Vec::new(), used: Vec::new(), stack: Vec::new() };
-    let flat = composer.text(file, text);
+    let written = syntax::parse(text, file);
+    let flat = composer.text(file, text, &written);
     let flat = flat.map(|flat| match designs {
         [] => flat,
         designs => together::hear_each_other(&flat, designs),
     });
     let Composer { sources, diagnostics, used, .. } = composer;
-    Composed { flat, sources, diagnostics, used }
+    Composed { flat, sources, written, diagnostics, used }
 }
 
 pub(super) struct Composer<'c> {
@@ -142,8 +145,7 @@ fn readable(used: &UseItem, unread: &[Diagnostic]) -> Option<UseItem> {
 
 impl Composer<'_> {
     /// The text without `use`; none if it has none.
-    fn text(&mut self, file: FileId, text: &str) -> Option<Flat> {
-        let parsed = syntax::parse(text, file);
+    fn text(&mut self, file: FileId, text: &str, parsed: &Parsed) -> Option<Flat> {
         let uses = || {
             parsed.tree.items.iter().filter_map(|item| match &item.kind {
                 ItemKind::Use(used) => Some((item, used)),
@@ -226,7 +228,8 @@ impl Composer<'_> {
         let file = self.sources.add(Source::new(called, found.clone()));
         self.stack.push(id.text.clone());
         let (problems, inner) = (self.diagnostics.len(), self.used.len());
-        let flat = self.text(file, &found).unwrap_or_else(|| Flat::whole(file, &found));
+        let parsed = syntax::parse(&found, file);
+        let flat = self.text(file, &found, &parsed).unwrap_or_else(|| Flat::whole(file, &found));
         self.stack.pop();
         let sound = !self.diagnostics[problems..].iter().any(Diagnostic::is_error);
         let inner: Vec<Used> = self.used.split_off(inner);

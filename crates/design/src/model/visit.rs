@@ -244,6 +244,19 @@ pub fn bodies_mut(operation: &mut Operation) -> Vec<&mut Vec<Stmt>> {
     bodies
 }
 
+/// Does this operation ask a view that searches for words?
+pub fn searches(design: &Design, operation: &Operation) -> bool {
+    let mut found = false;
+    operation_exprs(operation, &mut |value| {
+        each(value, &mut |part| {
+            if let ExprKind::View { view, .. } = &part.kind {
+                found |= matches!(design.views[view.index()].form, ViewForm::Search { .. });
+            }
+        });
+    });
+    found
+}
+
 /// Every expression of an operation, outermost ones only.
 pub fn operation_exprs<'o>(operation: &'o Operation, visit: &mut dyn FnMut(&'o Expr)) {
     operation.guard.iter().for_each(|clause| visit(&clause.body));

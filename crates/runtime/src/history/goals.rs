@@ -37,6 +37,11 @@ pub struct Watched {
     pub always: bool,
 }
 
+/// The goals of a design that no history can be held to, and why.
+pub fn unwatched(design: &Design) -> Vec<Unwatched> {
+    Goals::of(design).unwatched
+}
+
 struct Looked {
     goal: Goal,
     /// it speaks of each record of a subject by itself: only those that changed can break it

@@ -8,7 +8,7 @@ mod world;
 
 use design::model::Design;
 
-pub use goals::{Broken, Unwatched, Watched};
+pub use goals::{Broken, Unwatched, Watched, unwatched};
 pub use verify::Verified;
 pub use walk::{Departure, Taken, Walk};
 

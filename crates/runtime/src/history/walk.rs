@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
-use design::model::{ActorId, Design, Goal, LocalId, OperationId, StateId, Type};
+use design::model::{ActorId, Design, Goal, LocalId, MemoryUseId, OperationId, StateId, Type};
 use engine::{Command, NULL, Word};
-use layout::feed::of_any;
+use layout::feed::{Asked, of_any};
 use layout::{
     DesignNumber, FeedEntry, Head, OutboxEntry, OutboxKey, Pool, Reader, RecordKey, Space, Wrong,
     log_of, put_head, value,
@@ -21,6 +21,9 @@ use crate::logs::{self, Forgotten};
 use crate::outbox::key_text;
 use crate::values::{self, BadValue};
 
+/// The design does something else.
+const ANOTHER: &str = "the design leaves another truth";
+
 /// Where a history departs from the design.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Departure {
@@ -33,6 +36,14 @@ pub struct Departure {
 impl Departure {
     pub(super) fn at(transition: u64, operation: &str, what: impl Into<String>) -> Departure {
         Departure { transition, operation: operation.to_string(), what: what.into() }
+    }
+
+    fn unreadable(transition: u64, why: impl std::fmt::Display) -> Departure {
+        Departure::at(transition, "", format!("an entry that cannot be read: {why}"))
+    }
+
+    fn damaged(transition: u64, error: ReadError) -> Departure {
+        Departure::unreadable(transition, CallError::from(error))
     }
 }
 
@@ -120,6 +131,10 @@ impl Walk {
 
     /// The same for a design that has this number in its store.
     pub(super) fn numbered(design: Design, number: DesignNumber) -> Result<Walk, String> {
+        let mut params = design.operations.iter().flat_map(|operation| &operation.params);
+        if params.any(|param| param.ty.is_secret()) {
+            return Err("steps of this design are decided by secrets, which no feed has".into());
+        }
         let schema = Schema::new(design, number)?;
         let pool = || RefCell::new(Pool::new(schema.program.texts()));
         let (pool, lasting) = (pool(), pool());
@@ -146,39 +161,57 @@ impl Walk {
     /// The next entry of the feed. `answered`: whoever called was told, and remembers what the step hands out.
     pub fn take(&mut self, entry: &[u8], answered: bool) -> Result<Taken, Departure> {
         let count = self.count;
-        let unreadable = |why: &dyn std::fmt::Display| {
-            Departure::at(count, "", format!("an entry that cannot be read: {why}"))
-        };
-        let recorded = of_any(entry).ok_or_else(|| unreadable(&Wrong::EndsEarly))?;
-        let damaged = |error: ReadError| unreadable(&CallError::from(error));
-        let wrong = |wrong: Wrong| unreadable(&wrong);
+        let wrong = |wrong: Wrong| Departure::unreadable(count, wrong);
+        let recorded = of_any(entry).ok_or_else(|| wrong(Wrong::EndsEarly))?;
         let read = FeedEntry::parse(recorded).map_err(wrong)?;
         self.pool.borrow_mut().reset();
-        let taken = self.schema.codec().take_asked(&read, &mut self.pool.borrow_mut());
-        let asked = taken.map_err(wrong)?;
+        let asked = self.schema.codec().take_asked(&read, &mut self.pool.borrow_mut());
+        let asked = asked.map_err(wrong)?;
         self.world.begin(asked.now);
-        if let Some(log) = log_of(asked.operation) {
-            let (name, plan) = self.forgotten(&read, (log, asked.now)).map_err(damaged)?;
-            let trusted = self.walked.partial;
-            match plan {
-                _ if trusted => self.trust(&read),
-                None => {
-                    let what = "nothing is old enough to be forgotten";
-                    return Err(Departure::at(count, &name, what));
-                }
-                Some(plan) if of_any(&plan.feed) != Some(recorded) => {
-                    return Err(Departure::at(count, &name, "the design leaves another truth"));
-                }
-                Some(plan) => self.walked.take(&plan),
+        let taken = match log_of(asked.operation) {
+            Some(log) => self.take_forgetting(recorded, &read, log)?,
+            None => self.take_performed(recorded, &read, &asked, answered)?,
+        };
+        self.take_changes(&read).map_err(|error| Departure::damaged(count, error))?;
+        self.count += 1;
+        Ok(taken)
+    }
+
+    /// Old entries of a log go.
+    fn take_forgetting(
+        &mut self,
+        recorded: &[u8],
+        read: &FeedEntry<'_>,
+        log: StateId,
+    ) -> Result<Taken, Departure> {
+        let (count, at) = (self.count, read.now);
+        let forgotten = self.forgotten(read, (log, at));
+        let (operation, plan) = forgotten.map_err(|error| Departure::damaged(count, error))?;
+        let trusted = self.walked.partial;
+        match plan {
+            _ if trusted => self.trust(read),
+            None => {
+                let what = "nothing is old enough to be forgotten";
+                return Err(Departure::at(count, &operation, what));
             }
-            self.take_changes(&read).map_err(damaged)?;
-            self.count += 1;
-            let (actor, principal, at) = (logs::ACTOR.to_string(), Vec::new(), asked.now);
-            return Ok(Taken { actor, operation: name, principal, at, trace: None, trusted });
+            Some(plan) if of_any(&plan.feed) != Some(recorded) => {
+                return Err(Departure::at(count, &operation, ANOTHER));
+            }
+            Some(plan) => self.walked.take(&plan),
         }
-        let operation = &self.schema.design.operations[asked.operation.index()];
-        let name = operation.name.clone();
-        let actor = self.schema.design.actors[operation.actor.index()].name.clone();
+        let (actor, principal) = (logs::ACTOR.to_string(), Vec::new());
+        Ok(Taken { actor, operation, principal, at, trace: None, trusted })
+    }
+
+    /// An operation of the design is performed again, and must do what was recorded.
+    fn take_performed(
+        &mut self,
+        recorded: &[u8],
+        read: &FeedEntry<'_>,
+        asked: &Asked,
+        answered: bool,
+    ) -> Result<Taken, Departure> {
+        let count = self.count;
         let me = match &asked.principal {
             Some(principal) => self.pool.borrow_mut().text(principal),
             None => NULL,
@@ -194,55 +227,67 @@ impl Walk {
         self.room.trace.clone_from(&read.trace);
         let performed =
             perform(&self.schema, &command, &self.pool, &self.walked, count, &mut self.room);
-        let done = match performed.map_err(damaged)? {
-            Performed::Done(done) => done,
+        let operation = &self.schema.design.operations[asked.operation.index()];
+        let mut taken = Taken {
+            actor: self.schema.design.actors[operation.actor.index()].name.clone(),
+            operation: operation.name.clone(),
+            principal: asked.principal.clone().unwrap_or_default(),
+            at: asked.now,
+            trace: read.trace.clone(),
+            trusted: false,
+        };
+        match performed.map_err(|error| Departure::damaged(count, error))? {
             Performed::Later => {
-                self.trust(&read);
-                self.take_changes(&read).map_err(damaged)?;
-                self.count += 1;
-                let (principal, trace) = (asked.principal.unwrap_or_default(), read.trace);
-                let (operation, at) = (name, asked.now);
-                return Ok(Taken { actor, operation, principal, at, trace, trusted: true });
+                self.trust(read);
+                taken.trusted = true;
             }
             Performed::Refused(refused) => {
                 let clause = clause_name(operation, &refused.refusal);
                 let what = format!("the design refuses this by `{clause}`");
-                return Err(Departure::at(count, &name, what));
+                return Err(Departure::at(count, &taken.operation, what));
             }
-        };
-        if of_any(&done.plan.feed) != Some(recorded) {
-            return Err(Departure::at(count, &name, "the design leaves another truth"));
-        }
-        self.walked.take(&done.plan);
-        if self.goals.read_the_outside() {
-            keep_asked(&self.schema, &self.lasting, &done.plan, &mut self.asked_outside);
-        }
-        if me != NULL {
-            let principal = asked.principal.as_deref().unwrap_or_default();
-            let me = self.lasting.borrow_mut().text(principal);
-            self.world.met(operation.actor, me);
-            if answered {
-                for (used, word) in &done.memory {
-                    let used = &operation.memory[used.index()];
-                    let of = of_param(&self.schema, asked.operation, used.of, &asked.params);
-                    let of = match of {
-                        Some((ty, word)) => self.lasting_word(ty, word).map_err(wrong)?,
-                        None => NULL,
-                    };
-                    let actor = &self.schema.design.actors[used.actor.index()];
-                    let ty = &actor.memory[used.field.index()].ty;
-                    let word = self.lasting_word(ty, *word).map_err(wrong)?;
-                    let place = Memory { principal: me, actor: used.actor, field: used.field, of };
-                    self.world.remember(place, word);
+            Performed::Done(done) if of_any(&done.plan.feed) != Some(recorded) => {
+                return Err(Departure::at(count, &taken.operation, ANOTHER));
+            }
+            Performed::Done(done) => {
+                self.walked.take(&done.plan);
+                if self.goals.read_the_outside() {
+                    keep_asked(&self.schema, &self.lasting, &done.plan, &mut self.asked_outside);
                 }
+                if let Some(principal) = &asked.principal {
+                    let handed_out = if answered { &done.memory[..] } else { &[] };
+                    let known = self.take_caller(principal, asked, handed_out);
+                    known.map_err(|wrong| Departure::unreadable(count, wrong))?;
+                }
+                self.room.reuse(done);
             }
         }
-        self.room.reuse(done);
-        self.take_changes(&read).map_err(damaged)?;
-        self.count += 1;
-        let principal = asked.principal.unwrap_or_default();
-        let (operation, at, trace) = (name, asked.now, read.trace);
-        Ok(Taken { actor, operation, principal, at, trace, trusted: false })
+        Ok(taken)
+    }
+
+    /// Who called is known from now on, and remembers what it was told.
+    fn take_caller(
+        &mut self,
+        principal: &[u8],
+        asked: &Asked,
+        handed_out: &[(MemoryUseId, Word)],
+    ) -> Result<(), Wrong> {
+        let design = &self.schema.design;
+        let operation = &design.operations[asked.operation.index()];
+        let me = self.lasting.borrow_mut().text(principal);
+        self.world.met(operation.actor, me);
+        for (used, word) in handed_out {
+            let used = &operation.memory[used.index()];
+            let of = match of_param(&self.schema, asked.operation, used.of, &asked.params) {
+                Some((ty, word)) => self.lasting_word(ty, word)?,
+                None => NULL,
+            };
+            let ty = &design.actors[used.actor.index()].memory[used.field.index()].ty;
+            let word = self.lasting_word(ty, *word)?;
+            let place = Memory { principal: me, actor: used.actor, field: used.field, of };
+            self.world.remember(place, word);
+        }
+        Ok(())
     }
 
     /// What was recorded is so, whatever it rests on.

@@ -7,7 +7,7 @@ use engine::{Fetch, HashPart, NULL, Truth, Word};
 use layout::Pool;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::values::{proofs, schedules};
+use crate::core::Handles;
 
 /// Which memory of whom.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -198,11 +198,11 @@ impl Truth for View<'_> {
     }
 
     fn key_part(&self, _: SubjectId, key: Word, part: u32) -> Word {
-        self.pool.borrow().parts(key).get(part as usize).copied().unwrap_or(NULL)
+        Handles(self.pool).key_part(key, part)
     }
 
     fn key_of(&self, subject: SubjectId, parts: &[Word]) -> Word {
-        self.pool.borrow_mut().key(subject, parts)
+        Handles(self.pool).key_of(subject, parts)
     }
 
     fn stored(&self, _: BlobId, _: Word) -> Option<bool> {
@@ -210,25 +210,19 @@ impl Truth for View<'_> {
     }
 
     fn hash(&self, parts: &[HashPart], words: &[Word]) -> Word {
-        let digest = {
-            let pool = self.pool.borrow();
-            proofs::hash(parts, words, &|handle| pool.content(handle))
-        };
-        self.pool.borrow_mut().text(digest.to_hex().as_bytes())
+        Handles(self.pool).hash(parts, words)
     }
 
     fn verified(&self, signature: Word, key: Word, digest: Word) -> bool {
-        let pool = self.pool.borrow();
-        proofs::verified(pool.content(signature), pool.content(key), pool.content(digest))
+        Handles(self.pool).verified(signature, key, digest)
     }
 
     fn included(&self, leaf: Word, root: Word, proof: Word) -> bool {
-        let pool = self.pool.borrow();
-        proofs::included(pool.content(leaf), pool.content(root), pool.content(proof))
+        Handles(self.pool).included(leaf, root, proof)
     }
 
     fn next_of(&self, schedule: Word, after: Word) -> Option<Word> {
-        schedules::next(self.pool.borrow().content(schedule), after)
+        Handles(self.pool).next_of(schedule, after)
     }
 
     fn stored_time(&self, subject: SubjectId, key: Word) -> Word {

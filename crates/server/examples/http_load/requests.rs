@@ -4,9 +4,11 @@ use crate::client::{BATCH, Kind, PIPELINE};
 
 const VALUE: &str = "sixty-four bytes of payload, written again with every transition..";
 const LIMIT: i64 = 1_000_000_000;
-/// A key fills so many places: numbers are padded with spaces, and paths with leading zeros.
+/// A key has so many places: numbers are padded with spaces, texts with leading zeros.
 const PLACES: usize = 9;
 const HOLE: &str = "#########";
+/// A place that is not filled: of a number in an address, which has one spelling, it is left out.
+const EMPTY: u8 = b'#';
 /// Any nine digits, as they stand behind a point.
 const DIGITS: &str = "$$$$$$$$$";
 
@@ -23,6 +25,8 @@ pub struct Requests {
     dice: Chance,
     /// what a short key is filled up with
     filler: u8,
+    /// the request without places that are not filled
+    short: Vec<u8>,
     keys: u64,
     next: Next,
 }
@@ -44,7 +48,8 @@ impl Requests {
         };
         let (holes, digits) = (places(HOLE), places(DIGITS));
         let filler = match kind {
-            Kind::Restate | Kind::Fill | Kind::Take | Kind::Around => b'0',
+            Kind::Restate | Kind::Fill | Kind::Take => b'0',
+            Kind::Around => EMPTY,
             _ => b' ',
         };
         let next = match kind {
@@ -53,7 +58,7 @@ impl Requests {
             _ => Next::Chance(Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)),
         };
         let dice = Chance(seed.wrapping_mul(0xd134_2543_de82_ef95) | 1);
-        Requests { bytes, holes, digits, dice, filler, keys, next }
+        Requests { bytes, holes, digits, dice, filler, short: Vec::new(), keys, next }
     }
 
     /// The next one, with other keys.
@@ -63,7 +68,7 @@ impl Requests {
                 Next::Chance(chance) => chance.next() % self.keys,
                 Next::New(number) => {
                     *number += 1;
-                    *number
+                    *number - 1
                 }
             };
             let place = &mut self.bytes[*hole..*hole + PLACES];
@@ -80,7 +85,12 @@ impl Requests {
             let digits = format!("{:0PLACES$}", self.dice.next() % 1_000_000_000);
             self.bytes[*place..*place + PLACES].copy_from_slice(digits.as_bytes());
         }
-        &self.bytes
+        if self.filler != EMPTY {
+            return &self.bytes;
+        }
+        self.short.clear();
+        self.short.extend(self.bytes.iter().filter(|byte| **byte != EMPTY));
+        &self.short
     }
 }
 

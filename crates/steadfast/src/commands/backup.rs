@@ -1,16 +1,19 @@
 //! `steadfast backup TO` and `steadfast backup verify DIRECTORY`
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use store::Store;
+use store_embedded::{Embedded, Options, Restore};
 
 use super::Answer;
 use crate::client::ServerOptions;
 use crate::exit::Exit;
 use crate::output::{GOOD, Output};
 use crate::problem::{Problem, reason};
-use store_embedded::{Embedded, Options};
+use crate::removed::Removed;
 
 /// Copy a store while it serves
 ///
@@ -111,6 +114,29 @@ pub fn ask(server: &ServerOptions, to: &Path) -> Result<Value, Problem> {
     let body = json!({ "to": to.to_string_lossy() });
     let answered = client.post("/v1/admin/backup", &[], &body)?;
     if answered.is_ok() { Ok(answered.json()) } else { Err(answered.problem()) }
+}
+
+/// Opens a copy of a store that no server has open, or of a backup: whoever opens a design may write.
+pub fn open_copy(from: &Path, folder: &Removed) -> Result<Arc<dyn Store>, Problem> {
+    if from.join("backup").is_file() {
+        return open_backup(from, folder);
+    }
+    if !from.is_dir() {
+        return Err(Problem::new(format!("`{}` is no directory", from.display())));
+    }
+    let copy = folder.0.join("copy");
+    let store = Embedded::open(from, Options::default()).map_err(|e| stored(&e))?;
+    store.backup(&copy).map_err(|e| stored(&e))?;
+    drop(store);
+    open_backup(&copy, folder)
+}
+
+/// Opens what a backup holds, restored into this folder.
+pub fn open_backup(backup: &Path, folder: &Removed) -> Result<Arc<dyn Store>, Problem> {
+    let restored = folder.0.join("store");
+    store_embedded::restore(backup, &restored, Restore::default()).map_err(|e| stored(&e))?;
+    let store = Embedded::open(&restored, Options::default()).map_err(|e| stored(&e))?;
+    Ok(Arc::new(store))
 }
 
 pub fn counts(copied: &store_embedded::Verified) -> Value {

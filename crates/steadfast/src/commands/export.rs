@@ -2,21 +2,21 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write, stdout};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
 use runtime::{OpenError, Runtime, Settings};
 use serde_json::{Value, json};
-use store::Store;
-use store_embedded::{Describe, Embedded, Options, Restore};
+use store_embedded::Describe;
 
 use super::Answer;
-use super::backup::{ask, directory, stored};
+use super::backup::{ask, directory, open_copy, stored};
 use crate::client::ServerOptions;
 use crate::exit::Exit;
 use crate::output::{GOOD, Output};
 use crate::problem::{Problem, reason};
+use crate::removed::Removed;
 
 /// Write all records as lines of JSON
 ///
@@ -49,11 +49,9 @@ impl Export {
         let (from, _removed) = match &self.from {
             Some(from) => (directory(from)?, None),
             None => {
-                let name = format!("steadfast-export-{}", std::process::id());
-                let folder = std::env::temp_dir().join(name);
-                let removed = Removed(folder.clone());
-                ask(&self.server, &folder)?;
-                (folder, Some(removed))
+                let folder = Removed::new("export");
+                ask(&self.server, &folder.0)?;
+                (folder.0.clone(), Some(folder))
             }
         };
         let described = if self.readable { Some(Described::open(&from)?) } else { None };
@@ -98,25 +96,14 @@ fn write(
 /// The designs of a store, which know what its records mean.
 struct Described {
     runtimes: Vec<Runtime>,
-    _removed: Removed,
+    _folder: Removed,
 }
 
 impl Described {
     /// Of a copy, since a design that is opened may write.
     fn open(from: &Path) -> Result<Described, Problem> {
-        let name = format!("steadfast-readable-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        let removed = Removed(folder.clone());
-        let (copy, restored) = (folder.join("copy"), folder.join("store"));
-        let is_backup = from.join("backup").is_file();
-        if !is_backup {
-            let store = Embedded::open(from, Options::default()).map_err(|e| stored(&e))?;
-            store.backup(&copy).map_err(|e| stored(&e))?;
-        }
-        let backup = if is_backup { from } else { &copy };
-        store_embedded::restore(backup, &restored, Restore::default()).map_err(|e| stored(&e))?;
-        let store = Embedded::open(&restored, Options::default()).map_err(|e| stored(&e))?;
-        let store: Arc<dyn Store> = Arc::new(store);
+        let folder = Removed::new("readable");
+        let store = open_copy(from, &folder)?;
         let settings = Settings::default();
         let cannot = |error: OpenError| Problem::new(format!("cannot read the designs: {error}"));
         let mut runtimes = Vec::new();
@@ -127,20 +114,10 @@ impl Described {
                 runtimes.push(opened.map_err(cannot)?);
             }
         }
-        Ok(Described { runtimes, _removed: removed })
+        Ok(Described { runtimes, _folder: folder })
     }
 
     fn of(&self, key: &[u8], value: &[u8]) -> Option<Value> {
         self.runtimes.iter().find_map(|runtime| runtime.described(key, value))
-    }
-}
-
-/// A folder that is gone in the end.
-struct Removed(PathBuf);
-
-impl Drop for Removed {
-    fn drop(&mut self) {
-        // it may never have been made
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -164,7 +164,7 @@ impl Simulate {
         }
         out += &list("never done", &never_done(design, facts));
         out += &list("never refused", &never_refused(design, facts));
-        for unwatched in unwatched(design) {
+        for unwatched in runtime::unwatched(design) {
             out += &format!("  not watched {}: {}\n", unwatched.goal, unwatched.why);
         }
         out
@@ -204,10 +204,6 @@ fn list(what: &str, names: &BTreeSet<String>) -> String {
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     format!("  {what}: {}\n", names.join(", "))
-}
-
-fn unwatched(design: &Design) -> Vec<runtime::Unwatched> {
-    runtime::Walk::new(design.clone()).map_or_else(|_| Vec::new(), |walk| walk.unwatched().to_vec())
 }
 
 /// Steps and reads that nobody managed to take.

@@ -1,20 +1,18 @@
 //! `steadfast verify`
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 use runtime::{OpenError, Runtime, Settings, Verified};
 use serde_json::{Value, json};
-use store::Store;
-use store_embedded::{Embedded, Options, Restore};
 
 use super::Answer;
-use super::backup::{ask, directory, stored};
+use super::backup::{ask, directory, open_backup, open_copy};
 use crate::client::ServerOptions;
 use crate::exit::Exit;
 use crate::output::{ERROR, GOOD, ODD, Output};
 use crate::problem::Problem;
+use crate::removed::Removed;
 
 /// Walk the history of a store through its designs
 ///
@@ -39,13 +37,15 @@ pub struct Verify {
 
 impl Verify {
     pub fn run(self, output: &mut Output) -> Answer {
-        let folder = std::env::temp_dir().join(format!("steadfast-verify-{}", std::process::id()));
-        let _removed = Removed(folder.clone());
-        let backup = self.backup(&folder)?;
-        let restored = folder.join("store");
-        store_embedded::restore(&backup, &restored, Restore::default()).map_err(|e| stored(&e))?;
-        let store = Embedded::open(&restored, Options::default()).map_err(|e| stored(&e))?;
-        let store: Arc<dyn Store> = Arc::new(store);
+        let folder = Removed::new("verify");
+        let store = match &self.from {
+            Some(from) => open_copy(&directory(from)?, &folder)?,
+            None => {
+                let copy = folder.0.join("copy");
+                ask(&self.server, &copy)?;
+                open_backup(&copy, &folder)?
+            }
+        };
         let settings = Settings::default();
         let cannot = |error: OpenError| Problem::new(format!("cannot read the designs: {error}"));
         let names = runtime::designs_of(store.as_ref(), &settings).map_err(cannot)?;
@@ -78,26 +78,6 @@ impl Verify {
             output.print(&format!("{}\n", json!({ "designs": all })));
         }
         Ok(exit)
-    }
-
-    /// A copy that nobody writes to.
-    fn backup(&self, folder: &Path) -> Result<PathBuf, Problem> {
-        let copy = folder.join("copy");
-        match &self.from {
-            None => ask(&self.server, &copy).map(|_| copy),
-            Some(from) => {
-                let from = directory(from)?;
-                if from.join("backup").is_file() {
-                    return Ok(from);
-                }
-                if !from.is_dir() {
-                    return Err(Problem::new(format!("`{}` is no directory", from.display())));
-                }
-                let store = Embedded::open(&from, Options::default()).map_err(|e| stored(&e))?;
-                store.backup(&copy).map_err(|e| stored(&e))?;
-                Ok(copy)
-            }
-        }
     }
 }
 
@@ -180,14 +160,4 @@ fn told(name: &str, verified: &Verified) -> Value {
         "unwatched": unwatched.collect::<Vec<_>>(),
         "not_walked": verified.not_walked,
     })
-}
-
-/// A folder that is gone in the end.
-struct Removed(PathBuf);
-
-impl Drop for Removed {
-    fn drop(&mut self) {
-        // it may never have been made
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use design::model::{Design, ExprKind, Fault, Operation, OperationId, ViewForm, visit};
+use design::model::{Design, Fault, OperationId, visit};
 use model_checker::sample::{Draw, Sample, TICK_MS, TOLD, sample};
 use replay::Carrier;
 use walk::Walk;
@@ -129,19 +129,9 @@ fn without_calendar(text: &str) -> String {
 
 /// Reads of words that are searched for: the checker knows none.
 fn left_out(design: &Design) -> Vec<OperationId> {
-    let of = |operation: &Operation| {
-        let mut found = false;
-        visit::operation_exprs(operation, &mut |value| {
-            visit::each(value, &mut |part| {
-                if let ExprKind::View { view, .. } = &part.kind {
-                    found |= matches!(design.views[view.index()].form, ViewForm::Search { .. });
-                }
-            });
-        });
-        found
-    };
-    let all = design.operations.iter().enumerate();
-    all.filter(|(_, operation)| of(operation)).map(|(at, _)| OperationId::of(at)).collect()
+    let all = (0..).zip(&design.operations);
+    let searches = all.filter(|(_, operation)| visit::searches(design, operation));
+    searches.map(|(at, _)| OperationId::of(at)).collect()
 }
 
 /// No design of the catalog turns these on.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
-use design::model::{Design, Operation, OperationKind, SubjectId, Type};
-use runtime::{CallError, Request, Runtime};
+use design::model::{Design, OperationKind, SubjectId, Type};
+use runtime::{CallError, Remembered, Request, Runtime};
 use serde_json::{Map, Value, json};
 use store::Seeded;
 
@@ -30,7 +30,7 @@ pub struct Caller<'r> {
     made: u64,
     steps: Vec<usize>,
     recent: HashMap<SubjectId, Vec<Value>>,
-    memory: HashMap<String, Value>,
+    memory: Remembered,
     pub tally: Tally,
 }
 
@@ -49,7 +49,7 @@ impl<'r> Caller<'r> {
             made: 0,
             steps,
             recent: HashMap::new(),
-            memory: HashMap::new(),
+            memory: Remembered::default(),
             tally: Tally::default(),
         }
     }
@@ -71,7 +71,7 @@ impl<'r> Caller<'r> {
             };
             request.params.insert(param.name.clone(), value);
         }
-        request.memory = self.remembered(design, operation, &request.params);
+        request.memory = self.memory.given(design, operation, &request.params);
         if matches!(operation.kind, OperationKind::Step { keyed: true }) {
             self.made += 1;
             request.idempotency_key = Some(format!("{}-{}", self.number, self.made));
@@ -84,7 +84,7 @@ impl<'r> Caller<'r> {
             Ok(reply) => {
                 step.0 += 1;
                 request.params.extend(reply.result.as_object().cloned().unwrap_or_default());
-                self.learn(design, operation, &request.params, &reply.memory);
+                self.memory.keep(design, operation, &request.params, &reply.memory);
             }
             Err(CallError::Refused(refused)) => *step.1.entry(refused.clause).or_default() += 1,
             Err(error) => {
@@ -170,44 +170,4 @@ impl<'r> Caller<'r> {
             _ => json!(format!("text-{}", self.random.below(self.keys))),
         }
     }
-
-    fn remembered(
-        &self,
-        design: &Design,
-        operation: &Operation,
-        params: &Map<String, Value>,
-    ) -> Map<String, Value> {
-        let read = operation.memory.iter().filter(|used| used.read);
-        read.filter_map(|used| {
-            let value = self.memory.get(&place(design, operation, used, params))?;
-            Some((runtime::memory_name(design, operation, used), value.clone()))
-        })
-        .collect()
-    }
-
-    fn learn(
-        &mut self,
-        design: &Design,
-        operation: &Operation,
-        params: &Map<String, Value>,
-        handed_out: &Map<String, Value>,
-    ) {
-        for used in &operation.memory {
-            if let Some(value) = handed_out.get(&runtime::memory_name(design, operation, used)) {
-                self.memory.insert(place(design, operation, used, params), value.clone());
-            }
-        }
-    }
-}
-
-/// Which actor's field, of which record.
-fn place(
-    design: &Design,
-    operation: &Operation,
-    used: &design::model::MemoryUse,
-    params: &Map<String, Value>,
-) -> String {
-    let field = &design.actors[used.actor.index()].memory[used.field.index()].name;
-    let record = used.of.and_then(|local| params.get(&operation.locals[local.index()].name));
-    format!("{} {field} {}", used.actor.index(), record.unwrap_or(&Value::Null))
 }

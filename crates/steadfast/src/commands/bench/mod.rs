@@ -3,7 +3,6 @@
 mod caller;
 mod report;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -20,6 +19,7 @@ use crate::exit::Exit;
 use crate::load::load;
 use crate::output::Output;
 use crate::problem::Problem;
+use crate::removed::Removed;
 use crate::size;
 
 use caller::Caller;
@@ -65,10 +65,10 @@ impl Bench {
         if !steps.clone().any(|known| matches!(known.kind, OperationKind::Step { .. })) {
             return Err(Problem::new(format!("`{}` has no step to call", loaded.name)));
         }
-        let scratch = Scratch::new();
+        let folder = Removed::new("bench");
         let address = match &self.store {
             Some(address) => address.clone(),
-            None => format!("embedded:{}", scratch.0.display()),
+            None => format!("embedded:{}", folder.0.display()),
         };
         let store = steadfast::open_store(&address)
             .map_err(|error| Problem::new(error.message).help(error.help))?;
@@ -124,21 +124,5 @@ struct Agreeable;
 impl Outside for Agreeable {
     fn deliver(&self, _: &Delivery) -> Delivered {
         Delivered::Ok(Value::Null)
-    }
-}
-
-/// A directory that is gone in the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Scratch {
-        Scratch(std::env::temp_dir().join(format!("steadfast-bench-{}", std::process::id())))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // it was never made if another store was named
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
