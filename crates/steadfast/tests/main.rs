@@ -1,5 +1,7 @@
 //! All tests of the command line and of what it serves, in one program.
 
+#[path = "broken/main.rs"]
+mod broken;
 #[path = "cli/main.rs"]
 mod cli;
 #[path = "conform/main.rs"]

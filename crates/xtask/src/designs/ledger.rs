@@ -12,6 +12,7 @@ use std::fmt::Write as _;
 
 use super::facts::{Archetype, Facts, Pair, Path, Protocol};
 use super::outline::{self, Outline};
+use super::shown::Carried;
 use super::verdict::{Failure, Verdict};
 
 /// A design as the ledger sees it.
@@ -19,6 +20,8 @@ pub struct Design {
     pub id: String,
     pub outline: Outline,
     pub verdict: Verdict,
+    /// what came of carrying out its failures
+    pub carried: Vec<Carried>,
     /// protocols that are walked through over HTTP
     pub driven: BTreeSet<String>,
 }
@@ -41,6 +44,7 @@ true.
 - **failures**: proven both ways: unreachable as written, and reachable once the protection is taken
   away; or refused by the compiler; or declared as covered by a second protection, and found so
 - **measured**: those of the failures that are quantities, and are watched at run time instead
+- **shown**: histories of failures that were carried out on a server: [the list](SHOWN.md)
 - **hotspots**: bound to what gets hot, and counted at run time under this name
 - **pairs**: failures of which a prevention and a repair are known: the prevention is proven as above,
   and the operations that repair were seen to happen
@@ -73,6 +77,7 @@ struct Row {
     driven: Count,
     failures: Count,
     measured: usize,
+    shown: Count,
     hotspots: Count,
     pairs: Count,
     families: Count,
@@ -84,8 +89,8 @@ pub fn page(facts: &Facts, designs: &[Design]) -> String {
     let mut out = String::from(HEAD);
     out.push_str(
         "| archetype | states | actions | lines | protocols | steps | driven | failures | measured | \
-         hotspots | pairs | families | known |\n\
-         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+         shown | hotspots | pairs | families | known |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     let mut all = Row::default();
     let mut missing = String::new();
@@ -137,6 +142,7 @@ impl Row {
         self.driven += other.driven;
         self.failures += other.failures;
         self.measured += other.measured;
+        self.shown += other.shown;
         self.hotspots += other.hotspots;
         self.pairs += other.pairs;
         self.families += other.families;
@@ -151,7 +157,7 @@ fn line(out: &mut String, name: &str, row: &Row) {
     };
     let _ = writeln!(
         out,
-        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
         cell(row.states),
         cell(row.actions),
         cell(row.lines),
@@ -160,6 +166,7 @@ fn line(out: &mut String, name: &str, row: &Row) {
         cell(row.driven),
         cell(row.failures),
         row.measured,
+        cell(row.shown),
         cell(row.hotspots),
         cell(row.pairs),
         cell(row.families),
@@ -217,6 +224,10 @@ fn row(archetype: &Archetype, design: Option<&Design>) -> Row {
         let (covered, measured) = proven(failure, design);
         row.measured += usize::from(measured);
         row.failures += count(&mut row.missing, (!covered).then(|| format!("failure: {failure}")));
+    }
+    for carried in design.iter().flat_map(|design| &design.carried) {
+        let lacks = || format!("{}, {}: {}", carried.title, carried.claim, carried.result);
+        row.shown += count(&mut row.missing, (!carried.is_shown()).then(lacks));
     }
     for hotspot in &archetype.hotspots {
         let covered = design.is_some_and(|design| design.outline.hotspots.contains(hotspot));

@@ -62,6 +62,7 @@ fn written(driven: &[&str], design: &str, verdict: &str, (pairs, notes): (&str, 
         id: "I02".into(),
         outline: outline::outline(design),
         verdict: verdict::read(verdict),
+        carried: Vec::new(),
         driven: driven.iter().map(|name| (*name).to_owned()).collect(),
     };
     page(&facts, &[design])
@@ -82,7 +83,12 @@ fn changed(text: &str, from: &str, to: &str) -> String {
 
 #[test]
 fn a_whole_design_lacks_nothing() {
-    check(DESIGN, VERDICT, "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 1 / 1 | 0 | 1 / 1", &[]);
+    check(
+        DESIGN,
+        VERDICT,
+        "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 1 / 1 | 0 | - | 1 / 1",
+        &[],
+    );
 }
 
 #[test]
@@ -90,7 +96,7 @@ fn a_state_counts_with_its_attributes() {
     check(
         &changed(DESIGN, "owner_id: actor?", "owner: actor?"),
         VERDICT,
-        "1 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 1 / 1 | 0 | 1 / 1",
+        "1 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 1 / 1 | 0 | - | 1 / 1",
         &["state `ClaimState`: `owner_id`"],
     );
 }
@@ -100,7 +106,7 @@ fn an_action_counts_when_it_was_seen_to_happen() {
     check(
         DESIGN,
         &format!("{VERDICT}never seen: reclaim runs\n"),
-        "2 / 2 | 1 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 1 / 1 | 0 | 1 / 1",
+        "2 / 2 | 1 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 1 / 1 | 0 | - | 1 / 1",
         &["action: expire"],
     );
 }
@@ -110,7 +116,7 @@ fn a_protocol_counts_with_its_actors_its_outcome_and_what_its_guards_read() {
     check(
         &changed(DESIGN, "=> done", "=> retry"),
         VERDICT,
-        "2 / 2 | 2 / 2 | - | 0 / 1 | 2 / 2 | 0 / 1 | 1 / 1 | 0 | 1 / 1",
+        "2 / 2 | 2 / 2 | - | 0 / 1 | 2 / 2 | 0 / 1 | 1 / 1 | 0 | - | 1 / 1",
         &[
             "protocol `main`: no path `claimant[claim] -> reaper[reclaim]`",
             "protocol `main`: not driven over HTTP",
@@ -119,13 +125,13 @@ fn a_protocol_counts_with_its_actors_its_outcome_and_what_its_guards_read() {
     check(
         &changed(DESIGN, "{ free: ClaimState.owner_id = null }", ""),
         VERDICT,
-        "2 / 2 | 2 / 2 | - | 0 / 1 | 1 / 2 | 1 / 1 | 1 / 1 | 0 | 1 / 1",
+        "2 / 2 | 2 / 2 | - | 0 / 1 | 1 / 2 | 1 / 1 | 1 / 1 | 0 | - | 1 / 1",
         &["protocol `main`: `claimant[claim]` does not read `ClaimState.owner_id`"],
     );
     check(
         &DESIGN.replace("reaper[", "sweeper["),
         VERDICT,
-        "2 / 2 | 1 / 2 | - | 0 / 1 | 1 / 2 | 0 / 1 | 1 / 1 | 0 | 1 / 1",
+        "2 / 2 | 1 / 2 | - | 0 / 1 | 1 / 2 | 0 / 1 | 1 / 1 | 0 | - | 1 / 1",
         &[
             "action: expire",
             "protocol `main`: no `reaper[reclaim]`; no path `claimant[claim] -> reaper[reclaim]`",
@@ -136,7 +142,7 @@ fn a_protocol_counts_with_its_actors_its_outcome_and_what_its_guards_read() {
 
 #[test]
 fn a_protocol_is_driven_when_the_script_names_it() {
-    let cells = "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 0 / 1 | 1 / 1 | 0 | 1 / 1";
+    let cells = "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 0 / 1 | 1 / 1 | 0 | - | 1 / 1";
     let missing = ["protocol `main`: not driven over HTTP"];
     check_driven(&[], DESIGN, VERDICT, cells, &missing);
     check_driven(&["other"], DESIGN, VERDICT, cells, &missing);
@@ -155,6 +161,7 @@ fn the_own_protocols_are_driven_where_none_are_known() {
             id: "A02".into(),
             outline: outline::outline(DESIGN),
             verdict: verdict::read(VERDICT),
+            carried: Vec::new(),
             driven: driven.iter().map(|name| (*name).to_owned()).collect(),
         };
         page(&facts, &[design])
@@ -162,7 +169,7 @@ fn the_own_protocols_are_driven_where_none_are_known() {
     let row = |driven: &str| {
         format!(
             "| [A02](product/A02.design) Relation | - | - | - | - | - | {driven} | - | 0 | - | - | - | \
-             - |\n"
+             - | - |\n"
         )
     };
     assert!(ledger(&["main"]).contains(&row("1 / 1")));
@@ -191,10 +198,10 @@ fn a_failure_counts_only_when_it_is_shown() {
         ),
     ] {
         let verdict = changed(VERDICT, said, status);
-        check(DESIGN, &verdict, &format!("{cells} | 1 / 1"), missing);
+        check(DESIGN, &verdict, &format!("{cells} | - | 1 / 1"), missing);
     }
     let other = changed(VERDICT, "\"duplicate claim\"", "\"double claim\"");
-    check(DESIGN, &other, &format!("{lacking} | 0 | 1 / 1"), &lacks);
+    check(DESIGN, &other, &format!("{lacking} | 0 | - | 1 / 1"), &lacks);
 }
 
 #[test]
@@ -202,7 +209,7 @@ fn a_hotspot_counts_under_its_name() {
     check(
         &changed(DESIGN, "\"hot key\"", "\"warm key\""),
         VERDICT,
-        "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 1 / 1 | 0 | 0 / 1",
+        "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 1 / 1 | 0 | - | 0 / 1",
         &["hotspot: hot key"],
     );
 }
@@ -216,8 +223,8 @@ fn a_pair_counts_with_its_prevention_and_its_repair() {
     };
     let rest = "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1";
     let (with, without) = (
-        format!("{rest} | 1 / 1 | 0 | 1 / 1 | 1 / 1"),
-        format!("{rest} | 1 / 1 | 0 | 1 / 1 | 0 / 1"),
+        format!("{rest} | 1 / 1 | 0 | - | 1 / 1 | 1 / 1"),
+        format!("{rest} | 1 / 1 | 0 | - | 1 / 1 | 0 / 1"),
     );
     check("reaper[reclaim]", VERDICT, &with, &[]);
     let lacks = "pair: duplicate claim: its repair was not seen: `reaper[bury]`";
@@ -227,7 +234,7 @@ fn a_pair_counts_with_its_prevention_and_its_repair() {
     check(
         "reaper[reclaim]",
         &unproven,
-        &format!("{rest} | 0 / 1 | 0 | 1 / 1 | 0 / 1"),
+        &format!("{rest} | 0 / 1 | 0 | - | 1 / 1 | 0 / 1"),
         &["failure: duplicate claim", "pair: duplicate claim: its prevention is not proven"],
     );
 }
@@ -237,7 +244,7 @@ fn a_family_counts_when_a_goal_is_written_with_it() {
     let notes = "I02\tinvariant_families\tprogress_never_regresses; drift_eventually_corrected\n";
     let design = format!("{DESIGN}\ninvariant up: progress_never_regresses(Resource, current)\n");
     let page = written(&["main"], &design, VERDICT, ("", notes));
-    let rest = "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 1 / 1 | 0 | 1 / 1 | -";
+    let rest = "2 / 2 | 2 / 2 | - | 1 / 1 | 2 / 2 | 1 / 1 | 1 / 1 | 0 | - | 1 / 1 | -";
     let lacks = "family of invariants: `drift_eventually_corrected`, in no goal";
     found(&page, &format!("{rest} | 1 / 2 | 1 / 2"), &[lacks]);
 }
@@ -245,8 +252,7 @@ fn a_family_counts_when_a_goal_is_written_with_it() {
 #[test]
 fn an_archetype_without_a_design_covers_nothing_and_is_named() {
     let page = written(&["main"], DESIGN, VERDICT, ("", ""));
-    let row =
-        "| A05 View, not written yet | - | - | - | - | - | - | 0 / 1 | 0 | - | - | - | 0 / 2 |\n";
+    let row = "| A05 View, not written yet | - | - | - | - | - | - | 0 / 1 | 0 | - | - | - | - | 0 / 2 |\n";
     assert!(page.contains(row), "{page}");
     assert!(page.contains("## What has no design yet\n\n- A05 View\n"), "{page}");
 }

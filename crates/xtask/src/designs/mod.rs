@@ -12,6 +12,7 @@ mod outline;
 mod page;
 #[cfg(test)]
 mod reasons;
+mod shown;
 mod verdict;
 
 use std::path::Path;
@@ -25,6 +26,7 @@ use verdict::Verdict;
 const PAGE: &str = "designs/README.md";
 const LEDGER: &str = "designs/LEDGER.md";
 const LARGER: &str = "designs/LARGER.md";
+const SHOWN: &str = "designs/SHOWN.md";
 
 /// One design of the catalog and what stands beside it.
 struct Entry {
@@ -56,7 +58,8 @@ pub fn run(names: &[&str]) -> Answer {
         if !names.is_empty() && !names.contains(&id(&path)) {
             continue;
         }
-        let mut words = vec!["check", "--golden", &path];
+        let traces = with_ending(&path, "traces");
+        let mut words = vec!["check", "--golden", &path, "--kept", &traces];
         if catalog::has_page(&path) {
             // of several shortest histories one thread always finds the same
             words.extend(["--traces", "--threads", "1"]);
@@ -167,7 +170,8 @@ fn pages(root: &Path) -> Result<usize, String> {
     let lists = write(root, PAGE, &page::page(&facts, &entries))?
         + write(root, catalog::INDEX, &catalog::index(&facts, &entries))?;
     let larger = write(root, LARGER, &larger::page(&larger_designs(root)?))?;
-    Ok(lists + larger + write(root, LEDGER, &ledger_page(root)?)?)
+    let shown = write(root, SHOWN, &shown::page(&carried(root)?))?;
+    Ok(lists + larger + shown + write(root, LEDGER, &ledger_page(root)?)?)
 }
 
 fn larger_designs(root: &Path) -> Result<Vec<larger::Design>, String> {
@@ -178,10 +182,19 @@ fn larger_designs(root: &Path) -> Result<Vec<larger::Design>, String> {
     Ok(list.collect())
 }
 
+/// The failures of each design that were carried out.
+fn carried(root: &Path) -> Result<Vec<(String, Vec<shown::Carried>)>, String> {
+    let list = texts(root)?.into_iter().map(|(path, _)| {
+        let beside = std::fs::read_to_string(root.join(with_ending(&path, "traces")));
+        (id(&path).to_owned(), shown::read(&beside.unwrap_or_default()))
+    });
+    Ok(list.collect())
+}
+
 fn ledger_page(root: &Path) -> Result<String, String> {
     let facts = facts::read(&repo::files(root)?)?;
     let mut designs = Vec::new();
-    for (path, text) in texts(root)? {
+    for ((path, text), (_, carried)) in texts(root)?.into_iter().zip(carried(root)?) {
         let beside = std::fs::read_to_string(root.join(verdict_path(&path))).unwrap_or_default();
         // what it uses counts as its own
         let flat = std::fs::read_to_string(root.join(with_ending(&path, "flat")));
@@ -189,6 +202,7 @@ fn ledger_page(root: &Path) -> Result<String, String> {
             id: id(&path).to_owned(),
             outline: outline::outline(flat.as_ref().unwrap_or(&text)),
             verdict: verdict::read(&beside),
+            carried,
             driven: drive(root, &path).map(|script| catalog::driven(&script)).unwrap_or_default(),
         });
     }

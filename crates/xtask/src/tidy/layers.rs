@@ -98,6 +98,12 @@ const LAYERS: &[Layer] = &[
         never: &["tokio", "hyper", "axum", "reqwest", "rand", "chrono"],
     },
     Layer {
+        package: "replay",
+        uses: &["design", "engine", "model-checker", "runtime", "store"],
+        tests_use: &[],
+        never: &["tokio", "hyper", "axum", "reqwest", "rand", "chrono"],
+    },
+    Layer {
         package: "search",
         uses: &["runtime"],
         tests_use: &["design", "store", "store-embedded"],
@@ -152,6 +158,7 @@ const LAYERS: &[Layer] = &[
             "identity",
             "store",
             "store-embedded",
+            "replay",
             "runtime",
             // behind the feature of the same name
             "search",
