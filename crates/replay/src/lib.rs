@@ -13,6 +13,6 @@ mod json;
 mod judge;
 mod outside;
 
-pub use broken::{End, Line, Shown, as_written, is_prevented, weakened, with, without};
+pub use broken::{ESCAPES, End, Line, Shown, as_written, is_prevented, weakened, with, without};
 pub use carrier::{Carried, Carrier, Stop};
 pub use door::{Door, Outcome};

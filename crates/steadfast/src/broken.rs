@@ -9,7 +9,9 @@ use gateway::Service;
 use model_checker::render::{Kept, histories, write_kept};
 use model_checker::sample::{Claim, Event, Story, claims, story};
 use model_checker::{Report, Trace};
-use replay::{Carrier, Door, End, Shown, as_written, is_prevented, weakened, with, without};
+use replay::{
+    Carrier, Door, ESCAPES, End, Shown, as_written, is_prevented, weakened, with, without,
+};
 use server::Config;
 use ureq::Agent;
 
@@ -84,7 +86,10 @@ pub fn carry_out(name: &str, text: &str, claim: &Claim, trace: &Trace) -> Result
     let faults = faults(&story);
     let mut weak = weakened(&story).map_err(|why| Not::Possible(why.into()))?;
     let shown = served(name, text, &mut weak, |carrier| without(&story, carrier));
-    let shown = shown.map_err(Not::TheSame)?;
+    let shown = shown.map_err(|why| match why == ESCAPES {
+        true => Not::Possible(why),
+        false => Not::TheSame(why),
+    })?;
     if story.protections.is_empty() {
         return Ok(Carried { without: shown, with: None, faults });
     }

@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 
-use design::model::{ActorId, Design, Goal, LocalId, MemoryUseId, OperationId, StateId, Type};
+use design::model::{
+    ActorId, Design, Goal, LocalId, MemoryUseId, OperationId, StateId, SubjectId, Type,
+};
 use engine::{Command, NULL, Word};
 use layout::feed::{Asked, of_any};
 use layout::{
@@ -16,7 +18,7 @@ use telemetry::Trace;
 use super::goals::{Broken, Goals, Unwatched, Watched};
 use super::world::{Memory, World};
 use crate::calls::{CallError, Performed, Request, Room, clause_name, memory_name, perform};
-use crate::core::{Got, Plan, ReadError, Schema, Source};
+use crate::core::{Got, Handles, Plan, ReadError, Schema, Source};
 use crate::logs::{self, Forgotten};
 use crate::outbox::key_text;
 use crate::values::{self, BadValue};
@@ -323,6 +325,7 @@ impl Walk {
             let handle = codec.handle(record, &mut self.lasting.borrow_mut())?;
             let head = codec.take_record(&key, &value, subject, &self.lasting, &mut words)?;
             self.world.set(subject, handle, Some(words.into()), head.written_at);
+            imply_parts(&self.schema.design, &mut self.world, &self.lasting, (subject, handle));
             self.walked.values.insert(key, value);
         }
         Ok(())
@@ -373,6 +376,7 @@ impl Walk {
                 return Err(ReadError::feed(change.key, Wrong::TimeGoesBack));
             }
             self.world.set(change.subject, key, words, read.now);
+            imply_parts(&self.schema.design, &mut self.world, &self.lasting, (change.subject, key));
         }
         Ok(())
     }
@@ -483,6 +487,23 @@ impl Walk {
     /// Only the feed is known: not what callers heard, nor what the world outside did.
     pub fn of_feed_alone(&mut self) {
         self.goals.of_feed_alone(&self.schema.design);
+    }
+}
+
+/// The records that a key names are there, if their subject is implicit.
+fn imply_parts(
+    design: &Design,
+    world: &mut World,
+    pool: &RefCell<Pool>,
+    (subject, key): (SubjectId, Word),
+) {
+    for (at, part) in (0..).zip(&design.subjects[subject.index()].keys) {
+        let Some(other) = part.ty.subject() else { continue };
+        let named = Handles(pool).key_part(key, at);
+        if design.subjects[other.index()].implicit {
+            world.imply(other, named);
+        }
+        imply_parts(design, world, pool, (other, named));
     }
 }
 

@@ -30,8 +30,10 @@ struct Row {
 pub struct World {
     now: Word,
     records: FxHashMap<(SubjectId, Word), Row>,
-    /// of each subject, every key that a record has had
+    /// of each subject, every key that a record has had, or that stands in the key of one
     keys: Vec<Vec<Word>>,
+    /// records that nobody has written, and that are there all the same: their subject is implicit
+    implied: FxHashSet<(SubjectId, Word)>,
     memory: FxHashMap<Memory, Word>,
     /// of each actor that begins a chain
     principals: Vec<Vec<Word>>,
@@ -67,6 +69,7 @@ impl World {
             now: 0,
             records: FxHashMap::default(),
             keys: vec![Vec::new(); design.subjects.len()],
+            implied: FxHashSet::default(),
             memory: FxHashMap::default(),
             principals: vec![Vec::new(); design.actors.len()],
             known: FxHashSet::default(),
@@ -100,11 +103,19 @@ impl World {
     pub fn set(&mut self, subject: SubjectId, key: Word, words: Option<Box<[Word]>>, at: Word) {
         let row = Row { words, written: at };
         let before = self.records.insert((subject, key), row);
-        if before.is_none() {
+        if before.is_none() && !self.implied.remove(&(subject, key)) {
             self.keys[subject.index()].push(key);
         }
         self.before.records.entry((subject, key)).or_insert_with(|| before.unwrap_or_default());
         self.before.changed.push((subject, key));
+    }
+
+    /// A record of an implicit subject that the key of another one names: it is there with its defaults.
+    pub fn imply(&mut self, subject: SubjectId, key: Word) {
+        if !self.records.contains_key(&(subject, key)) && self.implied.insert((subject, key)) {
+            self.keys[subject.index()].push(key);
+            self.before.changed.push((subject, key));
+        }
     }
 
     /// When this record was written last; the beginning of time, if it never was.
