@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use design::model::{Design, Goal, OperationKind, Protection, StmtKind, duration_text, visit};
+use design::model::{
+    Design, Fault, Goal, OperationKind, Protection, StmtKind, duration_text, visit,
+};
 use model_checker::sample::{Answered, Event, Story};
 use runtime::{Clock, Delivered, Delivery, Outside, Worked};
 use serde_json::{Map, Value as Json};
@@ -227,17 +229,24 @@ fn settle(carrier: &mut Carrier, lines: &mut Vec<Line>) -> Result<(), String> {
     Ok(())
 }
 
-/// A message that was lost is not lost for ever if a repair sends the same once more.
+/// A message that was lost is not lost for ever if a repair sends the same once more, or something that makes
+/// another step send it.
 fn send_again(carrier: &mut Carrier, repair: &str) {
     let design = Arc::clone(&carrier.design);
-    let named = design.operations.iter().filter(|operation| operation.name == repair);
-    for operation in named {
-        visit::each_statement(&operation.body, &mut |statement| {
+    let mut reached: Vec<usize> =
+        (0..design.operations.len()).filter(|at| design.operations[*at].name == repair).collect();
+    let mut at = 0;
+    while at < reached.len() {
+        visit::each_statement(&design.operations[reached[at]].body, &mut |statement| {
             if let StmtKind::Send { operation, .. } = &statement.kind {
-                let sent = format!("{} ", design.operations[operation.index()].name);
-                carrier.lost.retain(|lost| !lost.starts_with(&sent));
+                let name = format!("{} ", design.operations[operation.index()].name);
+                carrier.lost.retain(|lost| !lost.starts_with(&name));
+                if !reached.contains(&operation.index()) {
+                    reached.push(operation.index());
+                }
             }
         });
+        at += 1;
     }
 }
 
@@ -378,10 +387,20 @@ fn asked(carrier: &Carrier, call: &model_checker::sample::Call) -> Line {
 /// A runtime for the design without the protections of a story, or why there can be none.
 pub fn weakened(story: &Story) -> Result<Carrier, &'static str> {
     let weak = Arc::new(story.design.without(&story.protections)?);
-    Ok(Carrier::new(&weak, story.tick_ms))
+    Ok(of_a_story(&weak, story))
 }
 
 /// A runtime for the design as it is written.
 pub fn as_written(story: &Story) -> Carrier {
-    Carrier::new(&Arc::new(story.design.clone()), story.tick_ms)
+    of_a_story(&Arc::new(story.design.clone()), story)
+}
+
+/// A history may have equal messages under way, of which the checker keeps one, and repairs that are due again as
+/// soon as they have run, which a server does a second later.
+fn of_a_story(design: &Arc<Design>, story: &Story) -> Carrier {
+    let mut carrier = Carrier::new(design, story.tick_ms);
+    let faults = &story.design.world.faults;
+    carrier.messages_double = faults.iter().any(|held| held.fault == Fault::DoubledMessage);
+    carrier.patience_ms = 1_000;
+    carrier
 }

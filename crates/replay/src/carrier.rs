@@ -1,7 +1,8 @@
 //! Carries out one history on a runtime of its own: plays the callers, their memory, the network and
 //! the world outside.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -60,6 +61,12 @@ pub struct Carrier {
     /// messages that the runtime still has, and that are lost to the checker
     pub lost: Vec<String>,
     calls: u64,
+    /// a message may come twice: of equal ones that are under way the checker keeps one
+    pub messages_double: bool,
+    /// messages of which there was more than one copy
+    pub(crate) copied: RefCell<HashSet<String>>,
+    /// a repair may stand for so much later than the checker does it
+    pub patience_ms: i64,
     /// the keys of calls that reached the world outside, by effect and arguments
     pub(crate) reached: HashMap<String, String>,
     /// the keys of what the world outside has done since somebody asked
@@ -104,6 +111,9 @@ impl Carrier {
             in_flight: Vec::new(),
             lost: Vec::new(),
             calls: 0,
+            messages_double: false,
+            copied: RefCell::default(),
+            patience_ms: 0,
             reached: HashMap::new(),
             done_outside: Vec::new(),
             asked: None,

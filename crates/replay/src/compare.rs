@@ -73,6 +73,14 @@ impl Carrier {
         }
         here.sort();
         expected.sort();
+        if self.messages_double {
+            // a copy more may still be under way here
+            let mut copied = self.copied.borrow_mut();
+            copied.extend(here.windows(2).filter(|two| two[0] == two[1]).map(|two| two[0].clone()));
+            here.dedup();
+            expected.dedup();
+            here.retain(|message| expected.contains(message) || !copied.contains(message));
+        }
         match here == expected {
             true => Ok(()),
             false => differs(format!("the outbox holds {expected:?}, and here {here:?}")),

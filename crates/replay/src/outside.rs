@@ -59,7 +59,7 @@ impl Carrier {
             _ => false,
         };
         match entry {
-            Some(entry) if entry.at <= self.clock.now_ms() => Ok(()),
+            Some(entry) if entry.at <= self.clock.now_ms() + self.patience_ms => Ok(()),
             Some(_) if waits || looks_elsewhere(operation) => Ok(()),
             Some(entry) => differs(format!("the repair could run, and stands for {}", entry.at)),
             None => {
