@@ -50,7 +50,8 @@ impl DueTimes<'_> {
                 Due::Now => due.push((*repair, now)),
                 Due::At(time) => due.push((*repair, time)),
                 Due::Never | Due::Need => {
-                    let again = again(schema, loaded, *repair, record, now, scratch);
+                    let soon = now.saturating_add(schema.reexamine_ms);
+                    let again = again(schema, loaded, (*repair, record), (now, soon), scratch);
                     due.extend(again.map(|at| (*repair, at)));
                 }
             }

@@ -11,8 +11,11 @@ use engine::{Due, NULL, Scratch, Word};
 
 use crate::core::{Loaded, Schema};
 
-/// How long until such a repair is looked at again, unless it is set otherwise.
+/// How long until such a repair is looked at again after its record was written, unless it is set otherwise.
 pub const REEXAMINE_MS: i64 = 1_000;
+
+/// Later on it is looked at as seldom as its record is old, and at least once in so many times that.
+pub const PATIENCE_MAX: i64 = 60;
 
 /// For each operation, the one that asks its own record only; none: it looks at nothing else.
 #[derive(Debug, Default)]
@@ -36,18 +39,16 @@ impl Elsewhere {
     }
 }
 
-/// When a repair that is not due by what is known is to be looked at again; none: not before its
-/// own record changes.
+/// When a repair that is not due by what is known is to be looked at again, not before `soon`; none: not before
+/// its own record changes.
 pub fn again(
     schema: &Schema,
     loaded: &Loaded<'_>,
-    repair: OperationId,
-    record: Word,
-    now: Word,
+    (repair, record): (OperationId, Word),
+    (now, soon): (Word, Word),
     scratch: &mut Scratch,
 ) -> Option<Word> {
     let own = (*schema.elsewhere.0.get(repair.index())?)?;
-    let soon = now.saturating_add(schema.reexamine_ms);
     match engine::due(&schema.program, loaded, own, record, NULL, now, scratch) {
         Due::Never => None,
         Due::At(at) => Some(at.max(soon)),

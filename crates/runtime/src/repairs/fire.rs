@@ -11,7 +11,7 @@ use serde_json::Value;
 use store::{Decision, KeyRange, Transaction};
 use telemetry::Trace;
 
-use super::elsewhere::again;
+use super::elsewhere::{PATIENCE_MAX, again};
 use crate::aside::{attempt, move_aside};
 use crate::calls::{CallError, Performed, fetch, perform, reindex};
 use crate::core::{Desk, Loaded, NOBODY, Newest, Plan, ReadError, Runtime, Schema, apply};
@@ -234,7 +234,8 @@ impl Runtime {
                     // the guard holds and the body fails: a mistake of the design, to be seen
                     *mistaken = Some((repair, refused.refusal.reason.name()));
                 }
-                let next = self.next_due(repair, record, now, transaction, desk)?;
+                let soon = now.saturating_add(self.patience(record_key, now, transaction)?);
+                let next = self.next_due((repair, record), (now, soon), transaction, desk)?;
                 let mut plan = Plan::default();
                 reschedule(record_key, repair, next, transaction, &mut plan)?;
                 Ok((Fired::Moved, Some(plan)))
@@ -242,12 +243,28 @@ impl Runtime {
         }
     }
 
-    /// When a repair that was refused is to be looked at again.
+    /// How long a repair waits that something else may make due: as long as its record has waited already, so
+    /// that one that waits for days does not cost a commit a second.
+    fn patience(
+        &self,
+        record: RecordKey<'_>,
+        now: Word,
+        transaction: &dyn Transaction,
+    ) -> Result<Word, ReadError> {
+        let key = record.to_bytes();
+        let Some((_, bytes)) = transaction.get(&key) else {
+            return Err(ReadError::absent(transaction, &key));
+        };
+        let head = take_head(&mut Reader::new(bytes)).map_err(|it| ReadError::value(&key, it))?;
+        let least = self.settings.reexamine_ms.max(1);
+        Ok(now.saturating_sub(head.written_at).clamp(least, least.saturating_mul(PATIENCE_MAX)))
+    }
+
+    /// When a repair that was refused is to be looked at again: not before `soon`, if its record has not changed.
     fn next_due(
         &self,
-        repair: OperationId,
-        record: Word,
-        now: Word,
+        (repair, record): (OperationId, Word),
+        (now, soon): (Word, Word),
         transaction: &dyn Transaction,
         desk: &mut Desk,
     ) -> Result<Option<Word>, ReadError> {
@@ -255,7 +272,6 @@ impl Runtime {
         let source = Newest(transaction, schema.number);
         let mut loaded = Loaded::new(&desk.pool);
         let mut words = Vec::new();
-        let later = now.saturating_add(self.settings.reexamine_ms);
         loop {
             let scratch = &mut desk.room.scratch;
             match engine::due(&schema.program, &loaded, repair, record, NOBODY, now, scratch) {
@@ -265,9 +281,11 @@ impl Runtime {
                     }
                 }
                 // the guard holds and the repair was refused all the same: a mistake in its body
-                Due::Now => return Ok(Some(later)),
+                Due::Now => return Ok(Some(soon)),
                 Due::At(at) => return Ok(Some(at)),
-                Due::Never => return Ok(again(schema, &loaded, repair, record, now, scratch)),
+                Due::Never => {
+                    return Ok(again(schema, &loaded, (repair, record), (now, soon), scratch));
+                }
             }
         }
     }
