@@ -4,6 +4,7 @@ use design::model::{ActorId, BlobId, Goal, MemoryId, OperationId, StateId, Subje
 
 use crate::eval::{Env, Eval, Stop};
 use crate::fault::Fault;
+use crate::program::Column;
 use crate::program::node::Rows;
 use crate::{Fetch, HashPart, NULL, Program, Reason, Refusal, Scratch, Word, World};
 
@@ -209,6 +210,11 @@ impl<'a, W: World> Env<'a> for WorldEnv<'a, W> {
 
     fn keys(&self, subject: SubjectId) -> Option<&'a [Word]> {
         Some(self.seen().keys(subject))
+    }
+
+    #[inline]
+    fn keys_by(&self, subject: SubjectId, column: Column, value: Word) -> Option<&'a [Word]> {
+        self.seen().keys_by(subject, column, value)
     }
 
     fn rows(&self, of: Rows, operation: OperationId, row: usize) -> Option<&'a [Word]> {

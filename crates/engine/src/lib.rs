@@ -42,7 +42,7 @@ pub use holds::{Side, holds, leads_to};
 pub use layout::{Field, Layout, ParamsLayout, StateLayout, width_of};
 pub use legal::{LegalStep, legal_steps};
 pub use outcome::{Outcome, Outside, Place, Reason, Refusal};
-pub use program::{Program, Shape};
+pub use program::{Column, Equality, Program, Shape, column, equality};
 pub use refuses::refuses;
 pub use scratch::{
     Append, CacheWrite, Change, Emit, EphemeralWrite, Need, Query, Read, Scratch, Send, Write,

@@ -1,5 +1,6 @@
 //! What a step reads, and what an invariant ranges over.
 
+use crate::program::Column;
 use design::model::{ActorId, BlobId, MemoryId, OperationId, StateId, SubjectId};
 
 use crate::{HashPart, Word};
@@ -61,6 +62,12 @@ pub trait World: Truth {
     /// The keys that a record of this subject may have. Keys without a record are skipped when
     /// the subject is not implicit.
     fn keys(&self, subject: SubjectId) -> &[Word];
+
+    /// The keys of the records that have this value in this column, and perhaps others; none: no index is kept, and
+    /// all keys are looked at.
+    fn keys_by(&self, _subject: SubjectId, _column: Column, _value: Word) -> Option<&[Word]> {
+        None
+    }
 
     /// What the world outside has done for this effect: the words of the parameters of the
     /// `row`th call it carried out, `None` after the last.

@@ -75,9 +75,8 @@ pub fn without(story: &Story, carrier: &mut Carrier) -> Result<Shown, String> {
         Goal::Invariant(_) if is_there(story, carrier) => End::Reached,
         Goal::Invariant(_) => return Err("nothing is broken in what is stored".into()),
         Goal::Recovery(_) | Goal::LeadsTo(_) => {
-            settle(carrier, &mut lines)?;
-            judge.look(carrier, None)?;
-            match judge.cannot().is_none() && !judge.is_recovered(carrier) {
+            let kept = settle(carrier, &mut lines, &mut judge)?;
+            match judge.cannot().is_none() && !kept {
                 true => End::Stuck,
                 false if is_there(story, carrier) => End::Reached,
                 false => return Err(ESCAPES.into()),
@@ -129,9 +128,8 @@ pub fn with(story: &Story, carrier: &mut Carrier) -> Result<Shown, String> {
         }
     }
     if let Goal::Recovery(_) = story.goal {
-        settle(carrier, &mut lines)?;
-        judge.look(carrier, None)?;
-        broken |= judge.cannot().is_none() && !judge.is_recovered(carrier);
+        let kept = settle(carrier, &mut lines, &mut judge)?;
+        broken |= judge.cannot().is_none() && !kept;
     }
     match broken {
         true => Err("with everything in place the goal is broken, too".into()),
@@ -173,8 +171,10 @@ impl Outside for Agrees<'_> {
 /// So often everything that is due is done.
 const ROUNDS: usize = 12;
 
-/// Time passes, and all that is due is done: repairs, messages, calls to a world that agrees.
-fn settle(carrier: &mut Carrier, lines: &mut Vec<Line>) -> Result<(), String> {
+/// Time passes, and all that is due is done: repairs, messages, calls to a world that agrees. Gives whether the goal,
+/// a `recovers`, is kept after any of it.
+fn settle(carrier: &mut Carrier, lines: &mut Vec<Line>, judge: &mut Judge) -> Result<bool, String> {
+    let mut kept = false;
     let longest = longest(&carrier.design).max(60_000);
     let mut passed = 0;
     for round in 0..ROUNDS {
@@ -213,6 +213,8 @@ fn settle(carrier: &mut Carrier, lines: &mut Vec<Line>) -> Result<(), String> {
                     break;
                 }
             }
+            judge.look(carrier, None)?;
+            kept |= judge.is_recovered(carrier);
             if done == 0 {
                 break;
             }
@@ -226,7 +228,7 @@ fn settle(carrier: &mut Carrier, lines: &mut Vec<Line>) -> Result<(), String> {
         what: format!("{} pass, and everything that is due is done", duration_text(passed)),
         then: String::new(),
     });
-    Ok(())
+    Ok(kept)
 }
 
 /// A message that was lost is not lost for ever if a repair sends the same once more, or something that makes

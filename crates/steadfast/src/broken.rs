@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use design::model::Design;
+use design::model::{Design, ExprKind, visit};
 use gateway::Service;
 use model_checker::render::{Kept, histories, write_kept};
 use model_checker::sample::{Claim, Event, Story, claims, story};
@@ -88,6 +88,7 @@ pub fn carry_out(name: &str, text: &str, claim: &Claim, trace: &Trace) -> Result
     let shown = served(name, text, &mut weak, |carrier| without(&story, carrier));
     let shown = shown.map_err(|why| match why == ESCAPES {
         true => Not::Possible(why),
+        false if has_a_calendar(&story.design) => Not::Possible(CALENDAR.into()),
         false => Not::TheSame(why),
     })?;
     if story.protections.is_empty() {
@@ -101,6 +102,19 @@ pub fn carry_out(name: &str, text: &str, claim: &Claim, trace: &Trace) -> Result
         return Err(Not::TheSame(what));
     }
     Ok(Carried { without: shown, with: Some(kept), faults })
+}
+
+const CALENDAR: &str = "the checker knows of a calendar only that it goes on or ends";
+
+/// Does a step ask a schedule when it is due?
+fn has_a_calendar(design: &Design) -> bool {
+    let mut found = false;
+    for operation in &design.operations {
+        visit::operation_exprs(operation, &mut |value| {
+            visit::each(value, &mut |part| found |= matches!(part.kind, ExprKind::NextOf { .. }));
+        });
+    }
+    found
 }
 
 /// Lets calls go over HTTP, to a server on a free port of this machine.

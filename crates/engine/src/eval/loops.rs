@@ -2,6 +2,7 @@
 
 use super::{Env, Eval, Stop};
 use crate::fault::Fault;
+use crate::program::Column;
 use crate::program::node::{Arithmetic, Loop, LoopKind, NodeId, Over, Rows};
 use crate::{NULL, Word};
 
@@ -43,7 +44,17 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
                 }
             }
             Over::All(subject) => {
-                let keys = self.scan(subject, at)?;
+                let picked = match rule.by {
+                    Some((column, value)) => {
+                        let value = self.eval(value)?;
+                        self.env.keys_by(subject, column, value)
+                    }
+                    None => None,
+                };
+                let keys = match picked {
+                    Some(keys) => keys,
+                    None => self.scan(subject, at)?,
+                };
                 for key in keys {
                     if self.env.exists(subject, *key)? {
                         self.visit(rule, *key, &mut tally, at)?;
@@ -55,7 +66,10 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             }
             Over::Children { child, parent } => {
                 let parent = self.eval(parent)?;
-                let keys = self.scan(child, at)?;
+                let keys = match self.env.keys_by(child, Column::Part(0), parent) {
+                    Some(keys) => keys,
+                    None => self.scan(child, at)?,
+                };
                 for key in keys {
                     if self.env.key_part(child, *key, 0) == parent
                         && self.env.exists(child, *key)?

@@ -17,6 +17,7 @@ pub use rounding::average;
 
 use crate::fault::Fault;
 pub(crate) use crate::fault::Stop;
+use crate::program::Column;
 use crate::program::node::{Arithmetic, Node, NodeId, Rows, Run};
 use crate::program::{KeyPart, KeyPartRule, Program};
 use crate::scratch::QueryOut;
@@ -51,6 +52,10 @@ pub(crate) trait Env<'a> {
     fn memory(&self, index: usize) -> Word;
     /// All keys that a record may have; none: this place does not scan.
     fn keys(&self, subject: SubjectId) -> Option<&'a [Word]>;
+    /// Those of them that have this value in this column, and perhaps others; none: no index is kept.
+    fn keys_by(&self, _subject: SubjectId, _column: Column, _value: Word) -> Option<&'a [Word]> {
+        None
+    }
     /// Calls and messages, which goals alone see; so with principals and what they remember.
     fn rows(&self, _of: Rows, _operation: OperationId, _row: usize) -> Option<&'a [Word]> {
         None

@@ -5,6 +5,7 @@ use design::model::{
     Type,
 };
 
+use super::lookup::{Column, column, equality};
 use super::lower::Lower;
 use super::node::{
     Arithmetic, Form, Loop, LoopKind, Node, NodeId, Over, Rounded, Rows, Run, Sides, Slot,
@@ -184,9 +185,10 @@ impl Lower<'_> {
             }
             ExprKind::Quantifier { all, local, domain, filter, body } => {
                 self.bind(*local, domain);
+                let by = self.looked_up(*local, domain, filter.as_deref(), Some((body, *all)));
                 let body = self.expr(body);
                 let kind = if *all { LoopKind::All(body) } else { LoopKind::Any(body) };
-                self.quantified(kind, *local, domain, filter.as_deref())
+                self.quantified(kind, (*local, domain), filter.as_deref(), by)
             }
             ExprKind::Aggregate { local, domain, filter, value } => {
                 self.bind(*local, domain);
@@ -194,7 +196,8 @@ impl Lower<'_> {
                     None => LoopKind::Count,
                     Some(value) => LoopKind::Sum(self.expr(value)),
                 };
-                self.quantified(kind, *local, domain, filter.as_deref())
+                let by = self.looked_up(*local, domain, filter.as_deref(), None);
+                self.quantified(kind, (*local, domain), filter.as_deref(), by)
             }
             ExprKind::Counter { base, counter } => {
                 let offset = self.layout_of(base).map(|layout| layout.counter(*counter));
@@ -308,12 +311,26 @@ impl Lower<'_> {
         }
     }
 
-    fn quantified(
+    /// By what the records of a loop can be looked up.
+    fn looked_up(
         &mut self,
-        kind: LoopKind,
         local: LocalId,
         domain: &Domain,
         filter: Option<&Expr>,
+        body: Option<(&Expr, bool)>,
+    ) -> Option<(Column, NodeId)> {
+        let Domain::All(subject) = domain else { return None };
+        let found = equality(local, filter, body)?;
+        let column = column(found.own, &self.layouts[subject.index()])?;
+        Some((column, self.expr(found.other)))
+    }
+
+    fn quantified(
+        &mut self,
+        kind: LoopKind,
+        (local, domain): (LocalId, &Domain),
+        filter: Option<&Expr>,
+        by: Option<(Column, NodeId)>,
     ) -> Node {
         let over = match domain {
             Domain::All(subject) => Over::All(*subject),
@@ -330,7 +347,7 @@ impl Lower<'_> {
             Domain::Principals(actor) => Over::Principals(*actor),
         };
         let filter = filter.map(|filter| self.expr(filter));
-        self.loops.push(Loop { kind, local: self.offset(local), over, filter });
+        self.loops.push(Loop { kind, local: self.offset(local), over, filter, by });
         Node::Loop(self.loops.len() as u32 - 1)
     }
 

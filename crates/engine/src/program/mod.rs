@@ -3,6 +3,7 @@
 mod constants;
 mod hashes;
 mod lists;
+mod lookup;
 mod lower;
 mod lower_compare;
 mod lower_expr;
@@ -20,6 +21,7 @@ use design::model::{
 };
 
 pub(crate) use lists::{Expression, LeadsToRule, Lists};
+pub use lookup::{Column, Equality, column, equality};
 use lower::Lower;
 use node::{Loop, NodeId};
 use operation::Op;
@@ -152,6 +154,15 @@ impl Program {
     }
 
     /// The repair is not run.
+    /// The columns by which goals look records up, each once.
+    pub fn columns(&self) -> Vec<(SubjectId, Column)> {
+        let mut all: Vec<(SubjectId, Column)> =
+            self.loops.iter().filter_map(Loop::column).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     pub fn repair_removed(&self, operation: OperationId) -> bool {
         self.operations[operation.index()].removed.repair
     }

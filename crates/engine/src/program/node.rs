@@ -1,5 +1,6 @@
 //! The lowered form: flat lists, everything refers to everything else by number.
 
+use super::lookup::Column;
 use design::model::{
     ActorId, BlobId, CompareOp, MemoryUseId, OperationId, Rounding, StateId, SubjectId, ViewId,
 };
@@ -263,6 +264,20 @@ pub(crate) struct Loop {
     pub local: u32,
     pub over: Over,
     pub filter: Option<NodeId>,
+    /// of records: only those make a difference that have this value there
+    pub by: Option<(Column, NodeId)>,
+}
+
+impl Loop {
+    /// By what its records are looked up.
+    pub fn column(&self) -> Option<(SubjectId, Column)> {
+        match self.over {
+            Over::All(subject) => self.by.map(|(column, _)| (subject, column)),
+            // the parent is the first part of the key
+            Over::Children { child, .. } => Some((child, Column::Part(0))),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -2,11 +2,11 @@
 
 use std::cell::RefCell;
 
-use design::model::{Design, Domain, Expr, ExprKind, Goal, Invariant, SubjectId, visit};
-use engine::Scratch;
+use design::model::{Design, Domain, Expr, ExprKind, Goal, Invariant, LocalId, Subject, visit};
+use engine::{Column, Equality, Program, Scratch};
 use layout::Pool;
 
-use super::world::World;
+use super::world::{Each, World};
 use crate::core::Schema;
 
 /// A goal that costs up to so much is looked at after every transition; one that costs more, so much more rarely. So
@@ -39,13 +39,13 @@ pub struct Watched {
 
 /// The goals of a design that no history can be held to, and why.
 pub fn unwatched(design: &Design) -> Vec<Unwatched> {
-    Goals::of(design).unwatched
+    Goals::of(design, &Program::new(design)).unwatched
 }
 
 struct Looked {
     goal: Goal,
-    /// it speaks of each record of a subject by itself: only those that changed can break it
-    of_each: Option<SubjectId>,
+    /// it speaks of each record of a subject by itself, and of those that refer to it
+    of_each: Option<Each>,
     next: u64,
     looks: u64,
     skipped: u64,
@@ -60,7 +60,7 @@ pub struct Goals {
 }
 
 impl Goals {
-    pub fn of(design: &Design) -> Goals {
+    pub fn of(design: &Design, program: &Program) -> Goals {
         let mut goals = Goals {
             invariants: Vec::new(),
             recoveries: Vec::new(),
@@ -74,7 +74,7 @@ impl Goals {
                 Some(why) => goals.unwatched.push(unwatched(goal, why)),
                 None => {
                     goals.reads_outside |= any(goal, &reads_outside);
-                    let (goal, of_each) = (Goal::Invariant(at), of_each(goal));
+                    let (goal, of_each) = (Goal::Invariant(at), of_each(design, program, goal));
                     goals.invariants.push(Looked { goal, of_each, next: 0, looks: 0, skipped: 0 });
                 }
             }
@@ -152,8 +152,8 @@ impl Goals {
     ) -> Vec<Broken> {
         let mut broken = Vec::new();
         for looked in &mut self.invariants {
-            let of_each = looked.of_each.filter(|_| !all);
-            let changed = of_each.map(|subject| (subject, world.changed_of(subject)));
+            let of_each = looked.of_each.as_ref().filter(|_| !all);
+            let changed = of_each.map(|each| (each.subject, world.affected(each)));
             let only = changed.as_ref().map(|(subject, keys)| (*subject, &keys[..]));
             if only.is_some_and(|(_, keys)| keys.is_empty()) {
                 continue;
@@ -165,7 +165,7 @@ impl Goals {
                 }
                 let Goal::Invariant(at) = looked.goal else { continue };
                 let body = &schema.design.invariants[at as usize].body;
-                looked.next = count + (cost(body, world) / COST).max(1);
+                looked.next = count + (cost(body, &schema.design, world) / COST).max(1);
             }
             looked.looks += 1;
             let (new, old) = (world.view(pool, false, only), world.view(pool, true, only));
@@ -254,49 +254,169 @@ fn never_watched(design: &Design, goal: &Invariant) -> Option<&'static str> {
     None
 }
 
-/// `all x in S: …` that reads nothing but the record itself.
-fn of_each(goal: &Invariant) -> Option<SubjectId> {
+/// `all x in S: …` that reads nothing but the record itself, and records that refer to it.
+fn of_each(design: &Design, program: &Program, goal: &Invariant) -> Option<Each> {
     let ExprKind::Quantifier { all: true, local, domain, filter, body } = &goal.body.kind else {
         return None;
     };
     let Domain::All(subject) = **domain else { return None };
-    let mut own = true;
-    for part in filter.iter().map(|filter| &**filter).chain([&**body]) {
-        visit::each(part, &mut |part| {
-            own &= match &part.kind {
-                ExprKind::Attr { base, .. } => {
-                    matches!(base.kind, ExprKind::Local(it) if it == *local)
-                }
-                ExprKind::Quantifier { domain, .. } | ExprKind::Aggregate { domain, .. } => {
-                    matches!(**domain, Domain::Elements(_))
-                }
-                // time passes also where nothing changes
-                ExprKind::Now
-                | ExprKind::Exists { .. }
-                | ExprKind::Remembered { .. }
-                | ExprKind::Counter { .. }
-                | ExprKind::LogEnd { .. }
-                | ExprKind::LogStart { .. }
-                | ExprKind::Stored(_) => false,
-                _ => true,
-            };
-        });
+    let mut confined = Confined {
+        design,
+        program,
+        each: Each { subject, through: Vec::new() },
+        of: *local,
+        own: vec![*local],
+    };
+    let parts = filter.iter().map(|filter| &**filter).chain([&**body]);
+    let is = parts.into_iter().all(|part| confined.reads(part));
+    is.then_some(confined.each)
+}
+
+/// Whether a goal reads nothing but one record, and records that refer to it.
+struct Confined<'d> {
+    design: &'d Design,
+    program: &'d Program,
+    each: Each,
+    /// the variable that stands for the record
+    of: LocalId,
+    /// it, and those that stand for records that refer to it
+    own: Vec<LocalId>,
+}
+
+impl Confined<'_> {
+    fn reads(&mut self, part: &Expr) -> bool {
+        let refers = match &part.kind {
+            ExprKind::Attr { base, .. } => {
+                return matches!(base.kind, ExprKind::Local(it) if self.own.contains(&it));
+            }
+            // time passes also where nothing changes
+            ExprKind::Now
+            | ExprKind::Exists { .. }
+            | ExprKind::Remembered { .. }
+            | ExprKind::Counter { .. }
+            | ExprKind::LogEnd { .. }
+            | ExprKind::LogStart { .. }
+            | ExprKind::Stored(_) => return false,
+            ExprKind::Quantifier { all, local, domain, filter, body } => {
+                let equal = || engine::equality(*local, filter.as_deref(), Some((body, *all)));
+                self.refers(*local, domain, &equal)
+            }
+            ExprKind::Aggregate { local, domain, filter, .. } => {
+                self.refers(*local, domain, &|| engine::equality(*local, filter.as_deref(), None))
+            }
+            _ => true,
+        };
+        let mut within = refers;
+        visit::children(part, &mut |child| within = within && self.reads(child));
+        within
     }
-    own.then_some(subject)
+
+    /// Does this variable stand for records that refer to the one that the goal is about?
+    fn refers<'e>(
+        &mut self,
+        local: LocalId,
+        domain: &Domain,
+        equal: &dyn Fn() -> Option<Equality<'e>>,
+    ) -> bool {
+        let is_of = |expr: &Expr| matches!(expr.kind, ExprKind::Local(it) if it == self.of);
+        let (other, column) = match domain {
+            Domain::Elements(_) => return true,
+            Domain::Children { child, parent } if is_of(parent) => (*child, Some(Column::Part(0))),
+            Domain::All(other) => {
+                let found = equal().filter(|found| is_of(found.other));
+                let layout = self.program.layout(*other);
+                (*other, found.and_then(|found| engine::column(found.own, layout)))
+            }
+            _ => return false,
+        };
+        let Some(column) = column.filter(|_| other != self.each.subject) else { return false };
+        let implicit = self.design.subjects[other.index()].implicit;
+        if implicit && matches!(column, Column::Word(_)) {
+            return false;
+        }
+        self.own.push(local);
+        self.each.through.push((other, column));
+        true
+    }
+}
+
+/// Does an equality pick the records that make a difference?
+fn is_looked_up(part: &Expr, subject: &Subject) -> bool {
+    let found = match &part.kind {
+        ExprKind::Quantifier { all, local, filter, body, .. } => {
+            engine::equality(*local, filter.as_deref(), Some((body, *all)))
+        }
+        ExprKind::Aggregate { local, filter, .. } => {
+            engine::equality(*local, filter.as_deref(), None)
+        }
+        _ => None,
+    };
+    // a record that nobody has written has its defaults, and stands in no index by them
+    let in_key = |own: &Expr| matches!(own.kind, ExprKind::KeyPart { .. });
+    found.is_some_and(|found| !subject.implicit || in_key(found.own))
 }
 
 /// About how much there is to look at.
-fn cost(part: &Expr, world: &World) -> u64 {
+fn cost(part: &Expr, design: &Design, world: &World) -> u64 {
     let mut within: u64 = 0;
-    visit::children(part, &mut |child| within = within.saturating_add(cost(child, world)));
+    visit::children(part, &mut |child| within = within.saturating_add(cost(child, design, world)));
     let times = match domain(part) {
-        Some(Domain::All(subject) | Domain::Children { child: subject, .. }) => {
-            world.records_of(*subject)
-        }
+        // an index tells which, and they are few
+        Some(Domain::All(subject)) if is_looked_up(part, &design.subjects[subject.index()]) => 4,
+        Some(Domain::Children { .. }) => 4,
+        Some(Domain::All(subject)) => world.records_of(*subject),
         Some(Domain::Principals(actor)) => world.principals_of(*actor),
         Some(Domain::World(effect)) => world.done_of(*effect),
         Some(Domain::Elements(_)) => 4,
         _ => 1,
     };
     within.saturating_add(1).saturating_mul(times as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use design::model::SubjectId;
+
+    use super::*;
+
+    fn each(goal: &str) -> Option<Vec<(SubjectId, Column)>> {
+        let text = format!(
+            "design Shop
+actor buyer
+subject Seat(seat: text) {{ truth Sold {{ sold: bool = false, to: Booking? }} }}
+subject Booking(booking: text) {{ truth Hold {{ seat: Seat, open: bool = true }} }}
+step buyer[add(seat: new Seat)] {{ Sold.sold := false }}
+step buyer[book(seat: Seat, booking: new Booking)] {{ Hold := {{ seat: seat, open: true }} }}
+invariant it: {goal}
+check {{ seat: 1  booking: 1  buyer: 1 }}
+"
+        );
+        let compiled = design::compile("shop", &text, &design::NoCatalog);
+        let design = compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics));
+        let found = of_each(&design, &Program::new(&design), &design.invariants[0]);
+        found.map(|each| each.through)
+    }
+
+    #[test]
+    fn a_goal_of_each_record_may_read_those_that_refer_to_it_and_no_others() {
+        assert_eq!(each("all s in Seat: s.sold or not s.sold"), Some(vec![]));
+        for goal in [
+            "all s in Seat: count(b in Booking where b.seat = s and b.open) <= 1",
+            "all s in Seat: all b in Booking: b.seat = s implies b.open or s.sold",
+            "all s in Seat: all b in Booking: b.seat != s or b.open",
+            "all s in Seat: s.sold or not any b in Booking: b.seat = s and b.open",
+        ] {
+            let through = each(goal).unwrap_or_else(|| panic!("{goal}"));
+            assert!(matches!(through[..], [(_, Column::Word(_))]), "{goal}: {through:?}");
+        }
+        for goal in [
+            "all s in Seat: s.to = null or s.to.open",
+            "all s in Seat: count(b in Booking where b.open) <= 1 or s.sold",
+            "all s in Seat: all b in Booking: b.seat = s or b.open",
+            "all a in Seat: all b in Seat: a = b or a.sold or b.sold",
+            "all s in Seat: all b in Booking: b.seat = s implies b.seat.sold",
+        ] {
+            assert_eq!(each(goal), None, "{goal}");
+        }
+    }
 }

@@ -140,8 +140,8 @@ impl Walk {
         let schema = Schema::new(design, number)?;
         let pool = || RefCell::new(Pool::new(schema.program.texts()));
         let (pool, lasting) = (pool(), pool());
-        let world = World::new(&schema.design);
-        let goals = Goals::of(&schema.design);
+        let world = World::new(&schema.design, &schema.program);
+        let goals = Goals::of(&schema.design, &schema.program);
         Ok(Walk {
             schema,
             pool,
@@ -324,7 +324,8 @@ impl Walk {
             let codec = self.schema.codec();
             let handle = codec.handle(record, &mut self.lasting.borrow_mut())?;
             let head = codec.take_record(&key, &value, subject, &self.lasting, &mut words)?;
-            self.world.set(subject, handle, Some(words.into()), head.written_at);
+            let part = |at| Handles(&self.lasting).key_part(handle, at);
+            self.world.set((subject, handle), Some(words.into()), head.written_at, &part);
             imply_parts(&self.schema.design, &mut self.world, &self.lasting, (subject, handle));
             self.walked.values.insert(key, value);
         }
@@ -375,7 +376,8 @@ impl Walk {
             if self.world.written(change.subject, key) > read.now {
                 return Err(ReadError::feed(change.key, Wrong::TimeGoesBack));
             }
-            self.world.set(change.subject, key, words, read.now);
+            let part = |at| Handles(&self.lasting).key_part(key, at);
+            self.world.set((change.subject, key), words, read.now, &part);
             imply_parts(&self.schema.design, &mut self.world, &self.lasting, (change.subject, key));
         }
         Ok(())
@@ -501,7 +503,7 @@ fn imply_parts(
         let Some(other) = part.ty.subject() else { continue };
         let named = Handles(pool).key_part(key, at);
         if design.subjects[other.index()].implicit {
-            world.imply(other, named);
+            world.imply(other, named, &|at| Handles(pool).key_part(named, at));
         }
         imply_parts(design, world, pool, (other, named));
     }
