@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use design::model::{Operation, Type};
+use design::model::{Design, Operation, Type};
 use identity::Act;
 use rustc_hash::FxHashMap;
 use serde_json::json;
@@ -97,7 +97,8 @@ impl Gateway {
     /// Refuses a caller that has no step to mention content in.
     pub fn may_bring(&self, service: &Service, caller: &Caller) -> Result<(), Problem> {
         let design = service.design();
-        let brings = |operation: &&Operation| operation.params.iter().any(|it| mentions(&it.ty));
+        let brings =
+            |operation: &&Operation| operation.params.iter().any(|it| mentions(design, &it.ty));
         let mut actors: Vec<&str> = Vec::new();
         for operation in design.operations.iter().filter(brings) {
             let actor = design.actors[operation.actor.index()].name.as_str();
@@ -140,12 +141,16 @@ impl Gateway {
     }
 }
 
-/// Is it the hash of content, or does it hold one?
-fn mentions(ty: &Type) -> bool {
+/// Is it the hash of content, does it hold one, or does it refer to a record whose key is one?
+fn mentions(design: &Design, ty: &Type) -> bool {
     match ty {
         Type::Digest(_) => true,
-        Type::Optional(inner) => mentions(inner),
-        Type::List { of, .. } => mentions(of),
+        Type::Optional(inner) => mentions(design, inner),
+        Type::List { of, .. } => mentions(design, of),
+        // a key that names records of its own subject does not compile
+        Type::Ref(subject) => {
+            design.subjects[subject.index()].keys.iter().any(|part| mentions(design, &part.ty))
+        }
         _ => false,
     }
 }
@@ -153,6 +158,25 @@ fn mentions(ty: &Type) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Whoever names a record by its hash brings its content.
+    #[test]
+    fn a_record_whose_key_is_a_hash_mentions_content() {
+        let text = "design Files
+actor client
+blobs Content
+subject Blob(hash: digest of Content) { truth Held { held: bool = false } }
+subject Copy(blob: Blob, node: text) { truth Kept { kept: bool = false } }
+subject Name(name: text) { truth Points { at: Blob? } }
+step client[keep(copy: new Copy)] { Kept.kept := true }
+step client[rename(name: new Name)] { Points.at := null }
+";
+        let compiled = design::compile("files", text, &design::NoCatalog);
+        let design = compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics));
+        let mentioned = |at: usize| mentions(&design, &design.operations[at].params[0].ty);
+        assert!(mentioned(0));
+        assert!(!mentioned(1));
+    }
 
     #[test]
     fn a_caller_stores_so_much_in_an_hour_and_no_more() {

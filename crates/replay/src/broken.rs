@@ -22,6 +22,14 @@ pub struct Line {
     pub what: String,
     /// what came of it
     pub then: String,
+    /// so often the clock ticks
+    ticks: i64,
+}
+
+impl Line {
+    fn new(by: &str, what: String, then: &str) -> Line {
+        Line { by: by.into(), what, then: then.into(), ticks: 0 }
+    }
 }
 
 /// What a history came to.
@@ -63,7 +71,7 @@ pub fn without(story: &Story, carrier: &mut Carrier) -> Result<Shown, String> {
         let at = |stop: &dyn std::fmt::Display| format!("step {}: {stop}", number + 1);
         carrier.asked = None;
         carrier.carry_out(&step.event, before).map_err(|stop| at(&stop))?;
-        add(&mut lines, line(carrier, &step.event));
+        add(&mut lines, line(carrier, &step.event), story.tick_ms);
         if let Some(after) = &step.after {
             carrier.compare(after).map_err(|stop| at(&stop))?;
             before = after;
@@ -107,10 +115,10 @@ pub fn with(story: &Story, carrier: &mut Carrier) -> Result<Shown, String> {
         let mut told = line(carrier, &step.event);
         before = step.after.as_ref().unwrap_or(before);
         match carried {
-            Ok(()) => add(&mut lines, told),
+            Ok(()) => add(&mut lines, told, story.tick_ms),
             Err(Stop::Refused(clause)) => {
                 told.then = format!("refused by `{clause}`");
-                add(&mut lines, told);
+                add(&mut lines, told, story.tick_ms);
                 end = Some(End::Refused(clause));
                 break;
             }
@@ -121,7 +129,7 @@ pub fn with(story: &Story, carrier: &mut Carrier) -> Result<Shown, String> {
                     other => other.to_string(),
                 };
                 told.then = why.clone();
-                add(&mut lines, told);
+                add(&mut lines, told, story.tick_ms);
                 end = Some(End::Prevented(why));
                 break;
             }
@@ -149,8 +157,14 @@ pub fn is_prevented(story: &Story, end: &End) -> bool {
 }
 
 /// The clock goes on in one line, however often it ticks.
-fn add(lines: &mut Vec<Line>, line: Line) {
-    lines.push(line);
+fn add(lines: &mut Vec<Line>, line: Line, tick_ms: i64) {
+    match lines.last_mut() {
+        Some(last) if last.ticks > 0 && line.ticks > 0 => {
+            last.ticks += line.ticks;
+            last.what = format!("goes on by {}", duration_text(last.ticks * tick_ms));
+        }
+        _ => lines.push(line),
+    }
 }
 
 /// Says yes to everything.
@@ -187,18 +201,13 @@ fn settle(carrier: &mut Carrier, lines: &mut Vec<Line>, judge: &mut Judge) -> Re
                 if let runtime::Fired::Done = fired.map_err(|error| error.to_string())? {
                     done += 1;
                     send_again(carrier, &due.repair);
-                    lines.push(Line {
-                        by: "the server".into(),
-                        what: format!(
-                            "repairs: {} of {}{}",
-                            due.repair,
-                            due.subject,
-                            keys(&due.key)
-                        ),
-                        then: "done".into(),
-                    });
+                    let what =
+                        format!("repairs: {} of {}{}", due.repair, due.subject, keys(&due.key));
+                    lines.push(Line::new("the server", what, "done"));
                 }
             }
+            judge.look(carrier, None)?;
+            kept |= judge.is_recovered(carrier);
             let chosen = |name: &str, args: &Map<String, Json>| {
                 !carrier.lost.contains(&format!("{name} {}", Json::Object(args.clone())))
             };
@@ -223,11 +232,8 @@ fn settle(carrier: &mut Carrier, lines: &mut Vec<Line>, judge: &mut Judge) -> Re
         carrier.clock.advance(step);
         passed += step;
     }
-    lines.push(Line {
-        by: "the clock".into(),
-        what: format!("{} pass, and everything that is due is done", duration_text(passed)),
-        then: String::new(),
-    });
+    let what = format!("{} pass, and everything that is due is done", duration_text(passed));
+    lines.push(Line::new("the clock", what, ""));
     Ok(kept)
 }
 
@@ -285,7 +291,7 @@ fn line(carrier: &Carrier, event: &Event) -> Line {
             .params(*id, params)
             .map_or_else(|_| String::new(), |map| Json::Object(map).to_string())
     };
-    let said = |by: &str, what: String, then: &str| Line { by: by.into(), what, then: then.into() };
+    let said = Line::new;
     match event {
         Event::Call(call, trouble, _) => {
             let mut line = asked(carrier, call);
@@ -354,7 +360,8 @@ fn line(carrier: &Carrier, event: &Event) -> Line {
             "",
         ),
         Event::Tick => {
-            said("the clock", format!("goes on by {}", duration_text(carrier.evidence.tick_ms)), "")
+            let what = format!("goes on by {}", duration_text(carrier.evidence.tick_ms));
+            Line { ticks: 1, ..said("the clock", what, "") }
         }
         Event::Crash { principal } => {
             said(principal, "crashes, and forgets what it knew".into(), "")
@@ -370,7 +377,7 @@ fn line(carrier: &Carrier, event: &Event) -> Line {
 fn asked(carrier: &Carrier, call: &model_checker::sample::Call) -> Line {
     let Some((request, outcome)) = &carrier.asked else {
         let name = carrier.design.operations[call.operation.index()].name.clone();
-        return Line { by: call.principal.clone(), what: name, then: String::new() };
+        return Line::new(&call.principal, name, "");
     };
     let body = Json::Object(request.params.clone());
     let what = match carrier.door.is_function() {
@@ -383,7 +390,7 @@ fn asked(carrier: &Carrier, call: &model_checker::sample::Call) -> Line {
         Outcome::Refused { clause } => format!("refused by `{clause}`"),
         Outcome::Failed(why) => why.clone(),
     };
-    Line { by: call.principal.clone(), what, then }
+    Line::new(&call.principal, what, &then)
 }
 
 /// A runtime for the design without the protections of a story, or why there can be none.

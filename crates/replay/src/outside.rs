@@ -65,9 +65,7 @@ impl Carrier {
             None => {
                 let held = store::block_on(self.runtime.get(name, &key)).expect("it can be read");
                 match held {
-                    Some(held) if held.version > 0 => {
-                        differs("the repair could run, and is not due")
-                    }
+                    Some(held) if held.version > 0 => Err(Stop::NotDue(operation.name.clone())),
                     _ => Err(Stop::LeftOut("a repair of a record that nothing has changed")),
                 }
             }

@@ -111,12 +111,12 @@ fn every_load_bearing_protection_has_its_history() {
 const SEATS: &str = "
 design Seats
 actor buyer
-subject Seat(seat: text) { truth Hold { by: buyer?; count: int = 0 } }
-step buyer[add(seat: new Seat)] { }
-step buyer[hold(seat: Seat) { free: Hold.by is none }] { Hold.by = me; Hold.count += 1 }
+subject Seat(seat: text) { truth Hold { by: actor?, count: int = 0 } }
+step buyer[add(seat: new Seat)] { Hold.count := 0 }
+step buyer[hold(seat: Seat) { free: Hold.by = null }] { Hold.by := me  Hold.count += 1 }
 invariant one: all s in Seat: s.count <= 1
 failure \"double booking\" { without hold.free breaks one }
-check { seat: 1; buyer: 2 }
+check { seat: 1  buyer: 2  Hold.count: 0..3 }
 ";
 
 fn seats(text: &str, claim_of: usize) -> Result<steadfast::broken::Carried, Not> {
@@ -144,7 +144,7 @@ fn a_guard_that_is_taken_away_shows_its_damage_and_refuses_when_it_is_there() {
 #[test]
 fn a_goal_that_breaks_as_written_breaks_on_the_server() {
     let text = SEATS
-        .replace(" { free: Hold.by is none }", "")
+        .replace(" { free: Hold.by = null }", "")
         .replace("failure \"double booking\" { without hold.free breaks one }\n", "");
     let carried = seats(&text, 0).unwrap_or_else(|not| panic!("{not:?}"));
     assert_eq!(carried.without.end, replay::End::Breaks);
