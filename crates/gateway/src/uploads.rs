@@ -164,8 +164,8 @@ mod tests {
     fn a_record_whose_key_is_a_hash_mentions_content() {
         let text = "design Files
 actor client
-blobs Content
-subject Blob(hash: digest of Content) { truth Held { held: bool = false } }
+blob Content
+subject Blob(hash: Content) { truth Held { held: bool = false } }
 subject Copy(blob: Blob, node: text) { truth Kept { kept: bool = false } }
 subject Name(name: text) { truth Points { at: Blob? } }
 step client[keep(copy: new Copy)] { Kept.kept := true }
