@@ -438,7 +438,7 @@ check { seat: 1  booking: 1  buyer: 1 }
                 world.begin(now);
                 for _ in 0..=next(&mut chance) % 3 {
                     let key = (next(&mut chance) % 6) as Word;
-                    let words = (next(&mut chance) % 5 > 0).then(|| {
+                    let words = (!next(&mut chance).is_multiple_of(5)).then(|| {
                         let mut words = vec![0; width];
                         words[offset] = (next(&mut chance) % 3) as Word;
                         words.into_boxed_slice()
