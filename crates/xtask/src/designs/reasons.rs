@@ -19,6 +19,9 @@ fn explained(design: &str, bound: &str) -> bool {
     let name = bound.split(':').next().unwrap_or(bound);
     // `Changes: 3 entries` is the setting `log: 3`
     let name = if bound.ends_with(" entries") { "log" } else { name };
+    // `keys of Offset: 2` is the setting `offset: 0..1`
+    let of_keys = name.strip_prefix("keys of ").map(str::to_lowercase);
+    let name = of_keys.as_deref().unwrap_or(name);
     let own = name.rsplit('.').next().unwrap_or(name);
     let comment = |line: &&str| line.starts_with("//");
     let above = |at: usize| at > 0 && comment(&lines[at - 1]);
@@ -48,6 +51,14 @@ mod tests {
     fn a_bound_without_a_reason_is_named() {
         assert_eq!(missing(DESIGN, &[], "cut S.n: 0..2; S.m: 0..2\n"), ["S.m: 0..2"]);
         assert_eq!(missing(DESIGN, &[], "cut Moves: 3 entries\n"), ["Moves: 3 entries"]);
+    }
+
+    #[test]
+    fn keys_are_explained_where_their_part_is_set() {
+        let none: [&str; 0] = [];
+        let text = DESIGN.replace("S.n: 0..2", "offset: 0..1");
+        assert_eq!(missing(&text, &[], "cut keys of Offset: 2\n"), none);
+        assert_eq!(missing(DESIGN, &[], "cut keys of Offset: 2\n"), ["keys of Offset: 2"]);
     }
 
     #[test]
