@@ -135,7 +135,8 @@ fn chosen(design: &Design, all: &[Claim], word: Option<&str>) -> Result<Vec<Clai
     match goal_claim(design, word) {
         Some(claim) => Ok(vec![claim]),
         None => {
-            let titles = all.iter().map(|claim| claim.title.as_str());
+            let mut titles: Vec<&str> = all.iter().map(|claim| claim.title.as_str()).collect();
+            titles.dedup();
             let help = design::instead(word, titles);
             Err(Problem::new(format!("no failure or goal `{word}`")).help(help))
         }
