@@ -188,8 +188,11 @@ impl<'a> Walk<'a> {
             OperationKind::Repair { .. } => self.repair(operation),
             OperationKind::Effect(_) => self.answer(),
             _ => {
-                let params: Vec<Word> =
-                    declared.params.iter().map(|param| self.value(&param.ty)).collect();
+                let params = declared.params.iter().map(|param| {
+                    let value = self.value(&param.ty);
+                    param.range.map_or(value, |range| value.clamp(range.low, range.high))
+                });
+                let params: Vec<Word> = params.collect();
                 self.call(operation, &params, None);
             }
         }

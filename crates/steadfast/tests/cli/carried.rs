@@ -180,7 +180,7 @@ fn payments_by_hand_become_payments_that_use_and_nothing_is_lost() {
         held
     };
     let (before, old) = (held(&server), surface(&server));
-    assert_eq!(before[2], json!({ "intent": "i1" }));
+    assert_eq!(before[2], json!({ "intent": "i1", "by": "shop", "void": false }));
 
     server.run(&["replace", "payments", "next/payments.design"]).exits(0).says("replaced");
     assert_eq!(held(&server), before);
