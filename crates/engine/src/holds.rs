@@ -131,6 +131,8 @@ impl<'a, W: World> WorldEnv<'a, W> {
 }
 
 impl<'a, W: World> Env<'a> for WorldEnv<'a, W> {
+    const INDEXED: bool = W::INDEXED;
+
     #[inline]
     fn record(&mut self, subject: SubjectId, key: Word) -> Result<Option<&[Word]>, Stop> {
         Ok(match self.seen().record(subject, key) {

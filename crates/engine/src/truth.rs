@@ -63,6 +63,9 @@ pub trait World: Truth {
     /// the subject is not implicit.
     fn keys(&self, subject: SubjectId) -> &[Word];
 
+    /// Whether `keys_by` may know anything: what is looked up there is not computed elsewhere.
+    const INDEXED: bool = false;
+
     /// The keys of the records that have this value in this column, and perhaps others; none: no index is kept, and
     /// all keys are looked at.
     fn keys_by(&self, _subject: SubjectId, _column: Column, _value: Word) -> Option<&[Word]> {

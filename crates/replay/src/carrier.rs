@@ -24,7 +24,7 @@ pub enum Stop {
     /// the runtime does not take the call, for another reason
     NotTaken(String),
     /// a repair that the checker has done is not to be done here
-    NotDue(String),
+    NotDue(String, Option<i64>),
     /// known, and said in the documents
     LeftOut(&'static str),
 }
@@ -35,7 +35,10 @@ impl fmt::Display for Stop {
             Stop::Differs(what) => write!(f, "{what}"),
             Stop::Refused(clause) => write!(f, "is accepted, and here refused by `{clause}`"),
             Stop::NotTaken(why) => write!(f, "is accepted, and here: {why}"),
-            Stop::NotDue(repair) => write!(f, "`{repair}` runs, and here it is not due"),
+            Stop::NotDue(repair, None) => write!(f, "`{repair}` runs, and here it is not due"),
+            Stop::NotDue(repair, Some(at)) => {
+                write!(f, "`{repair}` runs, and here it stands for {at}")
+            }
             Stop::LeftOut(why) => write!(f, "{why}"),
         }
     }

@@ -11,8 +11,11 @@ mod compare;
 mod door;
 mod json;
 mod judge;
+mod line;
 mod outside;
+mod settle;
 
-pub use broken::{ESCAPES, End, Line, Shown, as_written, is_prevented, weakened, with, without};
+pub use broken::{ESCAPES, End, Shown, as_written, is_prevented, weakened, with, without};
 pub use carrier::{Carried, Carrier, Stop};
 pub use door::{Door, Outcome};
+pub use line::Line;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use design::model::{ExprKind, Operation, OperationId, OperationKind, visit};
+use design::model::visit::looks_elsewhere;
+use design::model::{OperationId, OperationKind};
 use model_checker::sample::{Answered, Refusal, Value};
 use runtime::{Clock, Delivered, Delivery, Fired, Outside, Worked, proofs};
 use serde_json::{Map, Value as Json};
@@ -35,7 +36,7 @@ impl Carrier {
             Fired::Done => Ok(()),
             Fired::SetAside => differs("the repair was set aside"),
             Fired::Moved | Fired::Idle(_) => {
-                Err(Stop::NotDue(self.design.operations[repair.index()].name.clone()))
+                Err(Stop::NotDue(self.design.operations[repair.index()].name.clone(), None))
             }
         }
     }
@@ -58,14 +59,18 @@ impl Carrier {
             OperationKind::Repair { after, every, .. } => after.is_some() || every.is_some(),
             _ => false,
         };
+        // something else may make it due
+        let follows = operation.guard.iter().any(|it| looks_elsewhere(operation, &it.body));
         match entry {
             Some(entry) if entry.at <= self.clock.now_ms() + self.patience_ms => Ok(()),
-            Some(_) if waits || looks_elsewhere(operation) => Ok(()),
-            Some(entry) => differs(format!("the repair could run, and stands for {}", entry.at)),
+            Some(_) if waits || follows => Ok(()),
+            Some(entry) => Err(Stop::NotDue(operation.name.clone(), Some(entry.at))),
             None => {
                 let held = store::block_on(self.runtime.get(name, &key)).expect("it can be read");
                 match held {
-                    Some(held) if held.version > 0 => Err(Stop::NotDue(operation.name.clone())),
+                    Some(held) if held.version > 0 => {
+                        Err(Stop::NotDue(operation.name.clone(), None))
+                    }
                     _ => Err(Stop::LeftOut("a repair of a record that nothing has changed")),
                 }
             }
@@ -201,26 +206,4 @@ impl Carrier {
         let (_, done, refused) = all.swap_remove(operation.index());
         (done, refused)
     }
-}
-
-/// Does the guard look at anything but its own record? Then something else may make it due.
-fn looks_elsewhere(operation: &Operation) -> bool {
-    let own = operation.params.first().map(|param| param.local);
-    let mut found = false;
-    for clause in &operation.guard {
-        visit::each(&clause.body, &mut |part| {
-            found |= match &part.kind {
-                ExprKind::Attr { base, .. }
-                | ExprKind::Exists { base, .. }
-                | ExprKind::Counter { base, .. }
-                | ExprKind::LogStart { base, .. }
-                | ExprKind::LogEnd { base, .. } => {
-                    !matches!(base.kind, ExprKind::Local(of) if Some(of) == own)
-                }
-                ExprKind::Stored(_) => true,
-                _ => false,
-            };
-        });
-    }
-    found
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use design::model::{Design, ExprKind, visit};
 use gateway::Service;
-use model_checker::render::{Kept, histories, write_kept};
+use model_checker::render::{Kept, histories, read_kept, write_kept};
 use model_checker::sample::{Claim, Event, Story, claims, story};
 use model_checker::{Report, Trace};
 use replay::{
@@ -72,6 +72,19 @@ pub fn kept(name: &str, text: &str, design: &Design, report: &Report) -> String 
         out.push_str(&format!("{}\n{}\n", write_kept(&held), result(&carried)));
     }
     out
+}
+
+/// What `kept` wrote: each history, and what came of carrying it out. The first line of the file says of which text
+/// they are. Fails with a line that is no history of the design.
+pub fn read(design: &Design, text: &str) -> Result<Vec<(Kept, String)>, String> {
+    let mut lines = text.lines().skip(1);
+    let mut all = Vec::new();
+    while let Some(history) = lines.next() {
+        let held = read_kept(design, history).ok_or(history)?;
+        let said = lines.next().ok_or(history)?;
+        all.push((held, said.to_owned()));
+    }
+    Ok(all)
 }
 
 /// Is this the history of that claim?

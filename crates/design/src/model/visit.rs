@@ -438,3 +438,31 @@ fn domain_children_mut(domain: &mut Domain, visit: &mut dyn FnMut(&mut Expr)) {
         | Domain::Outbox(_) => {}
     }
 }
+
+/// Does a clause look at anything but the operation's own records: another record that it refers to, however it is
+/// named on the way, or content?
+pub fn looks_elsewhere(operation: &Operation, clause: &Expr) -> bool {
+    let mut own: Vec<LocalId> = operation.params.iter().map(|param| param.local).collect();
+    each(clause, &mut |part| {
+        if let ExprKind::Let { local, value, .. } = &part.kind
+            && matches!(value.kind, ExprKind::Local(of) if own.contains(&of))
+        {
+            own.push(*local);
+        }
+    });
+    let mut found = false;
+    each(clause, &mut |part| {
+        found |= match &part.kind {
+            ExprKind::Attr { base, .. }
+            | ExprKind::Exists { base, .. }
+            | ExprKind::Counter { base, .. }
+            | ExprKind::LogStart { base, .. }
+            | ExprKind::LogEnd { base, .. } => {
+                !matches!(base.kind, ExprKind::Local(of) if own.contains(&of))
+            }
+            ExprKind::Stored(_) => true,
+            _ => false,
+        };
+    });
+    found
+}

@@ -45,11 +45,11 @@ impl<'a, E: Env<'a>> Eval<'_, E> {
             }
             Over::All(subject) => {
                 let picked = match rule.by {
-                    Some((column, value)) => {
+                    Some((column, value)) if E::INDEXED => {
                         let value = self.eval(value)?;
                         self.env.keys_by(subject, column, value)
                     }
-                    None => None,
+                    _ => None,
                 };
                 let keys = match picked {
                     Some(keys) => keys,

@@ -25,6 +25,9 @@ use crate::{HashPart, NULL, Word};
 
 /// What an expression sees: one step's truth under its overlay, or whole worlds.
 pub(crate) trait Env<'a> {
+    /// Whether `keys_by` may know anything.
+    const INDEXED: bool = false;
+
     /// Its words as they are now, with the defaults of an implicit subject; none: absent.
     fn record(&mut self, subject: SubjectId, key: Word) -> Result<Option<&[Word]>, Stop>;
     fn copy(

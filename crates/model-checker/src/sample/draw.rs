@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use design::model::{Design, Fault, FaultSetting};
+use design::model::{Design, Fault, FaultSetting, Retention, StateKind};
 use rustc_hash::FxHashSet;
 
 use super::scale::scaled;
@@ -35,9 +35,21 @@ impl Chance {
     }
 }
 
+/// The same design with logs that keep their entries. The checker lets a log forget its first entry at any time, a
+/// server when the entry is old enough: what follows cannot be told to a server.
+fn remembering(design: &Design) -> Design {
+    let mut design = design.clone();
+    for state in design.subjects.iter_mut().flat_map(|subject| &mut subject.states) {
+        if let StateKind::Log { retain: retain @ Retention::Age(_) } = &mut state.kind {
+            *retain = Retention::Forever;
+        }
+    }
+    design
+}
+
 /// Explores the small world of a design as it is written, and draws transitions from all depths.
 pub fn sample(design: &Design, draw: &Draw) -> Result<Sample, WorldError> {
-    let whole = Scaled::of(design, false);
+    let whole = Scaled::of(&remembering(design), false);
     let reduced = match whole.design.world.symmetry_off {
         true => whole,
         false => whole.reduced(reduce(&whole.design, &whole.left).0),

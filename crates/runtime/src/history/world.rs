@@ -348,6 +348,8 @@ impl Truth for View<'_> {
 }
 
 impl engine::World for View<'_> {
+    const INDEXED: bool = true;
+
     fn now(&self) -> Word {
         if self.old { self.world.before.now } else { self.world.now }
     }

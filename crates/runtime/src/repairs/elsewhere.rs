@@ -5,8 +5,8 @@
 //! be due. That is asked of a second operation with those clauses alone that look at nothing else;
 //! what it refuses, no other record can allow.
 
-use design::model::visit::each;
-use design::model::{Design, Expr, ExprKind, LocalId, Operation, OperationId, OperationKind};
+use design::model::visit::looks_elsewhere;
+use design::model::{Design, Operation, OperationId, OperationKind};
 use engine::{Due, NULL, Scratch, Word};
 
 use crate::core::{Loaded, Schema};
@@ -27,11 +27,11 @@ impl Elsewhere {
         let mut added = Vec::new();
         let own = design.operations.iter().map(|operation| {
             let repairs = matches!(operation.kind, OperationKind::Repair { .. });
-            if !repairs || !operation.guard.iter().any(|it| follows(operation, &it.body)) {
+            if !repairs || !operation.guard.iter().any(|it| looks_elsewhere(operation, &it.body)) {
                 return None;
             }
             let mut own = operation.clone();
-            own.guard.retain(|clause| !follows(operation, &clause.body));
+            own.guard.retain(|clause| !looks_elsewhere(operation, &clause.body));
             added.push(own);
             Some(OperationId::of(first + added.len() - 1))
         });
@@ -54,32 +54,4 @@ pub fn again(
         Due::At(at) => Some(at.max(soon)),
         Due::Now | Due::Need => Some(soon),
     }
-}
-
-/// Does a clause look at anything but its own record: another record that it refers to, however it
-/// is named on the way, or content?
-fn follows(operation: &Operation, clause: &Expr) -> bool {
-    let mut own: Vec<LocalId> = operation.params.iter().map(|param| param.local).collect();
-    each(clause, &mut |part| {
-        if let ExprKind::Let { local, value, .. } = &part.kind
-            && matches!(value.kind, ExprKind::Local(of) if own.contains(&of))
-        {
-            own.push(*local);
-        }
-    });
-    let mut found = false;
-    each(clause, &mut |part| {
-        found |= match &part.kind {
-            ExprKind::Attr { base, .. }
-            | ExprKind::Exists { base, .. }
-            | ExprKind::Counter { base, .. }
-            | ExprKind::LogStart { base, .. }
-            | ExprKind::LogEnd { base, .. } => {
-                !matches!(base.kind, ExprKind::Local(of) if own.contains(&of))
-            }
-            ExprKind::Stored(_) => true,
-            _ => false,
-        };
-    });
-    found
 }

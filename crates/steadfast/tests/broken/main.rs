@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use design::model::Design;
-use model_checker::render::{Kept, read_kept};
+use model_checker::render::Kept;
 use model_checker::sample::claims;
-use steadfast::broken::{Not, carry_out, is_of, result};
+use steadfast::broken::{Not, carry_out, is_of, read, result};
 
 fn designs() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../designs");
@@ -33,13 +33,7 @@ fn compiled(path: &Path) -> (String, Design) {
 /// Every history that is kept beside a design, and what is said of it.
 fn histories(path: &Path, design: &Design) -> Vec<(Kept, String)> {
     let beside = fs::read_to_string(path.with_extension("traces")).unwrap_or_default();
-    let mut lines = beside.lines().skip(1);
-    let mut all = Vec::new();
-    while let (Some(history), Some(said)) = (lines.next(), lines.next()) {
-        let history = read_kept(design, history).unwrap_or_else(|| panic!("{history}"));
-        all.push((history, said.to_owned()));
-    }
-    all
+    read(design, &beside).unwrap_or_else(|line| panic!("{}: {line}", path.display()))
 }
 
 /// Which part of the catalog: the tests of one program run beside each other.

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use design::model::{Design, Fault, OperationId, Retention, StateKind, visit};
+use design::model::{Design, Fault, OperationId, visit};
 use model_checker::sample::{Draw, Sample, TICK_MS, TOLD, sample};
 use replay::Carrier;
 use walk::Walk;
@@ -65,10 +65,7 @@ fn conforms(name: &str, text: &str) {
         by_function.as_secs_f64(),
         by_http.as_secs_f64(),
     );
-    assert!(
-        sample.untold == 0 || forgets_by_age(&design),
-        "{name}: not all that was drawn can be told"
-    );
+    assert_eq!(sample.untold, 0, "{name}: not all that was drawn can be told");
     let drawn: usize = sample.nodes.iter().map(|node| node.drawn.len()).sum();
     let all = nodes_are_all(&sample);
     assert!(drawn == TRANSITIONS || all, "{name}: {drawn} were drawn, and there are more");
@@ -80,13 +77,6 @@ fn conforms(name: &str, text: &str) {
 fn told(design: &Design) -> Vec<Fault> {
     let forgets = design.subjects.iter().any(|subject| subject.states.iter().any(|it| it.volatile));
     TOLD.iter().copied().filter(|fault| !forgets || *fault != Fault::Crash).collect()
-}
-
-/// The checker lets a log forget its first entry at any time, a server when the entry is old enough: what follows that
-/// cannot be told to a server, and as many other transitions are drawn.
-fn forgets_by_age(design: &Design) -> bool {
-    let mut states = design.subjects.iter().flat_map(|subject| &subject.states);
-    states.any(|state| matches!(state.kind, StateKind::Log { retain: Retention::Age(_) }))
 }
 
 /// Are there no other states than those of the sample?
