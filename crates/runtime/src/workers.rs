@@ -122,7 +122,7 @@ fn repair(runtime: &Runtime, worker: WorkerNumber) -> Next {
         (None, Ok((_, next))) => *next,
         _ => Some(runtime.clock.now_ms() + TROUBLE_MS),
     };
-    runtime.alarm.rest(worker, rings, next, runtime.clock.now_ms())
+    runtime.alarm.rest(worker, rings, (next, !runtime.is_shared()), runtime.clock.now_ms())
 }
 
 /// Lets the indexes of `search` views follow the feed. What happens is not waited for: each time costs a commit of an
@@ -152,5 +152,5 @@ fn deliver(runtime: &Runtime, outside: &dyn Outside, worker: WorkerNumber) -> Ne
         Ok(Worked::Idle(next)) => next,
         Err(_) => Some(runtime.clock.now_ms() + TROUBLE_MS),
     };
-    runtime.alarm.rest(worker, rings, next, runtime.clock.now_ms())
+    runtime.alarm.rest(worker, rings, (next, !runtime.is_shared()), runtime.clock.now_ms())
 }

@@ -24,6 +24,9 @@ use crate::trouble::Trouble;
 /// After the last call of a life its server has so long to itself.
 const AFTER: Duration = Duration::from_secs(2);
 
+/// A commit may have so many bytes, besides a design that it registers.
+const COMMIT_BYTES: u64 = 64 << 10;
+
 /// Another disk in the place of the simulated one, for what is planted in tests.
 pub type Hook = Arc<dyn Fn(SimulatedDisk) -> Arc<dyn Disk> + Send + Sync>;
 
@@ -35,6 +38,8 @@ pub struct Simulator {
     /// the keys that secrets are kept with; none: no call that has one is taken
     pub secrets: Option<Arc<dyn Secrets>>,
     pub disk: Option<Hook>,
+    /// The design is stored as one record. More room than that makes segments longer, and with them every world slower.
+    commit_bytes_max: u64,
 }
 
 pub(crate) struct World {
@@ -56,7 +61,9 @@ pub(crate) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Simulator {
     pub fn new(design: Design, size: Size) -> Simulator {
-        Simulator { design: Arc::new(design), size, secrets: None, disk: None }
+        let stored = serde_json::to_vec(&design).map_or(0, |bytes| bytes.len() as u64);
+        let commit_bytes_max = stored + COMMIT_BYTES;
+        Simulator { design: Arc::new(design), size, secrets: None, disk: None, commit_bytes_max }
     }
 
     /// The world of a seed.
@@ -234,8 +241,7 @@ impl World {
         let options = Options {
             segment_bytes: 64 << 10,
             snapshot_after_bytes: 48 << 10,
-            // the largest design of the catalog is one record
-            commit_bytes_max: 1 << 20,
+            commit_bytes_max: self.simulator.commit_bytes_max,
             pending_bytes_max: 256 << 10,
             feed_retention_bytes: 1 << 30,
             surroundings: Arc::<Moved>::clone(&self.surroundings),

@@ -8,6 +8,8 @@ use store::Next;
 
 /// A clock that jumps is noticed after at most so long.
 const SLEEP_MAX_MS: i64 = 1_000;
+/// Whoever has nothing to do looks again after at most so long, where everything that becomes due rings.
+const LOOK_MS: i64 = 60_000;
 
 #[derive(Default)]
 pub struct Alarm {
@@ -29,6 +31,8 @@ struct Sleeper {
     waker: Option<Waker>,
     /// until when it sleeps; none: it is awake
     until: Option<i64>,
+    /// it has looked: how often it had rung then, and before when nothing is to be done unless it rings
+    idle: Option<(u64, i64)>,
 }
 
 /// One of those who are woken.
@@ -93,17 +97,37 @@ impl Alarm {
     pub fn called(&self, worker: WorkerNumber, now: i64) -> Called {
         let mut state = self.lock();
         state.workers[worker.0].until = None;
+        let idle = state.workers[worker.0].idle.take();
         let rings = state.rings;
-        match state.stopped {
-            true => Called::Rest(Next::Ended),
-            false if state.held => Called::Rest(state.rest(worker, rings, None, now)),
-            false => Called::Look { rings },
+        match idle {
+            _ if state.stopped => Called::Rest(Next::Ended),
+            _ if state.held => Called::Rest(state.rest(worker, rings, None, now)),
+            // it was called to look at the clock, and nothing has become due by it
+            Some((rung, until)) if rung == rings && now < until => {
+                let next = state.rest(worker, rings, Some(until), now);
+                state.workers[worker.0].idle = idle;
+                Called::Rest(next)
+            }
+            _ => Called::Look { rings },
         }
     }
 
     /// A worker has found nothing to do before `until`: when it is to be called next, if it has not rung since.
-    pub fn rest(&self, worker: WorkerNumber, rings: u64, until: Option<i64>, now: i64) -> Next {
-        self.lock().rest(worker, rings, until, now)
+    /// `rung`: it rings for everything that becomes due earlier. Otherwise it is called to look, and soon.
+    pub fn rest(
+        &self,
+        worker: WorkerNumber,
+        rings: u64,
+        (until, rung): (Option<i64>, bool),
+        now: i64,
+    ) -> Next {
+        let mut state = self.lock();
+        let next = state.rest(worker, rings, until, now);
+        if rung {
+            let until = until.unwrap_or(i64::MAX).min(now.saturating_add(LOOK_MS));
+            state.workers[worker.0].idle = Some((rings, until));
+        }
+        next
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -122,5 +146,47 @@ impl State {
         }
         self.workers[worker.0].until = Some(until);
         Next::After(Duration::from_millis((until - now).unsigned_abs()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn looks(alarm: &Alarm, worker: WorkerNumber, now: i64) -> Option<u64> {
+        match alarm.called(worker, now) {
+            Called::Look { rings } => Some(rings),
+            Called::Rest(_) => None,
+        }
+    }
+
+    #[test]
+    fn who_has_nothing_to_do_looks_at_the_clock_and_leaves_the_store_alone() {
+        let alarm = Alarm::default();
+        let worker = alarm.enlist();
+        let rings = looks(&alarm, worker, 0).expect("the first time it looks");
+        let next = alarm.rest(worker, rings, (Some(30_000), true), 0);
+        assert_eq!(next, Next::After(Duration::from_millis(1_000)));
+        for now in [1_000, 2_000, 29_999] {
+            assert_eq!(looks(&alarm, worker, now), None, "{now}");
+        }
+        // the clock has come to it, or has jumped over it
+        assert_eq!(looks(&alarm, worker, 90_000), Some(rings));
+        alarm.rest(worker, rings, (None, true), 90_000);
+        assert_eq!(looks(&alarm, worker, 149_999), None);
+        assert_eq!(looks(&alarm, worker, 150_000), Some(rings), "now and then it looks");
+    }
+
+    #[test]
+    fn what_rings_is_looked_at_at_once_and_what_does_not_ring_soon() {
+        let alarm = Alarm::default();
+        let worker = alarm.enlist();
+        let rings = looks(&alarm, worker, 0).expect("the first time it looks");
+        alarm.rest(worker, rings, (None, true), 0);
+        alarm.ring(5);
+        assert_eq!(looks(&alarm, worker, 1), Some(rings + 1));
+        // others may change the store, and nobody rings
+        alarm.rest(worker, rings + 1, (None, false), 1);
+        assert_eq!(looks(&alarm, worker, 1_001), Some(rings + 1));
     }
 }

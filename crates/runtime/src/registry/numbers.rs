@@ -43,6 +43,7 @@ pub fn register(
     settings: &Settings,
 ) -> Result<Found, OpenError> {
     let described = describe(&design);
+    let written = text_of(&design);
     let mut outcome: Option<Result<Known, OpenError>> = None;
     let mut left_over = false;
     let mut run = |transaction: &mut dyn Transaction| {
@@ -77,10 +78,10 @@ pub fn register(
                 number
             }
         };
-        let found = known(transaction, &entries, number, &design.name);
+        let found = known(transaction, &entries, number, (&design, &written));
         if let Ok(known) = &found
             && known.is_stored_like(&design, &described)
-            && !is_kept(transaction, number, &design, text)
+            && !is_kept(transaction, number, &written, text)
         {
             keep_design(transaction, number, &design, text);
             changed = true;
@@ -129,7 +130,10 @@ impl Known {
     /// Nothing that is stored depends on what differs.
     fn is_stored_like(&self, design: &Design, described: &str) -> bool {
         self.layout == described
-            && self.stored.as_ref().is_none_or(|stored| stored_alike(stored, design))
+            && self
+                .stored
+                .as_ref()
+                .is_none_or(|stored| stored == design || stored_alike(stored, design))
     }
 }
 
@@ -137,14 +141,19 @@ fn known(
     transaction: &dyn Transaction,
     entries: &[Numbered],
     number: DesignNumber,
-    name: &str,
+    (opened, written): (&Design, &[u8]),
 ) -> Result<Known, OpenError> {
     let text = |number, about: About| transaction.get(&meta(number, about)).map(|(_, bytes)| bytes);
-    let design =
-        |number| text(number, About::Design).and_then(|bytes| serde_json::from_slice(bytes).ok());
+    // to read it costs several times what writing does, and mostly it is the one that is opened
+    let design = |number| match text(number, About::Design) {
+        Some(bytes) if bytes == written => Some(opened.clone()),
+        Some(bytes) => serde_json::from_slice(bytes).ok(),
+        None => None,
+    };
     let missing = || Damaged::value(&meta(number, About::Layout), Wrong::Missing);
     let layout = text(number, About::Layout).ok_or_else(missing)?;
-    let older = entries.iter().enumerate().filter(|(_, e)| **e == Numbered::Older(name.into()));
+    let older =
+        entries.iter().enumerate().filter(|(_, e)| **e == Numbered::Older(opened.name.clone()));
     let older = older.map(|(at, _)| DesignNumber(at as u16));
     Ok(Known {
         number,
@@ -226,7 +235,7 @@ pub fn keep_design(
 fn is_kept(
     transaction: &dyn Transaction,
     number: DesignNumber,
-    design: &Design,
+    written: &[u8],
     text: Option<Writing<'_>>,
 ) -> bool {
     let kept =
@@ -235,7 +244,7 @@ fn is_kept(
         kept(About::Text).as_deref() == Some(text.as_bytes())
             && kept(About::Flat).as_deref() == flat.map(str::as_bytes)
     });
-    same_text && kept(About::Design) == Some(text_of(design))
+    same_text && kept(About::Design).as_deref() == Some(written)
 }
 
 /// The number that counts for a design of this name.

@@ -1,6 +1,7 @@
 //! What the store asks of a disk. All access goes through here, so that tests can put a disk
 //! underneath that fails.
 
+mod content;
 mod real;
 mod simulated;
 

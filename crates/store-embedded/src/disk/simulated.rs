@@ -8,10 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use store::{Hash, Hasher, Seeded};
 
+use super::content::{Content, SECTOR_BYTES};
 use super::{Disk, DiskFile};
-
-/// A power cut keeps or loses what was not synced in pieces of this length.
-const SECTOR_BYTES: usize = 512;
 
 /// What goes wrong, each counted in operations of its kind from now on.
 #[derive(Clone, Debug, Default)]
@@ -48,8 +46,8 @@ struct State {
 
 #[derive(Clone, Debug, Default)]
 struct File {
-    current: Vec<u8>,
-    durable: Vec<u8>,
+    current: Content,
+    durable: Content,
     dirty: BTreeSet<usize>,
 }
 
@@ -95,8 +93,8 @@ impl SimulatedDisk {
         }
         for (number, file) in &state.files {
             digest.numbers(&[*number]);
-            digest.bytes(&file.current);
-            digest.bytes(&file.durable);
+            digest.content(&file.current);
+            digest.content(&file.durable);
             file.dirty.iter().for_each(|sector| digest.numbers(&[*sector as u64]));
         }
         digest.0.finish()
@@ -130,12 +128,13 @@ impl SimulatedDisk {
         let path = paths.get(seeded.below(paths.len() as u64) as usize)?;
         let file = state.names[path];
         let file = state.files.get_mut(&file)?;
+        if file.current.len() == 0 {
+            return None;
+        }
         let at = seeded.below(file.current.len() as u64) as usize;
         let bit = 1 << seeded.below(8);
-        *file.current.get_mut(at)? ^= bit;
-        if let Some(byte) = file.durable.get_mut(at) {
-            *byte ^= bit;
-        }
+        file.current.flip(at, bit);
+        file.durable.flip(at, bit);
         Some(format!("{} at {at}", path.display()))
     }
 
@@ -161,27 +160,38 @@ impl Digest {
         self.numbers(&[bytes.len() as u64]);
         self.0.update(bytes);
     }
+
+    fn content(&mut self, content: &Content) {
+        self.numbers(&[content.len() as u64]);
+        for (number, sector) in content.held() {
+            self.numbers(&[number as u64]);
+            self.0.update(sector);
+        }
+    }
 }
 
 impl File {
     fn after_power_cut(&self, seeded: &mut Seeded) -> File {
         let mut content = self.durable.clone();
         for sector in &self.dirty {
-            let start = sector * SECTOR_BYTES;
-            let end = (start + SECTOR_BYTES).min(self.current.len());
-            if start < end && seeded.percent(50) {
-                content.resize(content.len().max(end), 0);
-                content[start..end].copy_from_slice(&self.current[start..end]);
+            if sector * SECTOR_BYTES < self.current.len() && seeded.percent(50) {
+                content.take(*sector, &self.current);
             }
         }
         File { current: content.clone(), durable: content, dirty: BTreeSet::new() }
     }
 
     fn write(&mut self, offset: usize, bytes: &[u8]) {
+        self.current.write(offset, bytes);
         let end = offset + bytes.len();
-        self.current.resize(self.current.len().max(end), 0);
-        self.current[offset..end].copy_from_slice(bytes);
         self.dirty.extend(offset / SECTOR_BYTES..end.div_ceil(SECTOR_BYTES));
+    }
+
+    fn sync(&mut self) {
+        self.durable.grow(self.current.len());
+        for sector in std::mem::take(&mut self.dirty) {
+            self.durable.take(sector, &self.current);
+        }
     }
 }
 
@@ -321,11 +331,7 @@ impl DiskFile for SimulatedFile {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let state = self.disk.state();
         state.alive()?;
-        let content = &state.files[&self.number].current;
-        let start = (offset as usize).min(content.len());
-        let read = buffer.len().min(content.len() - start);
-        buffer[..read].copy_from_slice(&content[start..start + read]);
-        Ok(read)
+        Ok(state.files[&self.number].current.read(offset as usize, buffer))
     }
 
     fn length(&self) -> io::Result<u64> {
@@ -346,13 +352,7 @@ impl DiskFile for SimulatedFile {
             file.dirty.clear();
             return Err(io::Error::other("the sync failed"));
         }
-        let dirty = std::mem::take(&mut file.dirty);
-        file.durable.resize(file.current.len(), 0);
-        for sector in dirty {
-            let start = sector * SECTOR_BYTES;
-            let end = (start + SECTOR_BYTES).min(file.current.len());
-            file.durable[start..end].copy_from_slice(&file.current[start..end]);
-        }
+        file.sync();
         Ok(())
     }
 }
