@@ -24,6 +24,11 @@ pub fn of_design(entry: &[u8], number: DesignNumber) -> Option<&[u8]> {
     entry.strip_prefix(&number.prefix())
 }
 
+/// The number of the design that an entry is of.
+pub fn number_of(entry: &[u8]) -> Option<DesignNumber> {
+    entry.first_chunk::<2>().map(|number| DesignNumber::of_prefix(*number))
+}
+
 /// The rest of an entry, of whichever design it is.
 pub fn of_any(entry: &[u8]) -> Option<&[u8]> {
     entry.split_first_chunk::<2>().map(|(_, rest)| rest)

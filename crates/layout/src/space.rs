@@ -1,7 +1,7 @@
 //! The parts that every key begins with: the number of a design, and the letter of a space.
 
 /// The number of a design in a store.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct DesignNumber(pub u16);
 
 impl DesignNumber {
@@ -11,6 +11,11 @@ impl DesignNumber {
     /// How all keys and feed entries of the design begin.
     pub fn prefix(self) -> [u8; 2] {
         self.0.to_be_bytes()
+    }
+
+    /// Of what begins like this.
+    pub fn of_prefix(prefix: [u8; 2]) -> DesignNumber {
+        DesignNumber(u16::from_be_bytes(prefix))
     }
 }
 

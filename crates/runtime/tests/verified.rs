@@ -139,3 +139,83 @@ fn an_invariant_that_a_later_text_states_is_watched_over_the_whole_history() {
     }
     assert_eq!(json!(broken), json!([[3, "never_owes"], [5, "never_owes"]]));
 }
+
+/// The next version: another name, a new attribute, a stricter guard.
+fn next() -> String {
+    let version = runtime::version(&compile("till", DESIGN));
+    let text = DESIGN
+        .replace("cash", "coins")
+        .replace("count: int = 0 }", "count: int = 0, note: text = \"\" }")
+        .replace("TillState.coins > 0 }", "TillState.coins > 0  busy: TillState.count < 9 }");
+    format!("{text}\nfrom \"{version}\" {{ rename TillState.cash as coins }}\n")
+}
+
+/// Two versions, three transitions of the second.
+fn replaced() -> (Served, Runtime) {
+    let served = served();
+    let new = served.bench.runtime.replace(compile("till", &next()), &[]).unwrap();
+    for (step, till) in [("take", "a"), ("give", "a"), ("take", "c")] {
+        let mut request = runtime::Request::new("clerk", step, "ann");
+        request.params.insert("till".into(), json!(till));
+        new.call(&request).unwrap();
+    }
+    (served, new)
+}
+
+#[test]
+fn a_history_is_walked_across_versions() {
+    let (_served, new) = replaced();
+    let verified = verified(&new);
+    assert!(verified.is_sound(), "{verified:?}");
+    assert_eq!((verified.transitions, verified.versions, verified.earlier), (9, 1, 0));
+    assert_eq!(verified.not_followed, None);
+}
+
+/// What was stored by the first version, and nobody has touched since, is held to what the first version did.
+#[test]
+fn what_is_changed_by_hand_is_found_across_versions() {
+    let (served, new) = replaced();
+    let page = block_on(served.store.scan(Scan::new(store::KeyRange::all(), 1_000))).unwrap();
+    let is_b = |key: &[u8], value: &[u8]| {
+        let told = new.described(key, value);
+        told.is_some_and(|told| told["subject"] == "Till" && told["key"] == json!(["b"]))
+    };
+    let found = page.records.iter().find(|(key, stored)| is_b(key, &stored.value));
+    let (key, stored) = found.expect("a till is stored");
+    let mut value = stored.value.to_vec();
+    // before the note, which is empty: how often something was taken
+    let count = value.len() - 2;
+    value[count] ^= 2;
+    block_on(served.store.commit(Commit::new().put(key.clone(), value))).unwrap();
+    let verified = verified(&new);
+    assert!(!verified.is_sound());
+    assert_eq!(verified.differ, ["Till[\"b\"]"]);
+}
+
+/// A step of a version that was replaced, after it was.
+#[test]
+fn an_earlier_version_that_acts_once_more_is_found() {
+    let (served, new) = replaced();
+    let first = entries(&served).into_iter().next().expect("there is one");
+    block_on(served.store.commit(Commit::new().feed(first))).unwrap();
+    let verified = verified(&new);
+    let (_, departure) = verified.departed.expect("it is found");
+    assert_eq!(departure.what, "an earlier version acts after it was replaced");
+}
+
+/// What a version has dropped cannot be followed: then its transitions are counted, as they were before.
+#[test]
+fn what_was_dropped_is_said() {
+    let served = served();
+    let text = DESIGN
+        .replace("cash: int = 0, count: int = 0", "cash: int = 0")
+        .replace("    TillState.count += 1\n", "")
+        .replace(" TillState.count: 0..2", "");
+    let drop = ["Till.TillState.count".to_string()];
+    let new = served.bench.runtime.replace(compile("till", &text), &drop).unwrap();
+    let verified = verified(&new);
+    assert!(verified.is_sound(), "{verified:?}");
+    assert_eq!((verified.transitions, verified.versions, verified.earlier), (0, 0, 6));
+    let why = verified.not_followed.expect("it is said");
+    assert!(why.contains("Till.TillState.count"), "{why}");
+}

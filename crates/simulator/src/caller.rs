@@ -15,10 +15,14 @@ use crate::facts::{Event, Facts};
 use crate::ledger::{Ledger, Note};
 use crate::outside::{head, position};
 use crate::people::Person;
+use crate::replacing::{Running, Stage};
 use crate::script::Act;
 use crate::surroundings::Moved;
 use crate::trouble::Trouble;
 use crate::world::lock;
+
+/// Who was told that the version is replaced asks the next one after so long.
+const REPLACED: Duration = Duration::from_micros(300);
 
 /// A call whose answer is not known yet.
 #[derive(Clone)]
@@ -45,6 +49,9 @@ pub(crate) struct Shared {
     pub facts: Facts,
     pub story: Vec<Event>,
     pub trouble: Option<Trouble>,
+    /// so many callers have not ended
+    pub callers: usize,
+    pub stage: Stage,
 }
 
 /// One principal, as a task: it waits for an answer before it calls again.
@@ -52,14 +59,28 @@ pub(crate) struct Caller {
     pub at: usize,
     pub shared: Arc<Mutex<Shared>>,
     pub ledger: Arc<Mutex<Ledger>>,
-    pub runtime: Arc<Runtime>,
+    pub running: Arc<Mutex<Running>>,
     pub surroundings: Arc<Moved>,
 }
 
 impl Caller {
     pub fn step(&self) -> Next {
-        let Some(pending) = self.next() else { return Next::Ended };
-        let answer = self.runtime.call(&pending.request);
+        let next = self.call();
+        if next == Next::Ended {
+            lock(&self.shared).callers -= 1;
+        }
+        next
+    }
+
+    fn call(&self) -> Next {
+        let Some(runtime) = lock(&self.running).runtime.clone() else { return Next::Ended };
+        let Some(pending) = self.next(&runtime) else { return Next::Ended };
+        let answer = runtime.call(&pending.request);
+        // nothing was decided: the next version is asked
+        if let Err(CallError::Replaced) = answer {
+            lock(&self.shared).pending[self.at] = Some(pending);
+            return Next::After(REPLACED);
+        }
         let known = self.hear(&pending, answer);
         let mut shared = lock(&self.shared);
         shared.pending[self.at] = (!known).then(|| Pending { again: true, ..pending.clone() });
@@ -70,12 +91,12 @@ impl Caller {
     }
 
     /// What is asked again comes first.
-    fn next(&self) -> Option<Pending> {
+    fn next(&self, runtime: &Runtime) -> Option<Pending> {
         // others may go on meanwhile, so nothing is held
-        let head = head(&*self.surroundings, &self.runtime);
+        let head = head(&*self.surroundings, runtime);
         let mut shared = lock(&self.shared);
         if let Some(pending) = shared.pending[self.at].take() {
-            shared.facts.asked_again += 1;
+            shared.facts.asked_again += u64::from(pending.again);
             return Some(pending);
         }
         if shared.left == 0 {
@@ -99,7 +120,11 @@ impl Caller {
             shared.story.push(Event { at_ms, text });
             lock(&self.ledger).note(head, Note::Forgot(who));
         }
-        let request = request(&shared, self.at, &act);
+        let Some(request) = request(&shared, self.at, &act) else {
+            // what it calls is not in the version that runs
+            shared.facts.unusable += 1;
+            return None;
+        };
         if act.lost {
             shared.facts.lost_answers += 1;
             lock(&self.ledger).lost.insert(act.number);
@@ -187,11 +212,12 @@ impl Caller {
 }
 
 /// A call as a caller makes it: with what it remembers, and under a key of its own.
-fn request(shared: &Shared, at: usize, act: &Act) -> Request {
+fn request(shared: &Shared, at: usize, act: &Act) -> Option<Request> {
     let design = &shared.design;
-    let operation = &design.operations[act.operation.index()];
-    let actor = &design.actors[operation.actor.index()].name;
-    let mut request = Request::new(actor, &operation.name, &shared.people[at].name);
+    let operation = design.operations.iter().find(|operation| {
+        operation.name == act.operation && design.actors[operation.actor.index()].name == act.actor
+    })?;
+    let mut request = Request::new(&act.actor, &operation.name, &shared.people[at].name);
     request.legal = true;
     request.params.clone_from(&act.params);
     request.memory = shared.memory[at].given(design, operation, &act.params);
@@ -199,5 +225,5 @@ fn request(shared: &Shared, at: usize, act: &Act) -> Request {
         request.idempotency_key = Some(format!("call-{}", act.number));
         request.trace = Trace::of_parent(&format!("00-{:032x}-{:016x}-01", act.number, 1));
     }
-    request
+    Some(request)
 }

@@ -68,6 +68,18 @@ impl Drawing {
         faults
     }
 
+    /// The next version takes the place of the one that runs, from now on.
+    pub fn replaced(&mut self, design: &Design) {
+        self.lengths = lengths(design);
+        // numbers of subjects are others
+        self.recent.clear();
+    }
+
+    /// After how many of these calls the next version comes; none: not in this life.
+    pub fn replaced_after(&mut self, calls: usize) -> Option<usize> {
+        self.seeded.percent(60).then(|| self.seeded.below(calls as u64 + 1) as usize)
+    }
+
     /// By how much the clock is wrong after a restart.
     pub fn clock_ms(&mut self) -> i64 {
         if !self.stands.clock_steps || self.seeded.percent(60) {
@@ -102,7 +114,8 @@ impl Drawing {
         Act {
             number: self.number,
             caller,
-            operation,
+            actor: design.actors[declared.actor.index()].name.clone(),
+            operation: declared.name.clone(),
             params,
             lost: is_step && self.stands.lost_replies && self.seeded.percent(8),
             forgets: self.stands.crashes && self.seeded.percent(3),

@@ -35,6 +35,8 @@ pub struct Facts {
     /// failed syncs and writes, full disks
     pub disk_faults: u64,
     pub clock_jumps: u64,
+    /// versions that took the place of another, while calls were made
+    pub replacements: u64,
     pub calls: u64,
     pub transitions: u64,
     /// calls whose outcome was not known and that were asked again
@@ -61,6 +63,7 @@ impl Facts {
         self.power_cuts += other.power_cuts;
         self.disk_faults += other.disk_faults;
         self.clock_jumps += other.clock_jumps;
+        self.replacements += other.replacements;
         self.calls += other.calls;
         self.transitions += other.transitions;
         self.asked_again += other.asked_again;

@@ -12,6 +12,7 @@
 //! | `people` | who may call what |
 //! | `caller` | a principal that calls, and what it remembers |
 //! | `surroundings` | the simulated ones, with a clock that can be moved |
+//! | `replacing` | the next version takes the place of the one that runs |
 //! | `outside` | the world that effects call |
 //! | `ledger` | what callers were told |
 //! | `facts` | what became of a world |
@@ -26,6 +27,7 @@ mod facts;
 mod ledger;
 mod outside;
 mod people;
+mod replacing;
 mod script;
 mod settling;
 mod shrinking;
@@ -35,6 +37,7 @@ mod world;
 
 pub use facts::{Event, Facts, Outcome};
 pub use people::callable;
+pub use replacing::unfit;
 pub use script::{Act, Life, Script, Size};
 pub use shrinking::{Shrunk, shrink};
 pub use trouble::Trouble;

@@ -12,13 +12,13 @@ use crate::drawing::Drawing;
 use crate::ledger::{Ledger, Note};
 
 pub struct Provider {
-    design: Arc<Design>,
     state: Mutex<State>,
     ledger: Arc<Mutex<Ledger>>,
     surroundings: Arc<dyn Surroundings>,
 }
 
 struct State {
+    design: Arc<Design>,
     drawing: Drawing,
     decided: BTreeMap<String, Delivered>,
     hostile: bool,
@@ -33,17 +33,19 @@ impl Provider {
         ledger: Arc<Mutex<Ledger>>,
         surroundings: Arc<dyn Surroundings>,
     ) -> Provider {
-        let state =
-            State { drawing, decided: BTreeMap::new(), hostile: true, runtime: Weak::new() };
-        Provider { design, state: Mutex::new(state), ledger, surroundings }
+        let (decided, runtime) = (BTreeMap::new(), Weak::new());
+        let state = State { design, drawing, decided, hostile: true, runtime };
+        Provider { state: Mutex::new(state), ledger, surroundings }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn serves(&self, runtime: &Arc<Runtime>) {
-        self.lock().runtime = Arc::downgrade(runtime);
+    pub fn serves(&self, runtime: &Arc<Runtime>, design: &Arc<Design>) {
+        let mut state = self.lock();
+        state.runtime = Arc::downgrade(runtime);
+        state.design = Arc::clone(design);
     }
 
     /// From now on every call arrives, and so does its answer.
@@ -51,8 +53,8 @@ impl Provider {
         self.lock().hostile = false;
     }
 
-    fn effect(&self, delivery: &Delivery) -> Option<(&Operation, &Effect)> {
-        self.design.operations.iter().find_map(|operation| match &operation.kind {
+    fn effect<'d>(design: &'d Design, delivery: &Delivery) -> Option<(&'d Operation, &'d Effect)> {
+        design.operations.iter().find_map(|operation| match &operation.kind {
             OperationKind::Effect(effect) if operation.name == delivery.effect => {
                 Some((operation, &**effect))
             }
@@ -60,13 +62,17 @@ impl Provider {
         })
     }
 
-    fn answer_type(&self, delivery: &Delivery, of: fn(&Effect) -> &Answer) -> Option<Type> {
-        let (operation, effect) = self.effect(delivery)?;
+    fn answer_type(
+        design: &Design,
+        delivery: &Delivery,
+        of: fn(&Effect) -> &Answer,
+    ) -> Option<Type> {
+        let (operation, effect) = Provider::effect(design, delivery)?;
         Some(operation.locals[of(effect).param?.index()].ty.clone())
     }
 
-    fn signs(&self, delivery: &Delivery) -> bool {
-        self.effect(delivery).is_some_and(|(_, effect)| effect.sign.is_some())
+    fn signs(design: &Design, delivery: &Delivery) -> bool {
+        Provider::effect(design, delivery).is_some_and(|(_, effect)| effect.sign.is_some())
     }
 }
 
@@ -74,9 +80,10 @@ impl Outside for Provider {
     fn deliver(&self, delivery: &Delivery) -> Delivered {
         let lost =
             |trouble: &str| Delivered::Unknown { trouble: trouble.into(), retry_after_ms: None };
+        let design = Arc::clone(&self.lock().design);
         let (ok, no) = (
-            self.answer_type(delivery, |effect| &effect.on_ok),
-            self.answer_type(delivery, |effect| &effect.on_refused),
+            Provider::answer_type(&design, delivery, |effect| &effect.on_ok),
+            Provider::answer_type(&design, delivery, |effect| &effect.on_refused),
         );
         // It was asked for by something that is durable. Others may go on meanwhile, so nothing is held.
         let runtime = self.lock().runtime.upgrade();
@@ -87,9 +94,9 @@ impl Outside for Provider {
         }
         if !state.decided.contains_key(&delivery.key) {
             // nobody here holds a key that signs
-            let yes = state.drawing.percent(80) && !self.signs(delivery);
+            let yes = state.drawing.percent(80) && !Provider::signs(&design, delivery);
             let ty = if yes { &ok } else { &no };
-            let value = state.drawing.answer(&self.design, ty.as_ref());
+            let value = state.drawing.answer(&design, ty.as_ref());
             let decided = if yes { Delivered::Ok(value) } else { Delivered::Refused(value) };
             state.decided.insert(delivery.key.clone(), decided);
             if yes {

@@ -1,6 +1,5 @@
 //! What is done to a world. A script that was drawn can be carried out again, also with parts of it left out.
 
-use design::model::OperationId;
 use serde_json::{Map, Value};
 use store_embedded::disk::Faults;
 
@@ -33,6 +32,8 @@ pub struct Life {
     pub faults: Faults,
     /// the clock is moved by so much before
     pub clock_ms: i64,
+    /// after so many calls the next version takes the place of the one that runs
+    pub replaced_after: Option<usize>,
     pub acts: Vec<Act>,
 }
 
@@ -42,7 +43,8 @@ pub struct Act {
     /// which call this is; it stays the same when others are left out
     pub number: u64,
     pub caller: usize,
-    pub operation: OperationId,
+    pub actor: String,
+    pub operation: String,
     pub params: Map<String, Value>,
     /// the caller does not hear the answer, and goes on without it
     pub lost: bool,

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runtime::{Runtime, Workers};
+use runtime::Runtime;
 use store::{Store, Surroundings};
 use store_embedded::disk::SimulatedDisk;
 
 use crate::drawing::lengths;
-use crate::outside::{Provider, head};
+use crate::outside::head;
 use crate::trouble::Trouble;
 use crate::world::World;
 
@@ -24,14 +24,13 @@ impl World {
         let store = self.open(disk).map_err(|error| Trouble::Unopened { error })?;
         self.tell("the server starts, and is left in peace");
         self.walk_on(&store, disk)?;
-        let runtime = self.serve(&store).map_err(|error| Trouble::Unopened { error })?;
+        let runtime = self.serve(&store)?;
         self.provider.agree();
         self.no_more_calls();
-        let workers = Workers::start(&runtime, Arc::<Provider>::clone(&self.provider), 2);
-        let workers = workers.expect("a simulated task starts");
-        self.call(&runtime);
+        self.run_it(Arc::clone(&runtime));
+        self.call(None);
         let settled = self.rest(&runtime, &store, disk);
-        drop(workers);
+        self.stop_it();
         let settled = settled?;
         let failed = |error: runtime::CallError| Trouble::Failed {
             what: "reading views".into(),

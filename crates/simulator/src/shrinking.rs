@@ -101,6 +101,11 @@ impl Shrinking<'_> {
             let mut script = self.best.script.clone();
             script.lives[at].faults = Faults::default();
             script.lives[at].clock_ms = 0;
+            if self.try_it(&script) {
+                continue;
+            }
+            let mut script = self.best.script.clone();
+            script.lives[at].replaced_after = None;
             self.try_it(&script);
         }
         let mut script = self.best.script.clone();
@@ -114,7 +119,7 @@ impl Shrinking<'_> {
 fn is_faulty(life: &Life) -> bool {
     let Faults { crash_at, short_write_at, failed_sync_at, capacity_bytes } = &life.faults;
     let of_disk = crash_at.or(*short_write_at).or(*failed_sync_at).or(*capacity_bytes);
-    of_disk.is_some() || life.clock_ms != 0
+    of_disk.is_some() || life.clock_ms != 0 || life.replaced_after.is_some()
 }
 
 /// The script without so many calls, counted over all lives.
@@ -122,7 +127,16 @@ fn without(script: &Script, from: usize, length: usize) -> Script {
     let mut script = script.clone();
     let mut places = 0..;
     for life in &mut script.lives {
-        life.acts.retain(|_| !places.next().is_some_and(|at| (from..from + length).contains(&at)));
+        let (mut at, mut before) = (0, 0);
+        let replaced_after = life.replaced_after;
+        life.acts.retain(|_| {
+            let kept = !places.next().is_some_and(|at| (from..from + length).contains(&at));
+            // the replacement comes between the same calls
+            before += usize::from(!kept && replaced_after.is_some_and(|after| at < after));
+            at += 1;
+            kept
+        });
+        life.replaced_after = replaced_after.map(|after| after - before);
     }
     script
 }

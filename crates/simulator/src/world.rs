@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use design::model::Design;
+use layout::DesignNumber;
 use runtime::{Remembered, Runtime, Secrets, Settings, Walk, Workers};
 use store::{Cursor, Hasher, Partition, Seeded, Store, Surroundings, Task};
 use store_embedded::disk::{Disk, Faults, SimulatedDisk};
@@ -15,8 +16,9 @@ use crate::caller::{Caller, Shared};
 use crate::drawing::{Drawing, lengths};
 use crate::facts::{Event, Facts, Outcome};
 use crate::ledger::{Ledger, apply, number_of};
-use crate::outside::Provider;
+use crate::outside::{Provider, head};
 use crate::people::{Stands, people};
+use crate::replacing::{Operator, Running, Stage};
 use crate::script::{Life, Script, Size};
 use crate::surroundings::Moved;
 use crate::trouble::Trouble;
@@ -34,6 +36,8 @@ pub type Hook = Arc<dyn Fn(SimulatedDisk) -> Arc<dyn Disk> + Send + Sync>;
 #[derive(Clone)]
 pub struct Simulator {
     pub design: Arc<Design>,
+    /// the version that takes its place, once in each world, while everybody calls
+    pub next: Option<Arc<Design>>,
     pub size: Size,
     /// the keys that secrets are kept with; none: no call that has one is taken
     pub secrets: Option<Arc<dyn Secrets>>,
@@ -51,6 +55,10 @@ pub(crate) struct World {
     /// none: what steps rest on is not in the feed
     pub(crate) walk: Option<Walk>,
     pub(crate) walked: Cursor,
+    /// the walk has come to the next version
+    followed: bool,
+    pub(crate) running: Arc<Mutex<Running>>,
+    stands: Stands,
     hasher: Hasher,
     seeded: Seeded,
 }
@@ -61,9 +69,17 @@ pub(crate) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Simulator {
     pub fn new(design: Design, size: Size) -> Simulator {
-        let stored = serde_json::to_vec(&design).map_or(0, |bytes| bytes.len() as u64);
-        let commit_bytes_max = stored + COMMIT_BYTES;
-        Simulator { design: Arc::new(design), size, secrets: None, disk: None, commit_bytes_max }
+        let commit_bytes_max = stored_bytes(&design) + COMMIT_BYTES;
+        let design = Arc::new(design);
+        Simulator { design, next: None, size, secrets: None, disk: None, commit_bytes_max }
+    }
+
+    /// In each world this version takes the place of the first one, unless `unfit` has a reason against it.
+    #[must_use]
+    pub fn replaced_by(mut self, next: Design) -> Simulator {
+        self.commit_bytes_max += stored_bytes(&next);
+        self.next = Some(Arc::new(next));
+        self
     }
 
     /// The world of a seed.
@@ -101,6 +117,10 @@ impl Simulator {
         let hasher = std::mem::take(&mut world.hasher);
         Outcome { script, trouble, digest: hasher.finish(), facts, story }
     }
+}
+
+fn stored_bytes(design: &Design) -> u64 {
+    serde_json::to_vec(design).map_or(0, |bytes| bytes.len() as u64)
 }
 
 /// The clock when a world begins.
@@ -145,6 +165,8 @@ impl World {
             facts: Facts::default(),
             story: Vec::new(),
             trouble: None,
+            callers: 0,
+            stage: Stage::Before,
         };
         World {
             simulator: simulator.clone(),
@@ -154,6 +176,9 @@ impl World {
             provider,
             walk,
             walked: Cursor::start(Partition::default()),
+            followed: false,
+            running: Arc::default(),
+            stands,
             hasher: Hasher::default(),
             seeded,
         }
@@ -183,13 +208,17 @@ impl World {
                     let drawing = &mut lock(&self.shared).drawing;
                     let faults = if sound_disk { Faults::default() } else { drawing.faults() };
                     let clock_ms = drawing.clock_ms();
-                    Life { faults, clock_ms: if at == 0 { 0 } else { clock_ms }, acts: Vec::new() }
+                    let clock_ms = if at == 0 { 0 } else { clock_ms };
+                    let calls = calls / lives.max(1);
+                    let next = self.simulator.next.as_ref();
+                    let replaced_after = next.and_then(|_| drawing.replaced_after(calls));
+                    Life { faults, clock_ms, replaced_after, acts: Vec::new() }
                 }
             };
             script.lives.push(Life { acts: Vec::new(), ..life.clone() });
             self.prepare(&life, given.is_some(), calls / lives.max(1));
             disk.set_faults(life.faults.clone());
-            self.live(&disk)?;
+            self.live(&disk, life.replaced_after)?;
             let acts = std::mem::take(&mut lock(&self.shared).acts);
             if let Some(last) = script.lives.last_mut() {
                 last.acts = acts;
@@ -255,20 +284,61 @@ impl World {
         store.map(|store| Arc::new(store) as Arc<dyn Store>).map_err(|error| error.to_string())
     }
 
-    pub(crate) fn serve(&self, store: &Arc<dyn Store>) -> Result<Arc<Runtime>, String> {
+    /// The version that has the say, as the store knows it. A replacement that was acknowledged counts.
+    fn version(&self, store: &Arc<dyn Store>) -> Result<Arc<Design>, Trouble> {
+        let first = &self.simulator.design;
+        let Some(next) = &self.simulator.next else { return Ok(Arc::clone(first)) };
+        let failed = |error: String| Trouble::Failed { what: "opening a design".into(), error };
+        let settings = Settings {
+            surroundings: Arc::<Moved>::clone(&self.surroundings),
+            ..Settings::default()
+        };
+        let kept = runtime::kept(&**store, &first.name, &settings);
+        let kept = kept.map_err(|error| failed(error.to_string()))?.and_then(|kept| kept.design);
+        let is_next = kept.is_some_and(|kept| runtime::alike(&kept, next));
+        let stage = lock(&self.shared).stage;
+        let now = match stage {
+            Stage::Before if is_next => {
+                return Err(failed("the next version has the say, and nobody put it there".into()));
+            }
+            Stage::Done { .. } if !is_next => {
+                let error = "a replacement that was acknowledged is lost";
+                return Err(failed(error.into()));
+            }
+            Stage::Begun { .. } if !is_next => Stage::Before,
+            Stage::Begun { from } => Stage::Done { from, at: u64::MAX },
+            stage => stage,
+        };
+        let mut shared = lock(&self.shared);
+        shared.stage = now;
+        let design = if is_next { next } else { first };
+        if is_next && stage != now {
+            shared.serve(design);
+        }
+        Ok(Arc::clone(design))
+    }
+
+    pub(crate) fn serve(&self, store: &Arc<dyn Store>) -> Result<Arc<Runtime>, Trouble> {
+        let design = self.version(store)?;
         let settings = Settings::default();
         // weeks pass in a world: a repair that has to look again every few seconds would do nothing else
-        let longest = lengths(&self.simulator.design).last().copied().unwrap_or_default();
+        let longest = lengths(&design).last().copied().unwrap_or_default();
         let settings = Settings {
             surroundings: Arc::<Moved>::clone(&self.surroundings),
             secrets: self.simulator.secrets.clone(),
             reexamine_ms: settings.reexamine_ms.max(longest / 200),
             ..settings
         };
-        let design = (*self.simulator.design).clone();
-        let runtime = Runtime::open(design, Arc::clone(store), settings);
-        let runtime = Arc::new(runtime.map_err(|error| error.to_string())?);
-        self.provider.serves(&runtime);
+        let runtime = Runtime::open((*design).clone(), Arc::clone(store), settings);
+        let unopened = |error: runtime::OpenError| Trouble::Unopened { error: error.to_string() };
+        let runtime = Arc::new(runtime.map_err(unopened)?);
+        if let Stage::Done { at, .. } = &mut lock(&self.shared).stage
+            && *at == u64::MAX
+        {
+            // what is written from now on is of the new version
+            *at = head(self.around(), &runtime);
+        }
+        self.provider.serves(&runtime, &design);
         // Built later they would be built by a call, which holds them while it waits; and in a world of one thread nobody
         // may wait for a lock. A disk that fails here fails the calls as well.
         let _ = runtime.follow_views();
@@ -276,10 +346,10 @@ impl World {
     }
 
     /// One life, on a disk that may fail at any time.
-    fn live(&mut self, disk: &SimulatedDisk) -> Result<(), Trouble> {
+    fn live(&mut self, disk: &SimulatedDisk, replaced_after: Option<usize>) -> Result<(), Trouble> {
         let store = match self.open(disk) {
             Ok(store) => store,
-            Err(error) => return self.unopened(disk, error),
+            Err(error) => return self.unopened(disk, Trouble::Unopened { error }),
         };
         self.tell("the server starts");
         self.walk_on(&store, disk)?;
@@ -287,14 +357,12 @@ impl World {
             Ok(runtime) => runtime,
             Err(error) => return self.unopened(disk, error),
         };
-        let workers = Workers::start(&runtime, Arc::<Provider>::clone(&self.provider), 2);
-        let workers = workers.expect("a simulated task starts");
-        self.call(&runtime);
+        self.run_it(runtime);
+        self.call(replaced_after);
         if !disk.has_crashed() {
             self.around().rest(AFTER);
         }
-        drop(workers);
-        drop(runtime);
+        self.stop_it();
         if self.seeded.percent(30) {
             // whatever it says: the power is cut right after
             let _ = self.around().block_on(store.close());
@@ -306,31 +374,63 @@ impl World {
         }
     }
 
-    fn unopened(&self, disk: &SimulatedDisk, error: String) -> Result<(), Trouble> {
+    /// It has workers from now on, and everybody may call it.
+    pub(crate) fn run_it(&self, runtime: Arc<Runtime>) {
+        let workers = Workers::start(&runtime, Arc::<Provider>::clone(&self.provider), 2);
+        let workers = Some(workers.expect("a simulated task starts"));
+        *lock(&self.running) = Running { runtime: Some(runtime), workers, retired: Vec::new() };
+    }
+
+    pub(crate) fn stop_it(&self) {
+        // tasks that end look for what runs: nothing is held meanwhile
+        let Running { runtime, workers, retired } = std::mem::take(&mut *lock(&self.running));
+        drop(workers);
+        drop(retired);
+        drop(runtime);
+    }
+
+    fn unopened(&self, disk: &SimulatedDisk, trouble: Trouble) -> Result<(), Trouble> {
         // what a fault explains is met again in the next life
         if disk.has_crashed() || disk.has_failed() {
             return Ok(());
         }
-        Err(Trouble::Unopened { error })
+        Err(trouble)
     }
 
     /// Every caller does its part.
-    pub(crate) fn call(&self, runtime: &Arc<Runtime>) {
-        let callers = lock(&self.shared).people.len();
+    pub(crate) fn call(&self, replaced_after: Option<usize>) {
+        let (callers, operator) = {
+            let mut shared = lock(&self.shared);
+            shared.callers = shared.people.len();
+            let after = replaced_after.filter(|_| shared.stage == Stage::Before);
+            (shared.people.len(), after.zip(self.simulator.next.clone()))
+        };
+        let operator = operator.map(|(after, next)| {
+            let operator = Operator {
+                next,
+                after,
+                shared: Arc::clone(&self.shared),
+                running: Arc::clone(&self.running),
+                provider: Arc::clone(&self.provider),
+                surroundings: Arc::clone(&self.surroundings),
+            };
+            let step = Box::new(move || operator.step());
+            self.surroundings.spawn("operator", step).expect("a simulated task starts")
+        });
         let tasks: Vec<Task> = (0..callers)
             .map(|at| {
                 let caller = Caller {
                     at,
                     shared: Arc::clone(&self.shared),
                     ledger: Arc::clone(&self.ledger),
-                    runtime: Arc::clone(runtime),
+                    running: Arc::clone(&self.running),
                     surroundings: Arc::clone(&self.surroundings),
                 };
                 let step = Box::new(move || caller.step());
                 self.surroundings.spawn("caller", step).expect("a simulated task starts")
             })
             .collect();
-        tasks.into_iter().for_each(Task::join);
+        tasks.into_iter().chain(operator).for_each(Task::join);
     }
 
     /// Walks what the history has gained, as a store tells it that has just been opened.
@@ -371,7 +471,20 @@ impl World {
     fn walk_entry(&mut self, revision: u64, entry: &[u8]) -> Result<(), Trouble> {
         self.facts(|facts| facts.transitions += 1);
         self.notes_before(revision)?;
+        let (mut may, must) = lock(&self.shared).stage.is_new(revision);
+        let number = layout::feed::number_of(entry);
+        if let Some(walk) = &self.walk
+            && !self.followed
+            && (must || number != Some(walk.number()))
+        {
+            self.follow(revision, number)?;
+        }
+        may &= !self.followed;
         let Some(walk) = &mut self.walk else { return Ok(()) };
+        if number.is_some_and(|number| number < walk.number()) {
+            let what = "an earlier version acts after it was replaced".to_string();
+            return Err(Trouble::Departed { revision, what });
+        }
         let read = layout::feed::of_any(entry).map(layout::FeedEntry::parse);
         let called = match &read {
             Some(Ok(read)) => read.trace.as_ref().map(|trace| number_of(&trace.id)),
@@ -382,7 +495,15 @@ impl World {
             revision,
             what: departure.to_string(),
         };
-        let taken = walk.take(entry, heard).map_err(departed)?;
+        let taken = match walk.take(entry, heard) {
+            // while it is replaced, it may be of the one or of the other version
+            Err(_) if may => {
+                self.follow(revision, number)?;
+                let walk = self.walk.as_mut().expect("it has followed");
+                walk.take(entry, heard).map_err(departed)?
+            }
+            taken => taken.map_err(departed)?,
+        };
         let by = String::from_utf8_lossy(&taken.principal);
         let text = match by.is_empty() {
             true => format!("{}[{}]", taken.actor, taken.operation),
@@ -393,6 +514,23 @@ impl World {
         lock(&self.shared).story.push(Event { at_ms, text });
         lock(&self.ledger).found(&taken, revision)?;
         self.watch(revision)
+    }
+
+    /// The walk goes on with the next version.
+    fn follow(&mut self, revision: u64, number: Option<DesignNumber>) -> Result<(), Trouble> {
+        let departed = |what: String| Trouble::Departed { revision, what };
+        let (Some(walk), Some(next), Some(number)) = (&mut self.walk, &self.simulator.next, number)
+        else {
+            return Err(departed("a transition of another version".into()));
+        };
+        walk.follow((**next).clone(), number).map_err(departed)?;
+        let stands = self.stands;
+        walk.watch_only(|goal| stands.is_judged(next, goal));
+        for person in people(next) {
+            walk.know(person.actor, &person.name);
+        }
+        self.followed = true;
+        Ok(())
     }
 
     fn notes_before(&mut self, revision: u64) -> Result<(), Trouble> {

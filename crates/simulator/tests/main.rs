@@ -3,4 +3,5 @@
 mod catalog;
 mod crashes;
 mod plants;
+mod replaced;
 mod seeds;

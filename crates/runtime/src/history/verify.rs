@@ -1,15 +1,15 @@
 //! The history of a store, as far as its feed reaches back.
 
 use design::model::SubjectId;
-use layout::feed::of_design;
-use layout::{FeedEntry, RecordKey, take_head};
+use layout::feed::{number_of, of_design};
+use layout::{DesignNumber, FeedEntry, RecordKey, take_head};
 use rustc_hash::FxHashSet;
 use store::{Cursor, KeyRange, Partition, Scan};
 
 use super::goals::{Broken, Unwatched, Watched};
 use super::walk::{Departure, Walk};
 use crate::calls::CallError;
-use crate::core::{ReadError, Runtime};
+use crate::core::{ReadError, Runtime, Schema};
 
 /// So much is read at a time.
 const PAGE: usize = 1_000;
@@ -24,6 +24,10 @@ pub struct Verified {
     pub trusted: u64,
     /// transitions of earlier versions, which are not walked
     pub earlier: u64,
+    /// earlier versions whose transitions are walked, too
+    pub versions: usize,
+    /// why the transitions of earlier versions are not walked
+    pub not_followed: Option<String>,
     /// the first revision that the feed still has
     pub from: String,
     /// the last one
@@ -51,19 +55,46 @@ impl Runtime {
     /// break an invariant, time must not go back on a record, and the records must be what the history leaves.
     /// Nothing may change meanwhile.
     pub fn verify_history(&self) -> Result<Verified, CallError> {
+        let begins = self.feed_begins()?;
+        let whole = begins == Cursor::start(Partition::default());
+        if whole && !self.older.is_empty() {
+            match self.verify_from(&self.older[0], begins)? {
+                Ok(verified) => return Ok(verified),
+                Err(why) => {
+                    let verified = self.verify_from(&self.schema, begins)?;
+                    return Ok(Verified {
+                        not_followed: Some(why),
+                        ..verified.unwrap_or_default()
+                    });
+                }
+            }
+        }
+        Ok(self.verify_from(&self.schema, begins)?.unwrap_or_default())
+    }
+
+    /// Begins with this version, and goes on to the ones after it. The inner error says why one cannot be followed by
+    /// the next; with the present one there is no next.
+    fn verify_from(
+        &self,
+        first: &Schema,
+        begins: Cursor,
+    ) -> Result<Result<Verified, String>, CallError> {
         let mut verified = Verified::default();
-        let mut walk = match Walk::numbered(self.schema.design.clone(), self.schema.number) {
+        let mut walk = match Walk::numbered(first.design.clone(), first.number) {
             Ok(walk) => walk,
             Err(why) => {
                 verified.not_walked = Some(why);
-                return Ok(verified);
+                return Ok(Ok(verified));
             }
         };
         walk.of_feed_alone();
+        if first.number == self.schema.number {
+            self.begin_walk(&mut walk, begins, &mut verified)?;
+        }
+        if let Err(why) = self.walk_feed(&mut walk, begins, &mut verified)? {
+            return Ok(Err(why));
+        }
         verified.unwatched = walk.unwatched().to_vec();
-        let begins = self.feed_begins()?;
-        self.begin_walk(&mut walk, begins, &mut verified)?;
-        self.walk_feed(&mut walk, begins, &mut verified)?;
         for broken in walk.broken(true) {
             if !verified.broken.iter().any(|(_, known)| known.goal == broken.goal) {
                 verified.broken.push((verified.to.clone(), broken));
@@ -73,7 +104,27 @@ impl Runtime {
         if verified.departed.is_none() {
             self.compare(&walk, &mut verified)?;
         }
-        Ok(verified)
+        Ok(Ok(verified))
+    }
+
+    /// Lets a walk go on with the versions after its own, up to this one. False: it is none of them.
+    fn follow_to(
+        &self,
+        walk: &mut Walk,
+        number: DesignNumber,
+        verified: &mut Verified,
+    ) -> Result<bool, String> {
+        let all = || self.older.iter().chain([&self.schema]);
+        if !all().any(|schema| schema.number == number) || number < walk.number() {
+            return Ok(false);
+        }
+        for schema in all() {
+            if schema.number > walk.number() && schema.number <= number {
+                walk.follow(schema.design.clone(), schema.number)?;
+                verified.versions += 1;
+            }
+        }
+        Ok(true)
     }
 
     /// Where the feed begins.
@@ -170,13 +221,30 @@ impl Runtime {
         walk: &mut Walk,
         begins: Cursor,
         verified: &mut Verified,
-    ) -> Result<(), CallError> {
+    ) -> Result<Result<(), String>, CallError> {
+        let across = walk.number() != self.schema.number;
+        let mut followed = Ok(());
         self.each_commit(begins, |commit| {
             for entry in &commit.entries {
-                if of_design(entry, self.schema.number).is_none() {
-                    continue;
-                }
+                let Some(number) = number_of(entry) else { continue };
                 let revision = commit.cursor.to_string();
+                if number != walk.number() {
+                    match self.follow_to(walk, number, verified) {
+                        Ok(true) => {}
+                        Ok(false) if across && self.was_before(number) => {
+                            let what = "an earlier version acts after it was replaced";
+                            let departure = Departure::at(walk.count(), "", what);
+                            verified.departed = Some((revision, departure));
+                            return Ok(false);
+                        }
+                        // of another design, or of a version whose transitions are counted and not walked
+                        Ok(false) => continue,
+                        Err(why) => {
+                            followed = Err(why);
+                            return Ok(false);
+                        }
+                    }
+                }
                 match walk.take(entry, true) {
                     Ok(taken) => verified.trusted += u64::from(taken.trusted),
                     Err(departure) => {
@@ -196,7 +264,16 @@ impl Runtime {
                 verified.transitions += 1;
             }
             Ok(true)
-        })
+        })?;
+        if followed.is_ok() && verified.departed.is_none() {
+            followed = self.follow_to(walk, self.schema.number, verified).map(|_| ());
+        }
+        Ok(followed)
+    }
+
+    /// Is it a version that came before the present one?
+    fn was_before(&self, number: DesignNumber) -> bool {
+        self.older.iter().any(|older| older.number == number)
     }
 
     /// The records that are stored, and what the history leaves.

@@ -72,12 +72,12 @@ pub struct Taken {
 /// The truth that the walk has come to, as it is stored. Outbox entries are not part of it: they are closed by
 /// attempts, which leave no trace in the feed when they fail.
 #[derive(Default)]
-struct Walked {
-    values: FxHashMap<Vec<u8>, Vec<u8>>,
+pub(super) struct Walked {
+    pub(super) values: FxHashMap<Vec<u8>, Vec<u8>>,
     /// records that something happened to before the walk begins, which is not known any more
     unknown: FxHashSet<Vec<u8>>,
     /// it does not begin at the beginning
-    partial: bool,
+    pub(super) partial: bool,
 }
 
 impl Source for Walked {
@@ -111,18 +111,18 @@ impl Walked {
 
 /// Walks the history of one design from its beginning.
 pub struct Walk {
-    schema: Schema,
+    pub(super) schema: Schema,
     /// of the transition that is performed: with a pool of its own, as it had when it was recorded
     pool: RefCell<Pool>,
     /// of the world, for the whole walk: what is equal stays equal from one transition to the next
-    lasting: RefCell<Pool>,
+    pub(super) lasting: RefCell<Pool>,
     room: Room,
-    walked: Walked,
-    world: World,
+    pub(super) walked: Walked,
+    pub(super) world: World,
     goals: Goals,
     /// the calls to the world outside that were asked for, by the key that it sees
     asked_outside: FxHashMap<String, (OperationId, Vec<Word>)>,
-    count: u64,
+    pub(super) count: u64,
 }
 
 impl Walk {
@@ -319,6 +319,14 @@ impl Walk {
         self.walked.partial = true;
         self.walked.unknown = unknown;
         for (key, value) in records {
+            self.begin_with_one(key, value)?;
+        }
+        Ok(())
+    }
+
+    /// This is stored when the walk begins.
+    pub(super) fn begin_with_one(&mut self, key: Vec<u8>, value: Vec<u8>) -> Result<(), ReadError> {
+        if Space::of(&key) == Some(Space::Record) {
             let record = RecordKey::parse(&key)?;
             let (subject, mut words) = (record.subject, Vec::new());
             let codec = self.schema.codec();
@@ -327,8 +335,8 @@ impl Walk {
             let part = |at| Handles(&self.lasting).key_part(handle, at);
             self.world.set((subject, handle), Some(words.into()), head.written_at, &part);
             imply_parts(&self.schema.design, &mut self.world, &self.lasting, (subject, handle));
-            self.walked.values.insert(key, value);
         }
+        self.walked.values.insert(key, value);
         Ok(())
     }
 

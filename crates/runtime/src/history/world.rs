@@ -240,6 +240,11 @@ impl World {
         self.keys[subject.index()].len()
     }
 
+    /// Who is known to act as this actor, if it begins a chain.
+    pub fn principals_known(&self, actor: ActorId) -> &[Word] {
+        &self.principals[actor.index()]
+    }
+
     pub fn principals_of(&self, actor: ActorId) -> usize {
         self.principals[self.roots[actor.index()].index()].len()
     }

@@ -248,6 +248,23 @@ impl Runtime {
     }
 }
 
+/// What is stored under the old design, as the new one keeps it: records, entries of logs, and whatever else moves with
+/// them. The outbox is left out. Fails with what would stand in the way.
+pub fn carried_over<'k>(
+    (old, new): (&Schema, &Schema),
+    stored: impl Iterator<Item = (&'k [u8], &'k [u8])>,
+) -> Result<Vec<(Vec<u8>, Vec<u8>)>, ReplaceError> {
+    let mut conversion = Conversion::new(old, new, &[]);
+    let mut all = Vec::new();
+    for (key, value) in stored {
+        if let Carried::Put(key, value) = conversion.carry(key, value)? {
+            all.push((key, value));
+        }
+    }
+    refuse(&mut conversion)?;
+    Ok(all)
+}
+
 fn schema_of(design: Design, number: DesignNumber) -> Result<Schema, ReplaceError> {
     Schema::new(design, number).map_err(ReplaceError::Design)
 }

@@ -15,6 +15,7 @@ use crate::diagnostics;
 use crate::exit::Exit;
 use crate::load::load;
 use crate::output::{ERROR, GOOD, Output, STRONG};
+use crate::problem::Problem;
 use crate::size;
 
 /// So many worlds are tried to make a failing one smaller.
@@ -36,7 +37,8 @@ Examples:
   steadfast simulate tickets
   steadfast simulate shop.design --worlds 10000
   steadfast simulate shop.design --seed 17 --worlds 1 --story
-  steadfast simulate shop.design --calls 500 --lives 6")]
+  steadfast simulate shop.design --calls 500 --lives 6
+  steadfast simulate shop.design --replace shop-next.design")]
 pub struct Simulate {
     /// A path, or the name of a design in the catalog
     #[arg(value_name = "DESIGN")]
@@ -52,6 +54,9 @@ pub struct Simulate {
     /// So often its server is started
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     lives: u64,
+    /// The next version of the design: in most worlds it takes the place of the first one, while calls are made
+    #[arg(long, value_name = "DESIGN")]
+    replace: Option<String>,
     /// Worlds that run at the same time
     #[arg(long, value_name = "N", value_parser = size::threads)]
     threads: Option<usize>,
@@ -64,13 +69,23 @@ pub struct Simulate {
 
 impl Simulate {
     pub fn run(self, output: &mut Output) -> Answer {
-        let loaded = load(&self.design)?;
-        let compiled = design::compile(&loaded.name, &loaded.text, &Embedded);
-        diagnostics::tell(output, &loaded.name, &compiled.diagnostics, &compiled.sources);
-        let Some(design) = compiled.design else { return Ok(Exit::Wrong) };
+        let Some(design) = compiled(&self.design, output)? else { return Ok(Exit::Wrong) };
+        let next = match &self.replace {
+            Some(next) => match compiled(next, output)? {
+                Some(next) => Some(next),
+                None => return Ok(Exit::Wrong),
+            },
+            None => None,
+        };
+        if let Some(why) = next.as_ref().and_then(|next| simulator::unfit(&design, next)) {
+            return Err(Problem::new(why));
+        }
         let size =
             Size { calls: self.calls as usize, lives: self.lives as usize, sound_disk: false };
         let mut simulator = Simulator::new(design, size);
+        if let Some(next) = next {
+            simulator = simulator.replaced_by(next);
+        }
         simulator.secrets = steadfast::passing_secrets();
         // a world that panics is caught, and told with its seed
         let before = std::panic::take_hook();
@@ -156,6 +171,9 @@ impl Simulate {
             "  {} starts; faults: {} power cuts, {} of the disk, {} answers lost, {} clock jumps\n",
             facts.lives, facts.power_cuts, facts.disk_faults, facts.lost_answers, facts.clock_jumps
         );
+        if let Some(next) = &self.replace {
+            out += &format!("  {} times {next} took its place\n", facts.replacements);
+        }
         if facts.unsettled > 0 {
             out += &format!(
                 "  {} worlds always had something to do: whether they recover is not known\n",
@@ -181,11 +199,22 @@ impl Simulate {
         );
         out += &story(outcome);
         let mut again = format!("steadfast simulate {} --seed {seed} --worlds 1", self.design);
+        if let Some(next) = &self.replace {
+            again += &format!(" --replace {next}");
+        }
         if (self.calls, self.lives) != (80, 3) {
             again += &format!(" --calls {} --lives {}", self.calls, self.lives);
         }
         out + &format!("again: {again}\n")
     }
+}
+
+/// None: it does not compile, and that was told.
+fn compiled(path: &str, output: &mut Output) -> Result<Option<Design>, Problem> {
+    let loaded = load(path)?;
+    let compiled = design::compile(&loaded.name, &loaded.text, &Embedded);
+    diagnostics::tell(output, &loaded.name, &compiled.diagnostics, &compiled.sources);
+    Ok(compiled.design)
 }
 
 /// Seconds since the first event, and what happened.
@@ -256,6 +285,7 @@ fn told(name: &str, design: &Design, facts: &Facts, found: Option<&(usize, Shrun
         "disk_faults": facts.disk_faults,
         "lost_answers": facts.lost_answers,
         "clock_jumps": facts.clock_jumps,
+        "replacements": facts.replacements,
         "asked_again": facts.asked_again,
         "given_again": facts.replayed,
         "done": done,

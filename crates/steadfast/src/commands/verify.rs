@@ -118,6 +118,16 @@ fn text(name: &str, verified: &Verified) -> String {
     if verified.earlier > 0 {
         out += &format!("  {} of earlier versions were not walked\n", verified.earlier);
     }
+    if verified.versions > 0 {
+        let versions = verified.versions;
+        let s = if versions == 1 { "" } else { "s" };
+        out += &format!(
+            "  {versions} earlier version{s} walked, and what was carried over from one to the next\n"
+        );
+    }
+    if let Some(why) = &verified.not_followed {
+        out += &format!("  {why}\n");
+    }
     for watched in &verified.watched {
         let often = match watched.always {
             true => "after every transition that could break it".to_string(),
@@ -151,6 +161,8 @@ fn told(name: &str, verified: &Verified) -> Value {
         "transitions": verified.transitions,
         "trusted": verified.trusted,
         "earlier": verified.earlier,
+        "versions": verified.versions,
+        "not_followed": verified.not_followed,
         "from": verified.from,
         "to": verified.to,
         "departed": departed,
