@@ -11,7 +11,7 @@ use store::{Next, Surroundings};
 use telemetry::Trace;
 
 use crate::drawing::Drawing;
-use crate::facts::{Event, Facts};
+use crate::facts::{By, Event, Facts, Heard};
 use crate::ledger::{Ledger, Note};
 use crate::outside::{head, position};
 use crate::people::Person;
@@ -117,7 +117,8 @@ impl Caller {
             let who = shared.people[self.at].name.clone();
             let (at_ms, text) =
                 (self.surroundings.time_ms(), format!("{who} forgets what it knew"));
-            shared.story.push(Event { at_ms, text });
+            let by = By::Caller { who: who.clone(), heard: None };
+            shared.story.push(Event { at_ms, by, text });
             lock(&self.ledger).note(head, Note::Forgot(who));
         }
         let Some(request) = request(&shared, self.at, &act) else {
@@ -148,7 +149,14 @@ impl Caller {
         };
         let at_ms = self.surroundings.time_ms();
         let unheard = if *lost && answer.is_ok() { "; the answer is lost" } else { "" };
-        shared.story.push(Event { at_ms, text: told + unheard });
+        let heard = match &answer {
+            Ok(_) if *lost => Heard::Nothing,
+            Ok(_) => Heard::Done,
+            Err(CallError::Store(_)) => Heard::Nothing,
+            Err(_) => Heard::Refused,
+        };
+        let by = By::Caller { who: request.principal.clone(), heard: Some(heard) };
+        shared.story.push(Event { at_ms, by, text: told + unheard });
         match answer {
             Ok(reply) => {
                 *shared.facts.done.entry(request.operation.clone()).or_default() += 1;

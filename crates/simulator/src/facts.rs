@@ -24,7 +24,28 @@ pub struct Outcome {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Event {
     pub at_ms: u64,
+    pub by: By,
     pub text: String,
+}
+
+/// Who something happened to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum By {
+    /// a call and what was heard of it; none: no call, the caller forgets what it knew
+    Caller { who: String, heard: Option<Heard> },
+    /// `bad`: the power is cut, or the clock jumps
+    Server { bad: bool },
+    /// a transition that the history has; somebody called, or the server did it by itself
+    Feed { called: bool },
+}
+
+/// What a caller heard.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Heard {
+    Done,
+    Refused,
+    /// the answer was lost, or there was none
+    Nothing,
 }
 
 /// How much happened.

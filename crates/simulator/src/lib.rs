@@ -35,7 +35,7 @@ mod surroundings;
 mod trouble;
 mod world;
 
-pub use facts::{Event, Facts, Outcome};
+pub use facts::{By, Event, Facts, Heard, Outcome};
 pub use people::callable;
 pub use replacing::unfit;
 pub use script::{Act, Life, Script, Size};

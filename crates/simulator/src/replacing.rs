@@ -8,7 +8,7 @@ use runtime::{CallError, ReplaceError, Runtime, Workers};
 use store::{Next, Surroundings};
 
 use crate::caller::Shared;
-use crate::facts::Event;
+use crate::facts::{By, Event};
 use crate::outside::{Provider, head};
 use crate::people::people;
 use crate::surroundings::Moved;
@@ -115,7 +115,11 @@ impl Operator {
 
     fn tell(&self, text: &str) {
         let at_ms = self.surroundings.time_ms();
-        lock(&self.shared).story.push(Event { at_ms, text: text.into() });
+        lock(&self.shared).story.push(Event {
+            at_ms,
+            by: By::Server { bad: false },
+            text: text.into(),
+        });
     }
 }
 

@@ -14,7 +14,7 @@ use store_embedded::{Embedded, Options};
 
 use crate::caller::{Caller, Shared};
 use crate::drawing::{Drawing, lengths};
-use crate::facts::{Event, Facts, Outcome};
+use crate::facts::{By, Event, Facts, Outcome};
 use crate::ledger::{Ledger, apply, number_of};
 use crate::outside::{Provider, head};
 use crate::people::{Stands, people};
@@ -193,8 +193,12 @@ impl World {
     }
 
     pub(crate) fn tell(&self, text: impl Into<String>) {
+        self.tell_of(false, text);
+    }
+
+    fn tell_of(&self, bad: bool, text: impl Into<String>) {
         let (at_ms, text) = (self.surroundings.time_ms(), text.into());
-        lock(&self.shared).story.push(Event { at_ms, text });
+        lock(&self.shared).story.push(Event { at_ms, by: By::Server { bad }, text });
     }
 
     fn run(&mut self, given: Option<&Script>, script: &mut Script) -> Result<(), Trouble> {
@@ -230,7 +234,7 @@ impl World {
                 facts.disk_operations += disk.operations();
             });
             if disk.has_crashed() {
-                self.tell("the power is cut");
+                self.tell_of(true, "the power is cut");
             }
             disk = disk.after_power_cut(&mut self.seeded);
         }
@@ -244,7 +248,7 @@ impl World {
         if life.clock_ms != 0 {
             self.surroundings.jump(life.clock_ms);
             self.facts(|facts| facts.clock_jumps += 1);
-            self.tell(format!("the clock jumps by {} ms", life.clock_ms));
+            self.tell_of(true, format!("the clock jumps by {} ms", life.clock_ms));
         }
         let mut shared = lock(&self.shared);
         shared.left = if given { life.acts.len() } else { calls };
@@ -511,7 +515,8 @@ impl World {
         };
         let at_ms = u64::try_from(taken.at).unwrap_or_default();
         let text = format!("revision {revision}: {text}");
-        lock(&self.shared).story.push(Event { at_ms, text });
+        let by = By::Feed { called: !by.is_empty() };
+        lock(&self.shared).story.push(Event { at_ms, by, text });
         lock(&self.ledger).found(&taken, revision)?;
         self.watch(revision)
     }

@@ -2,6 +2,7 @@
 
 mod catalog;
 mod crashes;
+mod hunt;
 mod plants;
 mod replaced;
 mod seeds;

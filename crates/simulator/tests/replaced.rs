@@ -6,7 +6,7 @@ use crate::catalog::worlds;
 use crate::plants::{SEATS, compile};
 
 /// Another attribute and a stricter guard: what is stored is copied.
-fn copied() -> String {
+pub fn copied() -> String {
     SEATS.replace("paid: int = 0 }", "paid: int = 0, note: text = \"\" }").replace(
         "{ free: SeatState.holders = 0 }",
         "{ free: SeatState.holders = 0  few: SeatState.sold < 1 }",
@@ -14,7 +14,7 @@ fn copied() -> String {
 }
 
 /// A stricter guard alone: what is stored stays where it is.
-fn stricter() -> String {
+pub fn stricter() -> String {
     SEATS.replace(
         "{ free: SeatState.holders = 0 }",
         "{ free: SeatState.holders = 0  few: SeatState.sold < 1 }",

@@ -5,6 +5,7 @@ mod cargo;
 mod designs;
 mod dist;
 mod fuzz;
+mod plants;
 mod repo;
 mod table;
 mod test;
@@ -36,7 +37,9 @@ commands:
   fuzz slices      the same for the slices of 5,000 random designs of two parts
   fuzz uses        the same for 2,000 random designs that use random archetypes and change them
   fuzz doors       10,000,000 inputs to every door of a server, or `--inputs N`, from seed 1
-  fuzz tokens      every design without each of its tokens: one mistake is one error";
+  fuzz tokens      every design without each of its tokens: one mistake is one error
+  plants [NAME]…   bugs in the store and the runtime, planted one after the other: the simulator has to find each;
+                   `--seconds N` of the processor for each, 600 unless said otherwise";
 
 /// What a command answers: `Ok(true)` yes, `Ok(false)` no and already explained, `Err` could not run.
 type Answer = Result<bool, String>;
@@ -66,6 +69,7 @@ fn dispatch(words: &[&str]) -> Answer {
         ["tlc", names @ ..] => tlc::run(names),
         ["torture", rest @ ..] => torture::run(rest),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["plants", rest @ ..] => plants::run(rest),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(true)

@@ -18,6 +18,8 @@ use crate::size;
 use crate::verdicts::VerdictOptions;
 use outcome::Outcome;
 
+pub use files::write as write_file;
+
 /// States of one search, if nothing else is said: about a minute.
 const STATES_MAX: usize = 4_000_000;
 

@@ -1,6 +1,9 @@
 //! `steadfast simulate DESIGN`
 
+mod drawn;
+
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,6 +13,7 @@ use serde_json::{Value, json};
 use simulator::{Facts, Outcome, Shrunk, Simulator, Size, shrink};
 
 use super::Answer;
+use super::check::write_file;
 use crate::catalog::Embedded;
 use crate::diagnostics;
 use crate::exit::Exit;
@@ -38,6 +42,7 @@ Examples:
   steadfast simulate shop.design --worlds 10000
   steadfast simulate shop.design --seed 17 --worlds 1 --story
   steadfast simulate shop.design --calls 500 --lives 6
+  steadfast simulate shop.design --report story.html
   steadfast simulate shop.design --replace shop-next.design")]
 pub struct Simulate {
     /// A path, or the name of a design in the catalog
@@ -63,6 +68,9 @@ pub struct Simulate {
     /// Tell what happens in the first world, also if nothing goes wrong
     #[arg(long)]
     story: bool,
+    /// Draw what happened in the world that went wrong, or else in the first one, on a page of its own
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     #[arg(long)]
     json: bool,
 }
@@ -96,6 +104,12 @@ impl Simulate {
             (calls, shrink(&simulator, found, TRIES))
         });
         std::panic::set_hook(before);
+        if let Some(file) = &self.report
+            && let Some(told) = found.as_ref().map(|(_, shrunk)| &shrunk.outcome).or(first.as_ref())
+        {
+            let again = self.again(told.script.seed);
+            write_file(file, &drawn::page(&self.design, told, &again))?;
+        }
         let design = &simulator.design;
         if self.json {
             let text = told(&self.design, design, &facts, found.as_ref());
@@ -198,6 +212,12 @@ impl Simulate {
             outcome.script.calls()
         );
         out += &story(outcome);
+        let again = self.again(seed);
+        out + &format!("again: {again}\n")
+    }
+
+    /// The command that shows the world of a seed once more.
+    fn again(&self, seed: u64) -> String {
         let mut again = format!("steadfast simulate {} --seed {seed} --worlds 1", self.design);
         if let Some(next) = &self.replace {
             again += &format!(" --replace {next}");
@@ -205,7 +225,7 @@ impl Simulate {
         if (self.calls, self.lives) != (80, 3) {
             again += &format!(" --calls {} --lives {}", self.calls, self.lives);
         }
-        out + &format!("again: {again}\n")
+        again
     }
 }
 

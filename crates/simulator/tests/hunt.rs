@@ -1,0 +1,74 @@
+//! For `cargo xtask plants`: is there something wrong with the store or the runtime that these worlds are made of?
+
+use std::process::Command;
+
+use simulator::{Simulator, Size, Trouble, shrink};
+
+use crate::catalog::named;
+use crate::plants::{SEATS, compile};
+use crate::replaced::{copied, stricter};
+
+/// Designs whose worlds go well.
+fn simulators() -> Vec<(&'static str, Simulator)> {
+    let size = Size { calls: 200, ..Size::default() };
+    let seats = || Simulator::new(compile(SEATS), size);
+    let of_the_catalog = |name: &str| {
+        let mut simulator = named(name);
+        simulator.size = size;
+        simulator
+    };
+    vec![
+        ("seats", seats()),
+        ("seats, copied", seats().replaced_by(compile(&copied()))),
+        ("seats, stricter", seats().replaced_by(compile(&stricter()))),
+        ("tickets", of_the_catalog("tickets")),
+        ("payments", of_the_catalog("payments")),
+        ("A13", of_the_catalog("A13")),
+    ]
+}
+
+/// Seconds of the processor that this process has used.
+fn used() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let ticks =
+        |at: usize| after_name.split_whitespace().nth(at).and_then(|it| it.parse::<f64>().ok());
+    let ticks: f64 = [11, 12].into_iter().filter_map(ticks).sum();
+    ticks / ticks_a_second()
+}
+
+fn ticks_a_second() -> f64 {
+    let told = Command::new("getconf").arg("CLK_TCK").output().ok();
+    let told = told.and_then(|told| String::from_utf8(told.stdout).ok());
+    told.and_then(|told| told.trim().parse().ok()).unwrap_or(100.0)
+}
+
+#[test]
+#[ignore = "takes as long as STEADFAST_HUNT says, in seconds: `cargo xtask plants`"]
+fn what_is_planted() {
+    let seconds = std::env::var("STEADFAST_HUNT").expect("so many seconds");
+    let seconds: f64 = seconds.parse().expect("a number of seconds");
+    // a world that panics is caught, and told with its seed
+    std::panic::set_hook(Box::new(|_| {}));
+    let simulators = simulators();
+    for seed in 0.. {
+        for (name, simulator) in &simulators {
+            let wrong = simulator.draw(seed);
+            let Some(kind) = wrong.trouble.as_ref().map(Trouble::kind) else { continue };
+            let (calls, after) = (wrong.script.calls(), used());
+            let again = simulator.draw(seed);
+            assert_eq!(again.digest, wrong.digest, "seed {seed} shows something else");
+            let shrunk = shrink(simulator, wrong, 400);
+            println!(
+                "hunt: {name}, seed {seed}, {after:.1} s: {kind}; {calls} calls, {} after {} tries",
+                shrunk.outcome.script.calls(),
+                shrunk.tries
+            );
+            return;
+        }
+        if used() > seconds {
+            println!("hunt: nothing");
+            return;
+        }
+    }
+}

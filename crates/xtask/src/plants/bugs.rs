@@ -1,0 +1,122 @@
+//! The bugs that are planted: each is a change of one place in the source of the store or the runtime.
+
+/// One place in the source, as it is and as it is planted.
+pub struct Bug {
+    pub name: &'static str,
+    pub file: &'static str,
+    /// it stands there exactly once
+    pub from: &'static str,
+    pub to: &'static str,
+}
+
+const COMMITTER: &str = "crates/store-embedded/src/committer.rs";
+const REPLAY: &str = "crates/store-embedded/src/recovery/replay.rs";
+const SNAPSHOT: &str = "crates/store-embedded/src/snapshot/write.rs";
+const MANIFEST: &str = "crates/store-embedded/src/manifest.rs";
+const CORE: &str = "crates/store-embedded/src/core.rs";
+const TRANSACTION: &str = "crates/store-embedded/src/transaction.rs";
+const RUN: &str = "crates/runtime/src/calls/run.rs";
+const FIRE: &str = "crates/runtime/src/repairs/fire.rs";
+const DELIVER: &str = "crates/runtime/src/outbox/deliver.rs";
+const REPLACEMENT: &str = "crates/runtime/src/replacement/mod.rs";
+const VIEWS: &str = "crates/runtime/src/views/mod.rs";
+
+pub const BUGS: &[Bug] = &[
+    Bug {
+        name: "an answer before the sync",
+        file: COMMITTER,
+        from: "    segment.file.sync()?;\n    *last",
+        to: "    shared.progress.advance(batch.last());\n    segment.file.sync()?;\n    *last",
+    },
+    Bug {
+        name: "a sync that failed is passed over",
+        file: COMMITTER,
+        from: "    segment.file.sync()?;\n    *last",
+        to: "    let _ = segment.file.sync();\n    *last",
+    },
+    Bug {
+        name: "recovery stops a frame early",
+        file: REPLAY,
+        from: "            if first.is_none() {\n                first = Some(frame.first);",
+        to: "            if first.is_some() && frame::read(&bytes[at + frame.bytes..], kind).is_none() {\n                \
+             let extent = |(first, next)| Extent { first, next, end: at as u64, cut_bytes: 0 };\n                \
+             return Ok(first.zip(next).map(extent));\n            }\n            \
+             if first.is_none() {\n                first = Some(frame.first);",
+    },
+    Bug {
+        name: "a snapshot that is said to hold one commit more than it does",
+        file: SNAPSHOT,
+        from: "    let position = shared.core().position;\n",
+        to: "    let position = shared.core().position + 1;\n",
+    },
+    Bug {
+        name: "a rename that is not synced",
+        file: MANIFEST,
+        from: "        disk.sync_directory(directory).map_err(Error::io(\"sync\", directory))\n",
+        to: "        Ok(())\n",
+    },
+    Bug {
+        name: "a torn commit, one in fifty",
+        file: CORE,
+        from: "        for written in &self.writes {\n",
+        to: "        let torn = self.writes.len() > 1 && position % 50 == 49;\n        \
+             for written in &self.writes[usize::from(torn)..] {\n",
+    },
+    Bug {
+        name: "a lost feed entry, one in fifty",
+        file: TRANSACTION,
+        from: "        encode_feed(self.batch, entry);\n",
+        to: "        if self.position % 50 != 49 {\n            encode_feed(self.batch, entry);\n        }\n",
+    },
+    Bug {
+        name: "the check of an idempotency key is skipped, one time in fifty",
+        file: RUN,
+        from: "                Verdict::Replay(outcome) => {\n",
+        to: "                Verdict::Replay(_) if transaction.position() % 50 > 25 => {}\n                \
+             Verdict::Replay(outcome) => {\n",
+    },
+    Bug {
+        name: "a claim without expiry",
+        file: DELIVER,
+        from: "now.saturating_add(self.settings.claim_ms)",
+        to: "i64::MAX",
+    },
+    Bug {
+        name: "a repair that is told of twice",
+        file: FIRE,
+        from: "                            apply(&plan, transaction);\n",
+        to: "                            apply(&plan, transaction);\n                            \
+             if transaction.position() % 10 == 0 && !plan.feed.is_empty() {\n                                \
+             transaction.feed(&plan.feed);\n                            }\n",
+    },
+    Bug {
+        name: "a replacement without its fence",
+        file: REPLACEMENT,
+        from: "                    if over {\n                        self.gate.retire();\n                    }\n",
+        to: "                    let _ = over;\n",
+    },
+    Bug {
+        name: "a guard of an old version",
+        file: REPLACEMENT,
+        from: "        Ok(self.successor(schema, older))\n",
+        to: "        let old = schema.number == self.schema.number;\n        \
+             let design = self.schema.design.clone();\n        \
+             let schema = if old { schema_of(design, schema.number)? } else { schema };\n        \
+             Ok(self.successor(schema, older))\n",
+    },
+    Bug {
+        name: "a follower at a wrong position",
+        file: VIEWS,
+        from: "            state.applied = Some(page.next);\n            // a page",
+        to: "            let ahead = u64::from(page.next != from && page.next.position() % 9 == 0);\n            \
+             state.applied = Some(Cursor::at(Partition::default(), page.next.position() + ahead));\n            // a page",
+    },
+    Bug {
+        name: "a revision ahead of what was done",
+        file: RUN,
+        from: "        let revision = ticket.cursor().to_string();\n",
+        to: "        let at = ticket.cursor().position();\n        \
+             let at = Cursor::at(Partition::default(), at + u64::from(at % 50 == 49));\n        \
+             let revision = at.to_string();\n",
+    },
+];
