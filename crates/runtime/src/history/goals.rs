@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 
-use design::model::{Design, Domain, Expr, ExprKind, Goal, Invariant, LocalId, Subject, visit};
+use design::model::{
+    Design, Domain, Expr, ExprKind, Goal, Invariant, LocalId, Subject, SubjectId, visit,
+};
 use engine::{Column, Equality, Program, Scratch};
 use layout::Pool;
 
@@ -35,6 +37,8 @@ pub struct Watched {
     pub looks: u64,
     /// after every one that could break it
     pub always: bool,
+    /// after every one for the records that it changed, though time alone may break it for others
+    pub each: bool,
 }
 
 /// The goals of a design that no history can be held to, and why.
@@ -44,8 +48,10 @@ pub fn unwatched(design: &Design) -> Vec<Unwatched> {
 
 struct Looked {
     goal: Goal,
-    /// it speaks of each record of a subject by itself, and of those that refer to it
+    /// it speaks of each record of a subject by itself, of those that refer to it, and of those that it refers to
     of_each: Option<Each>,
+    /// it speaks of the time: it may break where nothing changes, so that now and then all records are looked at
+    timed: bool,
     next: u64,
     looks: u64,
     skipped: u64,
@@ -74,8 +80,14 @@ impl Goals {
                 Some(why) => goals.unwatched.push(unwatched(goal, why)),
                 None => {
                     goals.reads_outside |= any(goal, &reads_outside);
-                    let (goal, of_each) = (Goal::Invariant(at), of_each(design, program, goal));
-                    goals.invariants.push(Looked { goal, of_each, next: 0, looks: 0, skipped: 0 });
+                    goals.invariants.push(Looked {
+                        goal: Goal::Invariant(at),
+                        of_each: of_each(design, program, goal),
+                        timed: any(goal, &|part| matches!(part.kind, ExprKind::Now)),
+                        next: 0,
+                        looks: 0,
+                        skipped: 0,
+                    });
                 }
             }
         }
@@ -125,6 +137,12 @@ impl Goals {
         self.recoveries.retain(|goal| is_kept(*goal));
     }
 
+    /// What records are to be looked up by.
+    pub fn columns(&self) -> impl Iterator<Item = (SubjectId, Column)> {
+        let each = self.invariants.iter().filter_map(|looked| looked.of_each.as_ref());
+        each.flat_map(|each| each.follows.iter().map(|(column, _)| (each.subject, *column)))
+    }
+
     pub fn read_the_outside(&self) -> bool {
         self.reads_outside
     }
@@ -138,6 +156,7 @@ impl Goals {
             goal: name(design, looked.goal),
             looks: looked.looks,
             always: looked.skipped == 0,
+            each: looked.of_each.is_some(),
         });
         watched.collect()
     }
@@ -152,12 +171,15 @@ impl Goals {
     ) -> Vec<Broken> {
         let mut broken = Vec::new();
         for looked in &mut self.invariants {
-            let of_each = looked.of_each.as_ref().filter(|_| !all);
+            // one that speaks of the time is looked at for what changed, and now and then for all
+            let whole = all || looked.timed && count >= looked.next;
+            let of_each = looked.of_each.as_ref().filter(|_| !whole);
             let changed = of_each.map(|each| (each.subject, world.affected(each)));
             let only = changed.as_ref().map(|(subject, keys)| (*subject, &keys[..]));
             if only.is_some_and(|(_, keys)| keys.is_empty()) {
                 continue;
             }
+            looked.skipped += u64::from(looked.timed && !whole);
             if only.is_none() && !all {
                 if count < looked.next {
                     looked.skipped += 1;
@@ -254,7 +276,7 @@ fn never_watched(design: &Design, goal: &Invariant) -> Option<&'static str> {
     None
 }
 
-/// `all x in S: …` that reads nothing but the record itself, and records that refer to it.
+/// `all x in S: …` that reads nothing but the record itself, records that refer to it, and those that it refers to.
 fn of_each(design: &Design, program: &Program, goal: &Invariant) -> Option<Each> {
     let ExprKind::Quantifier { all: true, local, domain, filter, body } = &goal.body.kind else {
         return None;
@@ -263,7 +285,7 @@ fn of_each(design: &Design, program: &Program, goal: &Invariant) -> Option<Each>
     let mut confined = Confined {
         design,
         program,
-        each: Each { subject, through: Vec::new() },
+        each: Each { subject, through: Vec::new(), follows: Vec::new() },
         of: *local,
         own: vec![*local],
     };
@@ -272,7 +294,7 @@ fn of_each(design: &Design, program: &Program, goal: &Invariant) -> Option<Each>
     is.then_some(confined.each)
 }
 
-/// Whether a goal reads nothing but one record, and records that refer to it.
+/// Whether a goal reads nothing but one record, records that refer to it, and those that it refers to.
 struct Confined<'d> {
     design: &'d Design,
     program: &'d Program,
@@ -287,11 +309,10 @@ impl Confined<'_> {
     fn reads(&mut self, part: &Expr) -> bool {
         let refers = match &part.kind {
             ExprKind::Attr { base, .. } => {
-                return matches!(base.kind, ExprKind::Local(it) if self.own.contains(&it));
+                let own = matches!(base.kind, ExprKind::Local(it) if self.own.contains(&it));
+                return own || self.follows(base);
             }
-            // time passes also where nothing changes
-            ExprKind::Now
-            | ExprKind::Exists { .. }
+            ExprKind::Exists { .. }
             | ExprKind::Remembered { .. }
             | ExprKind::Counter { .. }
             | ExprKind::LogEnd { .. }
@@ -309,6 +330,27 @@ impl Confined<'_> {
         let mut within = refers;
         visit::children(part, &mut |child| within = within && self.reads(child));
         within
+    }
+
+    /// Is this a record that the one that the goal is about refers to?
+    fn follows(&mut self, base: &Expr) -> bool {
+        let (ExprKind::Attr { base: of, .. } | ExprKind::KeyPart { base: of, .. }) = &base.kind
+        else {
+            return false;
+        };
+        let subject = self.each.subject;
+        let column = engine::column(base, self.program.layout(subject));
+        let (Some(column), Some(other)) = (column, base.ty.subject()) else { return false };
+        let implicit = self.design.subjects[subject.index()].implicit;
+        if !matches!(of.kind, ExprKind::Local(it) if it == self.of)
+            || implicit && matches!(column, Column::Word(_))
+        {
+            return false;
+        }
+        if !self.each.follows.contains(&(column, other)) {
+            self.each.follows.push((column, other));
+        }
+        true
     }
 
     /// Does this variable stand for records that refer to the one that the goal is about?
@@ -375,11 +417,11 @@ fn cost(part: &Expr, design: &Design, world: &World) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use design::model::SubjectId;
+    use engine::Word;
 
     use super::*;
 
-    fn each(goal: &str) -> Option<Vec<(SubjectId, Column)>> {
+    fn shop(goal: &str) -> Design {
         let text = format!(
             "design Shop
 actor buyer
@@ -392,7 +434,11 @@ check {{ seat: 1  booking: 1  buyer: 1 }}
 "
         );
         let compiled = design::compile("shop", &text, &design::NoCatalog);
-        let design = compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics));
+        compiled.design.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics))
+    }
+
+    fn each(goal: &str) -> Option<Vec<(SubjectId, Column)>> {
+        let design = shop(goal);
         let found = of_each(&design, &Program::new(&design), &design.invariants[0]);
         found.map(|each| each.through)
     }
@@ -409,8 +455,9 @@ check {{ seat: 1  booking: 1  buyer: 1 }}
             let through = each(goal).unwrap_or_else(|| panic!("{goal}"));
             assert!(matches!(through[..], [(_, Column::Word(_))]), "{goal}: {through:?}");
         }
+        assert_eq!(each("all s in Seat: s.to = null or s.to.open"), Some(vec![]));
         for goal in [
-            "all s in Seat: s.to = null or s.to.open",
+            "all s in Seat: s.to = null or s.to.seat.sold",
             "all s in Seat: count(b in Booking where b.open) <= 1 or s.sold",
             "all s in Seat: all b in Booking: b.seat = s or b.open",
             "all a in Seat: all b in Seat: a = b or a.sold or b.sold",
@@ -418,5 +465,79 @@ check {{ seat: 1  booking: 1  buyer: 1 }}
         ] {
             assert_eq!(each(goal), None, "{goal}");
         }
+    }
+
+    /// Beside a look at all records after every change: what a change breaks is found by a look at those alone that it
+    /// could break it for.
+    #[test]
+    fn what_a_change_breaks_is_found_where_it_could_break_it() {
+        let goals = [
+            "all s in Seat: count(b in Booking where b.seat = s and b.open) <= 1",
+            "all s in Seat: s.to = null or s.to.open",
+            "all b in Booking: b.open implies b.seat.sold",
+            "all b in Booking: old(b.seat.sold) implies b.seat.sold or not b.open",
+            "all s in Seat: s.to = null or s.to.open or not any b in Booking: b.seat = s and b.open",
+        ];
+        let mut found = 0;
+        for goal in goals {
+            let schema = Schema::new(shop(goal), layout::DesignNumber(0)).unwrap();
+            let (seat, booking) = (SubjectId::of(0), SubjectId::of(1));
+            let each = of_each(&schema.design, &schema.program, &schema.design.invariants[0]);
+            let each = each.unwrap_or_else(|| panic!("{goal}"));
+            let pool = RefCell::new(Pool::new(schema.program.texts()));
+            let mut scratch = Scratch::new();
+            for seed in 0..60 {
+                let mut chance = store::Seeded::new(seed);
+                let mut world = World::new(&schema.design, &schema.program);
+                for (column, _) in &each.follows {
+                    world.index_by(each.subject, *column);
+                }
+                let key = |subject: SubjectId, number: u64| -> Word {
+                    let text = pool.borrow_mut().text(format!("k{number}").as_bytes());
+                    crate::core::Handles(&pool).key_of(subject, &[text])
+                };
+                for number in 0..4 {
+                    let words = [vec![1, engine::NULL], vec![key(seat, number), 0]];
+                    for (of, words) in [seat, booking].into_iter().zip(words) {
+                        world.set((of, key(of, number)), Some(words.into()), 0, &|_| 0);
+                    }
+                }
+                for now in 1..60 {
+                    world.begin(now);
+                    for _ in 0..=chance.below(2) {
+                        let (of, other) = match chance.below(2) {
+                            0 => (seat, booking),
+                            _ => (booking, seat),
+                        };
+                        let own = key(of, chance.below(4));
+                        let yes = Word::from(chance.percent(50));
+                        let to = match of == seat && chance.percent(30) {
+                            true => engine::NULL,
+                            false => key(other, chance.below(4)),
+                        };
+                        let words = if of == seat { vec![yes, to] } else { vec![to, yes] };
+                        world.set((of, own), Some(words.into()), now, &|_| 0);
+                    }
+                    let mut holds = |only: Option<&[Word]>| {
+                        let only = only.map(|keys| (each.subject, keys));
+                        let (new, old) =
+                            (world.view(&pool, false, only), world.view(&pool, true, only));
+                        let goal = Goal::Invariant(0);
+                        engine::holds(&schema.program, goal, &new, Some(&old), &mut scratch)
+                    };
+                    let affected = world.affected(&each);
+                    let (all, some) = (holds(None), holds(Some(&affected)));
+                    if all == Ok(true) {
+                        assert_eq!(some, Ok(true), "{goal}, seed {seed}, {now}");
+                        continue;
+                    }
+                    // it held before: this change has broken it
+                    assert_ne!(some, Ok(true), "{goal}, seed {seed}, {now}: {affected:?}");
+                    found += 1;
+                    break;
+                }
+            }
+        }
+        assert!(found > 100, "{found}");
     }
 }

@@ -140,8 +140,11 @@ impl Walk {
         let schema = Schema::new(design, number)?;
         let pool = || RefCell::new(Pool::new(schema.program.texts()));
         let (pool, lasting) = (pool(), pool());
-        let world = World::new(&schema.design, &schema.program);
+        let mut world = World::new(&schema.design, &schema.program);
         let goals = Goals::of(&schema.design, &schema.program);
+        for (subject, column) in goals.columns() {
+            world.index_by(subject, column);
+        }
         Ok(Walk {
             schema,
             pool,

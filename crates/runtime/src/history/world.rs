@@ -110,6 +110,8 @@ pub struct Each {
     pub subject: SubjectId,
     /// by what others refer to it
     pub through: Vec<(SubjectId, Column)>,
+    /// by what it refers to others, whose attributes the goal reads: `b.seat.sold`
+    pub follows: Vec<(Column, SubjectId)>,
 }
 
 impl World {
@@ -270,9 +272,25 @@ impl World {
                 keys.extend(left.map(|it| it.2));
             }
         }
+        for (column, other) in &each.follows {
+            for key in self.changed_of(*other) {
+                // those that left it in this transition are among them
+                keys.extend(
+                    self.index.keys.get(&(each.subject, *column, key)).into_iter().flatten(),
+                );
+            }
+        }
         keys.sort_unstable();
         keys.dedup();
         keys
+    }
+
+    /// Records of a subject are looked up by this column as well. To be said before there are any.
+    pub fn index_by(&mut self, subject: SubjectId, column: Column) {
+        let columns = &mut self.index.columns[subject.index()];
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
     }
 
     /// Now, or before the last transition; with `only`, as if a subject had no other records to range over.

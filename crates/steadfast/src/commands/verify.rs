@@ -131,6 +131,9 @@ fn text(name: &str, verified: &Verified) -> String {
     for watched in &verified.watched {
         let often = match watched.always {
             true => "after every transition that could break it".to_string(),
+            false if watched.each => {
+                "after every transition for what it changed, and now and then for all".to_string()
+            }
             false => format!("after {} of {transitions} transitions, and the last", watched.looks),
         };
         out += &format!("  watched `{}` {often}\n", watched.goal);
@@ -149,7 +152,7 @@ fn told(name: &str, verified: &Verified) -> Value {
         json!({ "invariant": broken.goal, "revision": revision, "trouble": broken.trouble })
     });
     let watched = verified.watched.iter().map(|watched| {
-        json!({ "invariant": watched.goal, "looks": watched.looks, "always": watched.always })
+        json!({ "invariant": watched.goal, "looks": watched.looks, "always": watched.always, "each": watched.each })
     });
     let unwatched = verified
         .unwatched
