@@ -12,6 +12,7 @@ mod value;
 
 pub use coverage::{Coverage, Covered};
 pub use stage::{Failure, Seen};
+pub use value::Values;
 
 use design::model::{Design, Test};
 
