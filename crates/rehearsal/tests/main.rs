@@ -54,8 +54,6 @@ view Free(section: text) = list Seat where status = FREE order by seat
 view Sold = count Seat where status = SOLD
 
 invariant one_winner: all s in Seat: count(b in Booking where b.seat = s and b.status = DONE) <= 1
-
-check { seat: 1  booking: 2  buyer: 2  operator: 1  sweeper: 1  ttl: 1..2  section: 1 }
 "#;
 
 pub fn run(text: &str) -> Report {

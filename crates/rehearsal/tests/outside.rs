@@ -30,8 +30,6 @@ repair reaper[reclaim(resource: Resource) {
     ClaimState.owner := null
     Epoch.current += 1
 }
-
-check { resource: 1  claimant: 2  reaper: 1  ttl: 1  value: 1  Epoch.current: 0..3 }
 "#;
 
 #[test]
@@ -95,8 +93,6 @@ repair reconciler[reconcile(charge: Charge) { unsure: ChargeState.status = UNKNO
 }
 
 invariant once: all c in Charge: count(world.authorize where charge = c) <= 1
-
-check { charge: 1  merchant: 1  network: 1  reconciler: 1  code: 1 }
 "#;
 
 #[test]
@@ -148,8 +144,6 @@ step user[set_pin(account: Account, pin: secret)] { AccountState.pin := pin }
 step user[open_up(account: Account, pin: secret) { right: AccountState.pin = pin }] {
     AccountState.opened += 1
 }
-
-check { account: 1  user: 1  pin: 2  AccountState.opened: 0..2 }
 "#;
 
 /// Steps that rest on secrets cannot be walked again; what they leave can be looked at all the same.

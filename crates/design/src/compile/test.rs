@@ -98,7 +98,7 @@ impl Compiler {
                 };
                 self.known.refer(&call.name, self.design.views[view.index()].span);
                 let params = self.design.views[view.index()].params.clone();
-                let args = self.test_args(known, &call.name, &params, &call.args)?.0;
+                let args = self.test_args(known, &call.name, &params, &call.args, true)?.0;
                 let gives = self.view_gives(known, view, gives)?;
                 Some(TestLineKind::View { view, args, gives })
             }
@@ -198,7 +198,8 @@ impl Compiler {
             );
             return None;
         }
-        let (args, chosen) = self.test_args(known, &call.name, &operation.params, &call.args)?;
+        let (args, chosen) =
+            self.test_args(known, &call.name, &operation.params, &call.args, true)?;
         let outcome = self.test_outcome(known, id, outcome, call.name.span)?;
         let repeated = matches!(outcome, TestOutcome::Again | TestOutcome::Mismatch);
         if repeated && key.is_none() {
@@ -288,17 +289,19 @@ impl Compiler {
         call: &tree::TestCall,
     ) -> Option<TestArgs> {
         let params = self.design.operations[id.index()].params.clone();
-        let args = self.test_args(known, &call.name, &params, &call.args)?.0;
+        let args = self.test_args(known, &call.name, &params, &call.args, false)?.0;
         Some(args)
     }
 
-    /// Each parameter once; what has a default may be left out, and what the server chooses is told by name.
+    /// Each parameter once; what has a default may be left out, and what the server chooses is told by name. Unless it
+    /// is `whole`, anything may be left out.
     fn test_args(
         &mut self,
         known: &mut Known,
         callee: &Name,
         params: &[Param],
         written: &[tree::TestArg],
+        whole: bool,
     ) -> Option<(TestArgs, TestArgs)> {
         let given = |param: &&Param| param.generated.is_none();
         let mut next = 0;
@@ -354,7 +357,7 @@ impl Compiler {
         };
         let lacking = params.iter().enumerate().filter(|(at, param)| lacks(*at, param));
         let lacking: Vec<String> = lacking.map(|(_, param)| param.name.clone()).collect();
-        if sound && !lacking.is_empty() {
+        if sound && whole && !lacking.is_empty() {
             let message = format!("`{}` also takes {}", callee.text, suggest::list(&lacking));
             let names: Vec<&str> =
                 params.iter().filter(given).map(|param| param.name.as_str()).collect();

@@ -46,6 +46,7 @@ impl Compiler {
                 self.known.has_type(written.span, wanted);
                 Some(TestValue::Const(Const::Text(text.clone())))
             }
+            (T::Name(_) | T::Text(_), Type::Ref(_) | Type::Time) => self.test_no_value(written, ty),
             (T::Now, Type::Time) => Some(TestValue::Time(0)),
             (T::Binary { op, left, right }, Type::Time) if left.kind == T::Now => {
                 let ms = self.duration_setting(right)?;
