@@ -92,7 +92,7 @@ fn promises(page: &mut Html, service: &Service, place: &Place<'_>) {
     }
 }
 
-const WORDS: [&str; 25] = [
+const WORDS: [&str; 27] = [
     "design",
     "archetype",
     "actor",
@@ -111,6 +111,8 @@ const WORDS: [&str; 25] = [
     "failure",
     "hotspot",
     "check",
+    "test",
+    "expect",
     "define",
     "use",
     "visible",

@@ -71,6 +71,7 @@ fn compiled(name: &str, composed: Composed) -> Compiled {
     analysis.diagnostics.clone_from(&diagnostics);
     Compiled {
         design: (!failed).then_some(outcome.design),
+        tests: if failed { Vec::new() } else { outcome.tests },
         diagnostics,
         sources: outcome.sources,
         analysis,

@@ -33,6 +33,9 @@ use syntax::Diagnostic;
 pub struct Compiled {
     /// There is one whenever no diagnostic is an error.
     pub design: Option<model::Design>,
+    /// The examples that stand in the text. They are no part of the design: nothing that is stored or served depends
+    /// on them.
+    pub tests: Vec<model::Test>,
     /// In the order of the text.
     pub diagnostics: Vec<Diagnostic>,
     /// The text itself first, then the archetypes it uses; a span's `file` is an index here.

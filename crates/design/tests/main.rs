@@ -13,3 +13,4 @@ mod reference;
 mod robustness;
 mod static_rules;
 mod taking;
+mod tests_of_designs;

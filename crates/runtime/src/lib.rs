@@ -59,7 +59,7 @@ pub use replacement::{Obstacle, ReplaceError};
 pub use secrets::{MAX_SECRET, SALT_BYTES, SecretTrouble, Secrets};
 pub use sight::{Roles, Viewer};
 pub use truth::{DueRepair, RecordPage, Truth};
-pub use values::{BadValue, proofs, time};
+pub use values::{BadValue, decimal_text, proofs, time};
 pub use views::{
     TextAsked, TextChanges, TextEngine, TextFound, TextHit, TextIndex, TextRecord, TextShape,
     TextSnapshot, TextTrouble, ViewQuery,

@@ -17,6 +17,7 @@ struct Snippet {
     /// `docs/language/steps.md:12`
     place: String,
     design: Design,
+    tests: Vec<design::model::Test>,
 }
 
 fn root() -> PathBuf {
@@ -85,7 +86,7 @@ fn snippets() -> Vec<Snippet> {
             let place = format!("{name}:{}", number + 1);
             let compiled = design::compile(&place, &text, &shelf);
             let design = compiled.design.unwrap_or_else(|| panic!("{place} does not compile"));
-            snippets.push(Snippet { place, design });
+            snippets.push(Snippet { place, design, tests: compiled.tests });
         }
     }
     snippets
@@ -123,10 +124,24 @@ fn what_is_shown_with_a_check_holds() {
 }
 
 #[test]
+fn tests_that_are_shown_pass() {
+    let mut ran = 0;
+    for Snippet { place, design, tests } in snippets() {
+        let report = rehearsal::rehearse(&design, &tests);
+        let report = report.unwrap_or_else(|why| panic!("{place}: {why}"));
+        for told in report.tests {
+            assert_eq!(told.failure, None, "{place}: {}", told.title);
+            ran += 1;
+        }
+    }
+    assert!(ran >= 6, "{ran} tests are shown");
+}
+
+#[test]
 fn what_is_shown_is_served() {
     let mut called = 0;
     let mut not_yet = Vec::new();
-    for Snippet { place, design } in snippets() {
+    for Snippet { place, design, .. } in snippets() {
         let store = Arc::new(Memory::new());
         let settings = Settings { secrets: steadfast::passing_secrets(), ..Settings::default() };
         let runtime = match Runtime::open(design.clone(), store, settings) {

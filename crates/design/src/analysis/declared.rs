@@ -105,6 +105,14 @@ impl<'t> Walk<'t> {
                     }
                 }
             }
+            // names of a test are given where they are first used
+            ItemKind::Test(test) => {
+                for line in &test.lines {
+                    if let TestLineKind::Expect(condition) = &line.kind {
+                        self.expr(condition);
+                    }
+                }
+            }
             ItemKind::Design { .. }
             | ItemKind::Archetype { .. }
             | ItemKind::Header { .. }

@@ -48,6 +48,14 @@ impl Recorder {
         }
     }
 
+    /// A name that is given to something where it is first used.
+    pub fn define(&mut self, name: &Name, kind: DefinitionKind, scope: Span) {
+        if !self.off && !name.text.is_empty() {
+            let (name, span) = (name.text.clone(), name.span);
+            self.definitions.push(Definition { name, kind, span, owner: None, scope: Some(scope) });
+        }
+    }
+
     /// An event stands for the place that emits it first.
     pub fn refer_to_event(&mut self, name: &Name) {
         if self.off {

@@ -48,6 +48,8 @@ mod stmt;
 mod structs;
 mod subject;
 mod taking;
+mod test;
+mod test_value;
 mod types;
 mod unknown;
 mod view;
@@ -85,6 +87,7 @@ struct Compiler {
     found_each: Vec<sending_each::Found>,
     each_actor: Option<ActorId>,
     missing: missing::Missing,
+    tests: Vec<Test>,
     /// compiling the snippet of a `refused by compiler`: such failures are not followed again
     nested: bool,
 }
@@ -141,6 +144,7 @@ pub(crate) enum Reading {
 
 pub(crate) struct Outcome {
     pub design: Design,
+    pub tests: Vec<Test>,
     pub diagnostics: Vec<Diagnostic>,
     pub sources: Sources,
     pub analysis: Analysis,
@@ -161,6 +165,7 @@ pub(crate) fn analyse(items: &[tree::Item], sources: Sources, mode: Reading) -> 
         found_each: Vec::new(),
         each_actor: None,
         missing: missing::Missing::default(),
+        tests: Vec::new(),
         nested: mode != Reading::Whole,
     };
     compiler.declare(items);
@@ -204,10 +209,12 @@ pub(crate) fn analyse(items: &[tree::Item], sources: Sources, mode: Reading) -> 
             sized.into_iter().filter(|problem| !["E0701", "E0702"].contains(&problem.code));
         compiler.diagnostics.extend(beside);
     }
+    compiler.tests(items);
     compiler.keep_what_is_missing();
     Outcome {
         analysis: compiler.known.finish(&compiler.design),
         design: compiler.design,
+        tests: compiler.tests,
         diagnostics: compiler.diagnostics,
         sources: compiler.sources,
     }

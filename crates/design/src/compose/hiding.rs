@@ -28,6 +28,7 @@ impl Composer<'_> {
                 ItemKind::Archetype { .. }
                 | ItemKind::Design { .. }
                 | ItemKind::Header { .. }
+                | ItemKind::Test(_)
                 | ItemKind::Check(_) => gone.push(item.span),
                 ItemKind::Operation(operation) if hides(&operation.name) => {
                     gone.push(item.span);

@@ -123,6 +123,8 @@ pub struct Walk {
     /// the calls to the world outside that were asked for, by the key that it sees
     asked_outside: FxHashMap<String, (OperationId, Vec<Word>)>,
     pub(super) count: u64,
+    /// nothing is performed again: transitions are taken as they were recorded
+    trusting: bool,
 }
 
 impl Walk {
@@ -137,6 +139,15 @@ impl Walk {
         if params.any(|param| param.ty.is_secret()) {
             return Err("steps of this design are decided by secrets, which no feed has".into());
         }
+        Walk::of(design, number, false)
+    }
+
+    /// Takes every transition as it was recorded. For a design whose steps rest on what no feed has, such as secrets.
+    pub fn trusting(design: Design) -> Result<Walk, String> {
+        Walk::of(design, DesignNumber(0), true)
+    }
+
+    fn of(design: Design, number: DesignNumber, trusting: bool) -> Result<Walk, String> {
         let schema = Schema::new(design, number)?;
         let pool = || RefCell::new(Pool::new(schema.program.texts()));
         let (pool, lasting) = (pool(), pool());
@@ -150,11 +161,12 @@ impl Walk {
             pool,
             lasting,
             room: Room::default(),
-            walked: Walked::default(),
+            walked: Walked { partial: trusting, ..Walked::default() },
             world,
             goals,
             asked_outside: FxHashMap::default(),
             count: 0,
+            trusting,
         })
     }
 
@@ -229,6 +241,19 @@ impl Walk {
             now: asked.now,
             answer: asked.answer,
         };
+        if self.trusting {
+            let operation = &self.schema.design.operations[asked.operation.index()];
+            let taken = Taken {
+                actor: self.schema.design.actors[operation.actor.index()].name.clone(),
+                operation: operation.name.clone(),
+                principal: asked.principal.clone().unwrap_or_default(),
+                at: asked.now,
+                trace: read.trace.clone(),
+                trusted: true,
+            };
+            self.trust(read);
+            return Ok(taken);
+        }
         self.room.trace.clone_from(&read.trace);
         let performed =
             perform(&self.schema, &command, &self.pool, &self.walked, count, &mut self.room);

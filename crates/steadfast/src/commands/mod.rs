@@ -31,6 +31,7 @@ mod serve;
 mod show;
 mod simulate;
 mod store_watch;
+mod test;
 mod tla;
 mod token;
 mod tries;
@@ -47,6 +48,7 @@ use crate::problem::Problem;
 #[derive(Subcommand)]
 pub enum Command {
     Check(check::Check),
+    Test(test::Test),
     Explain(explain::Explain),
     Serve(serve::Serve),
     Dev(dev::Dev),
@@ -85,6 +87,7 @@ impl Command {
     pub fn run(self, output: &mut Output) -> Answer {
         match self {
             Command::Check(command) => command.run(output),
+            Command::Test(command) => command.run(output),
             Command::Explain(command) => command.run(output),
             Command::Serve(command) => command.run(output),
             Command::Dev(command) => command.run(output),

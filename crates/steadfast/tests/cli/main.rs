@@ -24,6 +24,7 @@ pub mod serving;
 mod streams;
 pub mod support;
 mod taking;
+mod test;
 mod tokens;
 mod traces;
 mod verdicts;

@@ -42,6 +42,7 @@ enum Class {
     Property,
     Failure,
     Check,
+    Test,
 }
 
 impl<'s> Layout<'s> {
@@ -188,6 +189,7 @@ fn class(item: &Item) -> Option<Class> {
         }
         ItemKind::Failure(_) | ItemKind::Defence(_) | ItemKind::Hotspot(_) => Class::Failure,
         ItemKind::Check(_) => Class::Check,
+        ItemKind::Test(_) => Class::Test,
         ItemKind::Error => return None,
     })
 }

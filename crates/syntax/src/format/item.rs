@@ -51,6 +51,7 @@ impl Builder<'_, '_> {
             ItemKind::Defence(defence) => self.defence(defence),
             ItemKind::Hotspot(hotspot) => self.hotspot(hotspot),
             ItemKind::Check(check) => self.check(check),
+            ItemKind::Test(test) => self.test(test),
             ItemKind::Error => self.lost = true,
         }
     }

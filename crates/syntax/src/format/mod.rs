@@ -25,6 +25,7 @@ mod quantifier;
 mod render;
 mod stmt;
 mod subject;
+mod test;
 mod tokens;
 mod types;
 mod verify;

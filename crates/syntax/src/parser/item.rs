@@ -145,6 +145,7 @@ impl Parser<'_> {
             "defence" => self.defence(),
             "hotspot" => self.hotspot(),
             "check" => self.check(),
+            "test" => self.test(),
             _ => self.no_item(),
         }
     }

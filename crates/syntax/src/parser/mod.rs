@@ -23,6 +23,7 @@ mod recover;
 mod statement;
 mod subject;
 mod suggest;
+mod test;
 mod types;
 mod view;
 mod words;

@@ -224,7 +224,7 @@ impl Parser<'_> {
                     matches!(kind(2), TokenKind::OpenParen | TokenKind::Dot | TokenKind::OpenBrace);
                 event && head
             }
-            "failure" | "hotspot" | "from" => kind(1) == TokenKind::Text,
+            "failure" | "hotspot" | "from" | "test" => kind(1) == TokenKind::Text,
             "defence" => name_next && kind(2) == TokenKind::Dot,
             "check" => {
                 kind(1) == TokenKind::OpenBrace

@@ -30,6 +30,7 @@ pub(super) const ITEM_WORDS: &[&str] = &[
     "defence",
     "hotspot",
     "check",
+    "test",
 ];
 
 /// Words that begin a state.

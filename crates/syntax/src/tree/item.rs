@@ -64,6 +64,8 @@ pub enum ItemKind {
     Defence(DefenceItem),
     Hotspot(HotspotItem),
     Check(CheckItem),
+    /// `test "…" { … }`
+    Test(TestItem),
     /// Something that could not be read; its text is kept as it is by the formatter.
     Error,
 }

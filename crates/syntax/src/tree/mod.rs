@@ -11,6 +11,7 @@ mod item;
 mod operation;
 mod proof;
 mod stmt;
+mod test;
 mod view;
 
 pub use composition::*;
@@ -20,6 +21,7 @@ pub use item::*;
 pub use operation::*;
 pub use proof::*;
 pub use stmt::*;
+pub use test::*;
 pub use view::*;
 
 use crate::span::Span;

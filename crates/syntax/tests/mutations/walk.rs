@@ -112,7 +112,58 @@ impl Walked {
                 self.values(&hotspot.mitigate);
             }
             ItemKind::Check(check) => check.entries.iter().for_each(|entry| self.entry(entry)),
+            ItemKind::Test(test) => {
+                self.spans.push(test.title.span);
+                test.lines.iter().for_each(|line| self.test_line(line));
+            }
             ItemKind::Error => self.errors += 1,
+        }
+    }
+
+    fn test_line(&mut self, line: &TestLine) {
+        self.spans.push(line.span);
+        match &line.kind {
+            TestLineKind::Call { actor, principal, call, key, outcome } => {
+                self.name(actor);
+                self.spans.push(principal.span());
+                self.test_call(call);
+                self.spans.extend(key.as_ref().map(TestWord::span));
+                match outcome {
+                    TestOutcome::Refused(clause) => self.name(clause),
+                    TestOutcome::Gives(value) => self.expr(value),
+                    TestOutcome::Error => self.errors += 1,
+                    _ => {}
+                }
+            }
+            TestLineKind::After(value) | TestLineKind::Expect(value) => self.expr(value),
+            TestLineKind::Crash { actor, principal } => {
+                self.name(actor);
+                self.spans.push(principal.span());
+            }
+            TestLineKind::Answer { call, answer } => {
+                self.test_call(call);
+                match answer {
+                    TestAnswer::Ok(Some(value)) => self.expr(value),
+                    TestAnswer::Error => self.errors += 1,
+                    _ => {}
+                }
+            }
+            TestLineKind::Deliver { call, .. } | TestLineKind::Lose(call) => self.test_call(call),
+            TestLineKind::View { call, gives } => {
+                self.test_call(call);
+                self.expr(gives);
+            }
+            TestLineKind::Error => self.errors += 1,
+        }
+    }
+
+    fn test_call(&mut self, call: &TestCall) {
+        self.spans.push(call.span);
+        self.name(&call.name);
+        for arg in &call.args {
+            self.spans.push(arg.span);
+            arg.name.iter().for_each(|name| self.name(name));
+            self.expr(&arg.value);
         }
     }
 

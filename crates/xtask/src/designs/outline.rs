@@ -54,6 +54,7 @@ const ITEMS: [&str; 18] = [
     "defence",
     "hotspot",
     "check",
+    "test",
     "use",
 ];
 

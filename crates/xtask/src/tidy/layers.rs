@@ -98,6 +98,12 @@ const LAYERS: &[Layer] = &[
         never: &["tokio", "hyper", "axum", "reqwest", "rand", "chrono"],
     },
     Layer {
+        package: "rehearsal",
+        uses: &["design", "runtime", "store"],
+        tests_use: &["syntax"],
+        never: WIRE,
+    },
+    Layer {
         package: "replay",
         uses: &["design", "engine", "model-checker", "runtime", "store"],
         tests_use: &[],
@@ -158,6 +164,7 @@ const LAYERS: &[Layer] = &[
             "identity",
             "store",
             "store-embedded",
+            "rehearsal",
             "replay",
             "runtime",
             // behind the feature of the same name
