@@ -7,6 +7,7 @@ mod bench;
 mod break_it;
 mod call;
 mod check;
+mod client;
 mod clock;
 mod completions;
 mod dev;
@@ -48,6 +49,7 @@ use crate::problem::Problem;
 pub enum Command {
     Check(check::Check),
     Explain(explain::Explain),
+    Client(client::Client),
     Serve(serve::Serve),
     Dev(dev::Dev),
     New(new::New),
@@ -86,6 +88,7 @@ impl Command {
         match self {
             Command::Check(command) => command.run(output),
             Command::Explain(command) => command.run(output),
+            Command::Client(command) => command.run(output),
             Command::Serve(command) => command.run(output),
             Command::Dev(command) => command.run(output),
             Command::New(command) => command.run(output),
