@@ -92,3 +92,40 @@ fn a_client_in_python_survives_a_lost_answer_and_a_restart() {
     let said = worked(&folder, Command::new(python).current_dir(&folder).arg("used.py"));
     expect(&said);
 }
+
+/// What a program says of a design that hands out memory, in either language.
+fn expect_remembered(folder: &Path, program: &mut Command) {
+    let served = Served::start(folder, "I02", &[]).unwrap();
+    let (server, _) = served.url.split_once("/v1/").unwrap();
+    let said: Value = serde_json::from_str(run(program.arg(server)).trim()).unwrap();
+    let expected = json!({
+        "renewed": "done", "bob": "fenced", "other": "fenced", "again": "done",
+        "forgetful": "fenced", "owner": "ann",
+    });
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn a_client_in_typescript_presents_what_it_was_given_to_remember() {
+    let folder = folder("client-remembers-typescript");
+    write("I02", "typescript", &folder);
+    std::fs::write(folder.join("remember.ts"), include_str!("remember.ts")).unwrap();
+    std::fs::write(folder.join("package.json"), "{\"type\": \"module\"}").unwrap();
+    run(node::tsc().current_dir(&folder).args(["--outDir", "out", "remember.ts"]));
+    expect_remembered(&folder, Command::new("node").current_dir(&folder).arg("out/remember.js"));
+}
+
+#[test]
+fn a_client_in_python_presents_what_it_was_given_to_remember() {
+    let folder = folder("client-remembers-python");
+    write("I02", "python", &folder);
+    std::fs::write(folder.join("remember.py"), include_str!("remember.py")).unwrap();
+    run(Command::new(programs().join("mypy")).current_dir(&folder).args([
+        "--strict",
+        "--python-version",
+        "3.9",
+        "remember.py",
+    ]));
+    let python = programs().join("python");
+    expect_remembered(&folder, Command::new(python).current_dir(&folder).arg("remember.py"));
+}
