@@ -41,7 +41,7 @@ pub use hash_part::HashPart;
 pub use holds::{Side, holds, leads_to};
 pub use layout::{Field, Layout, ParamsLayout, StateLayout, width_of};
 pub use legal::{LegalStep, legal_steps};
-pub use outcome::{Outcome, Outside, Place, Reason, Refusal};
+pub use outcome::{FAULTS, Outcome, Outside, Place, Reason, Refusal};
 pub use program::{Column, Equality, Program, Shape, column, equality};
 pub use refuses::refuses;
 pub use scratch::{

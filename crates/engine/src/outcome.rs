@@ -110,6 +110,24 @@ pub enum Place {
     },
 }
 
+/// What may keep any step from being taken, besides the clauses of its guard and `exists`, `fresh` and `range`: it
+/// stands alone, or behind the clause in which it occurred (`free.overflow`).
+pub const FAULTS: [&str; 13] = [
+    "no_such_record",
+    "deleted",
+    "already_exists",
+    "no_parent",
+    "empty_key",
+    "has_children",
+    "nothing",
+    "null_value",
+    "overflow",
+    "division_by_zero",
+    "collection_full",
+    "out_of_range",
+    "unsupported",
+];
+
 impl Reason {
     /// Stable: part of the wire format and of metrics.
     pub fn name(self) -> &'static str {

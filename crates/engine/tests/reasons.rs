@@ -3,7 +3,7 @@
 use crate::support;
 
 use design::model::*;
-use engine::{NULL, Outcome, Outside, Place, Program, Reason, Scratch, Word};
+use engine::{FAULTS, NULL, Outcome, Outside, Place, Program, Reason, Scratch, Word};
 use support::*;
 
 fn thing(attributes: &[(&str, Type, Option<Const>)]) -> Subject {
@@ -245,4 +245,26 @@ fn every_reason_has_a_name_of_its_own() {
     ];
     let names: std::collections::BTreeSet<&str> = all.iter().map(|reason| reason.name()).collect();
     assert_eq!(names.len(), all.len());
+}
+
+/// Clients know what may befall a step from this list.
+#[test]
+fn every_fault_is_in_the_list() {
+    use Reason::*;
+    let faults = [
+        NoSuchRecord,
+        Deleted,
+        AlreadyExists,
+        NoParent,
+        EmptyKey,
+        HasChildren,
+        Nothing,
+        NullValue,
+        Overflow,
+        DivisionByZero,
+        CollectionFull,
+        OutOfRange,
+        Unsupported,
+    ];
+    assert_eq!(faults.map(Reason::name), FAULTS);
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use gateway::Gateway;
 
+use crate::cors::Origins;
 use crate::feed_pages::Pages;
 use crate::metrics::Requests;
 use crate::openapi::Described;
@@ -17,10 +18,12 @@ pub struct App {
     pub seats: Arc<Seats>,
     pub described: Described,
     pub pages: Pages,
+    /// whose pages may call besides those of this server
+    pub origins: Origins,
 }
 
 impl App {
-    pub fn new(gateway: Arc<Gateway>) -> App {
+    pub fn new(gateway: Arc<Gateway>, origins: Origins) -> App {
         let seats = Seats::new(gateway.limits().connections_max);
         App {
             gateway,
@@ -28,6 +31,7 @@ impl App {
             seats,
             described: Described::default(),
             pages: Pages::default(),
+            origins,
         }
     }
 }

@@ -5,15 +5,27 @@ use axum::http::header::{AUTHORIZATION, HeaderName};
 use gateway::{Caller, Gateway, PRINCIPAL_BYTES_MAX, Problem};
 use identity::Denied;
 
+use crate::app::App;
+use crate::cors::Origins;
 use crate::origin;
 
 /// The header by which a caller names itself where no token is asked for.
 pub const AS: HeaderName = HeaderName::from_static("steadfast-as");
 
-/// Makes out who calls: by a token, or, on loopback where none is asked for, by what they say. A page
-/// from elsewhere calls for nobody.
+/// Makes out who calls from a page of this server, or from no page at all.
 pub fn caller(gateway: &Gateway, headers: &HeaderMap) -> Result<Caller, Problem> {
-    origin::own_page(headers)?;
+    origin::own_page(headers, &Origins::default())?;
+    known(gateway, headers)
+}
+
+/// The same, where pages of origins that were named may call, too. A page from elsewhere calls for nobody.
+pub(crate) fn calling(app: &App, headers: &HeaderMap) -> Result<Caller, Problem> {
+    origin::own_page(headers, &app.origins)?;
+    known(&app.gateway, headers)
+}
+
+/// By a token, or, on loopback where none is asked for, by what they say.
+fn known(gateway: &Gateway, headers: &HeaderMap) -> Result<Caller, Problem> {
     if let Some(token) = credential(headers) {
         return gateway.by_token(token);
     }

@@ -8,6 +8,8 @@ use gateway::{Access, AdminHandle, Budget, Collecting, Limits, Settings};
 use runtime::ManualClock;
 use telemetry::Spans;
 
+use crate::cors::Origins;
+
 #[derive(Clone, Debug)]
 pub struct Config {
     pub listen: SocketAddr,
@@ -25,6 +27,8 @@ pub struct Config {
     pub clock: Option<Arc<ManualClock>>,
     /// designs whose verdict is not known are checked within this; none: only when somebody asks
     pub checking: Option<Budget>,
+    /// whose pages may call; by default those that this server gave out, and no others
+    pub origins: Origins,
 }
 
 impl Default for Config {
@@ -39,6 +43,7 @@ impl Default for Config {
             collecting: Some(Collecting::default()),
             clock: None,
             checking: None,
+            origins: Origins::default(),
         }
     }
 }

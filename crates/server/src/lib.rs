@@ -9,6 +9,7 @@ mod app;
 pub mod auth;
 pub mod body;
 mod config;
+mod cors;
 mod descriptors;
 mod etag;
 mod feed_pages;
@@ -32,4 +33,5 @@ mod traced;
 mod websocket;
 
 pub use config::Config;
+pub use cors::{Origin, Origins};
 pub use start::{Pages, Running, StartError, start, start_with};

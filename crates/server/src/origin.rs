@@ -4,6 +4,7 @@ use axum::http::HeaderMap;
 use axum::http::header::{HOST, HeaderName, ORIGIN};
 use gateway::Problem;
 
+use crate::cors::Origins;
 use crate::kinds;
 
 pub const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -28,9 +29,12 @@ pub fn local_name(headers: &HeaderMap) -> Result<(), Problem> {
     ))
 }
 
-/// A browser says which page sends a request. Pages of this server may, and so may whoever is no
-/// browser; a page from elsewhere may only lead a person here.
-pub fn own_page(headers: &HeaderMap) -> Result<(), Problem> {
+/// A browser says which page sends a request. Pages of this server may, and those of origins that its operator named,
+/// and so may whoever is no browser; a page from elsewhere may only lead a person here.
+pub fn own_page(headers: &HeaderMap, others: &Origins) -> Result<(), Problem> {
+    if others.of(headers).is_some() {
+        return Ok(());
+    }
     let own = match headers.get(ORIGIN) {
         Some(origin) => {
             let (origin, host) = (origin.to_str(), headers.get(HOST).map(|host| host.to_str()));
@@ -122,7 +126,7 @@ mod tests {
             (&[HERE, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")], true),
             (&[HERE, ("origin", "http://x"), ("sec-fetch-site", "same-origin")], false),
         ] {
-            assert_eq!(own_page(&headers(list)).is_ok(), fine, "{list:?}");
+            assert_eq!(own_page(&headers(list), &Origins::default()).is_ok(), fine, "{list:?}");
         }
     }
 }

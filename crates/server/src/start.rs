@@ -133,7 +133,7 @@ pub fn start_with(
     let mut settings = config.settings();
     settings.limits.connections_max = descriptors::connections(settings.limits.connections_max);
     let gateway = Arc::new(Gateway::new(settings, services, identity, auditor));
-    let app = Arc::new(App::new(Arc::clone(&gateway)));
+    let app = Arc::new(App::new(Arc::clone(&gateway), config.origins.clone()));
     let Pages { router, beside } = pages(&gateway);
     let router = routes::router(Arc::clone(&app), router);
     threads.spawn(beside);

@@ -4,6 +4,8 @@
 mod broken;
 #[path = "cli/main.rs"]
 mod cli;
+#[path = "clients/main.rs"]
+mod clients;
 #[path = "conform/main.rs"]
 mod conform;
 #[path = "crowd/main.rs"]

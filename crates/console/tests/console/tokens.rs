@@ -18,7 +18,7 @@ struct Guarded {
 impl Guarded {
     fn start() -> Guarded {
         let keys = Arc::new(Identity::in_memory().unwrap());
-        let access = Access { identity: Some(Arc::clone(&keys)), tokens: true };
+        let access = Access { identity: Some(Arc::clone(&keys)), tokens: true, issuer: None };
         let services = vec![service("tickets", TICKETS)];
         let server = crate::support::start(Config { access, ..config() }, services).unwrap();
         Guarded { server, keys }

@@ -189,6 +189,19 @@ impl Operation {
         &self.params[usize::from(self.each.is_some())..]
     }
 
+    /// Under which name a call and its answer have one field of the caller's memory. A field that the operation uses of
+    /// several records has the name of the parameter before its own.
+    pub fn memory_name(&self, design: &Design, used: &MemoryUse) -> String {
+        let field = &design.actors[used.actor.index()].memory[used.field.index()].name;
+        let same = |other: &&MemoryUse| other.actor == used.actor && other.field == used.field;
+        match used.of {
+            Some(local) if self.memory.iter().filter(same).count() > 1 => {
+                format!("{}.{field}", self.locals[local.index()].name)
+            }
+            _ => field.clone(),
+        }
+    }
+
     /// Does the server choose something for a call of it?
     pub fn is_given(&self) -> bool {
         self.params.iter().any(|param| param.generated.is_some())

@@ -224,6 +224,20 @@ pub fn message_targets(design: &Design) -> Vec<bool> {
     targets
 }
 
+/// For each operation: may it be called from outside? Repairs and effects are the engine's own, and what is sent as a
+/// message was checked under the guard of its sender: who calls it with other arguments would be somebody that the
+/// proof does not know.
+pub fn callable(design: &Design) -> Vec<bool> {
+    let targets = message_targets(design);
+    let each = design.operations.iter().zip(targets);
+    each.map(|(operation, is_target)| match operation.kind {
+        OperationKind::Step { .. } => operation.hears.is_none() && !is_target,
+        OperationKind::Read { .. } => true,
+        _ => false,
+    })
+    .collect()
+}
+
 /// The bodies of an operation: of a step or a repair one, of an effect one for each answer too.
 pub fn bodies(operation: &Operation) -> Vec<&[Stmt]> {
     let mut bodies: Vec<&[Stmt]> = vec![&operation.body];

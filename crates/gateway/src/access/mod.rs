@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use identity::{Act, Denied, Signed, now_s};
+use identity::{Act, Denied, Foreign, Signed, now_s};
 use runtime::Viewer;
 use serde_json::json;
 
@@ -28,7 +28,16 @@ pub struct Caller {
     pub principal: String,
     pub roles: Roles,
     /// none: it was taken at its word
-    token: Option<Arc<Signed>>,
+    token: Option<Presented>,
+}
+
+/// A token that a caller presented.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Presented {
+    /// made here
+    Own(Arc<Signed>),
+    /// made by the issuer whose tokens are taken
+    Foreign(Arc<Foreign>),
 }
 
 /// The actors as which a caller may act.
@@ -38,6 +47,15 @@ pub enum Roles {
     All,
     /// `buyer` in every design, `tickets/buyer` in one
     Some(Vec<String>),
+}
+
+impl Roles {
+    fn of(roles: &identity::Roles) -> Roles {
+        match roles {
+            identity::Roles::All(_) => Roles::All,
+            identity::Roles::Some(roles) => Roles::Some(roles.clone()),
+        }
+    }
 }
 
 /// The role of whoever gathers metrics and may do nothing else. No actor can be called that.
@@ -54,15 +72,23 @@ pub fn may_listen(address: SocketAddr, access: &Access) -> bool {
 impl Gateway {
     /// Who presents this token; or what is presented is no token at all.
     pub fn by_token(&self, token: Result<&str, Denied>) -> Result<Caller, Problem> {
-        match token.and_then(|token| self.identity.verify(token, now_s())) {
-            Ok(signed) => Ok(Caller {
-                principal: signed.claims.sub.clone(),
-                roles: match &signed.claims.roles {
-                    identity::Roles::All(_) => Roles::All,
-                    identity::Roles::Some(roles) => Roles::Some(roles.clone()),
-                },
-                token: Some(signed),
-            }),
+        let of_issuer = |token: &str| {
+            let issuer = self.settings.access.issuer.as_ref()?;
+            issuer.is_named_by(token).then(|| issuer.verify(token, now_s()))
+        };
+        let known = token.and_then(|token| match of_issuer(token) {
+            Some(foreign) => foreign.map(Presented::Foreign),
+            None => self.identity.verify(token, now_s()).map(Presented::Own),
+        });
+        match known {
+            Ok(token) => {
+                let (principal, roles) = match &token {
+                    Presented::Own(signed) => (&signed.claims.sub, &signed.claims.roles),
+                    Presented::Foreign(foreign) => (&foreign.principal, &foreign.roles),
+                };
+                let (principal, roles) = (principal.clone(), Roles::of(roles));
+                Ok(Caller { principal, roles, token: Some(token) })
+            }
             Err(denied) => Err(refused(self, denied)),
         }
     }
@@ -92,7 +118,7 @@ fn unauthenticated(detail: &'static str) -> Problem {
 fn refused(gateway: &Gateway, denied: Denied) -> Problem {
     gateway.auditor.refused(Act::Unauthenticated, "nobody", json!({ "why": denied.name() }));
     if denied == Denied::Unavailable {
-        return Problem::new(&kinds::UNAVAILABLE, denied.told());
+        return Problem::new(&kinds::UNAVAILABLE, denied.told()).hint(Hint::AgainAfter(1));
     }
     unauthenticated(denied.told()).hint(Hint::Token { refused: true })
 }
@@ -135,8 +161,14 @@ impl Caller {
     /// May what was begun with its token go on? Asked before everything that is told on a
     /// connection that stays open.
     pub fn still_good(&self, gateway: &Gateway) -> bool {
-        let Some(token) = &self.token else { return true };
-        gateway.identity.still_good(token, now_s()).is_ok()
+        match &self.token {
+            None => true,
+            Some(Presented::Own(token)) => gateway.identity.still_good(token, now_s()).is_ok(),
+            Some(Presented::Foreign(token)) => {
+                let issuer = gateway.settings.access.issuer.as_ref();
+                issuer.is_some_and(|issuer| issuer.still_good(token, now_s()).is_ok())
+            }
+        }
     }
 
     /// Ends when its token is no longer good; who has none is not turned away.

@@ -284,19 +284,7 @@ fn no_other(operation: &Operation, given: &Map<String, Value>) -> Result<(), Bad
 
 /// `my_epoch`, or `victim.my_epoch` where the operation has it of several records.
 pub fn memory_name(design: &Design, operation: &Operation, used: &MemoryUse) -> String {
-    let field = &design.actors[used.actor.index()].memory[used.field.index()].name;
-    let several = operation
-        .memory
-        .iter()
-        .filter(|other| other.actor == used.actor && other.field == used.field)
-        .count()
-        > 1;
-    match used.of {
-        Some(local) if several => {
-            format!("{}.{field}", operation.locals[local.index()].name)
-        }
-        _ => field.clone(),
-    }
+    operation.memory_name(design, used)
 }
 
 fn at_field(part: &str, name: &str, bad: BadValue) -> BadValue {

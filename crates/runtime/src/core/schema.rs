@@ -41,8 +41,8 @@ pub struct Schema {
     pub reexamine_ms: i64,
     /// repairs that another record may make due
     pub elsewhere: Elsewhere,
-    /// steps that messages call, and nobody else
-    message_targets: Vec<bool>,
+    /// for each operation: whether anybody may call it
+    callable: Vec<bool>,
     /// by actor, then by name
     operations: FxHashMap<String, FxHashMap<String, OperationId>>,
     subject_names: FxHashMap<String, SubjectId>,
@@ -128,7 +128,7 @@ impl Schema {
             .map(|(at, subject)| (subject.name.clone(), SubjectId::of(at)))
             .collect();
         Ok(Schema {
-            message_targets: visit::message_targets(&design),
+            callable: visit::callable(&design),
             secret_places: SecretPlaces::of(&design, &program),
             secrets: None,
             reexamine_ms: crate::repairs::REEXAMINE_MS,
@@ -174,18 +174,9 @@ impl Schema {
         self.operations.get(actor)?.get(operation).copied()
     }
 
-    /// May it be called from outside? Repairs and effects are the engine's own, and what is sent as a
-    /// message was checked under the guard of its sender: who calls it with other arguments would be
-    /// somebody that the proof does not know.
+    /// May it be called from outside?
     pub fn is_callable(&self, operation: OperationId) -> bool {
-        match self.design.operations[operation.index()].kind {
-            OperationKind::Step { .. } => {
-                let heard = self.design.operations[operation.index()].hears.is_some();
-                !heard && !self.message_targets[operation.index()]
-            }
-            OperationKind::Read { .. } => true,
-            _ => false,
-        }
+        self.callable[operation.index()]
     }
 
     pub fn subject(&self, name: &str) -> Option<SubjectId> {

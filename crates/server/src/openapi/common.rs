@@ -42,20 +42,17 @@ pub fn schemas() -> Map<String, Value> {
             "pointer": { "type": "string", "description": "the field of the body, as RFC 6901 has it" },
         },
     });
-    let refusal = json!({
-        // properties beside an `allOf` of one are lost on generators that take it for another name
-        "allOf": [reference("schemas", "Problem"), {
-            "type": "object",
-            "properties": {
-                "guard": { "type": "string", "description": "the clause that does not hold" },
-                "truth": { "type": "array", "items": reference("schemas", "Record"),
-                           "description": "the records it looked at" },
-                "legal": { "type": "array", "items": reference("schemas", "Legal"),
-                           "description": "what the caller could do instead" },
-                "prevents": { "type": "array", "items": { "type": "string" },
-                              "description": "the failures that this guard is there for" },
-            },
-        }],
+    let under_way = json!({
+        "type": "object",
+        "required": ["type", "title", "status"],
+        "description": "the first request under this idempotency key is not answered yet",
+        "properties": {
+            "type": { "const": "/problems/key-under-way" },
+            "title": { "type": "string" },
+            "status": { "type": "integer" },
+            "detail": { "type": "string" },
+            "trace": { "type": "string" },
+        },
     });
     let legal = json!({
         "type": "object",
@@ -97,7 +94,7 @@ pub fn schemas() -> Map<String, Value> {
     Map::from_iter([
         ("Record".into(), record),
         ("Problem".into(), problem),
-        ("Refusal".into(), refusal),
+        ("KeyUnderWay".into(), under_way),
         ("Legal".into(), legal),
         ("Batch".into(), batch),
         ("Answers".into(), answers),
@@ -133,13 +130,6 @@ pub fn responses() -> Map<String, Value> {
         }
         all.insert(name.into(), response);
     }
-    all.insert(
-        "Refused".into(),
-        json!({
-            "description": "refused by a guard, or the same idempotency key is under way",
-            "content": { "application/problem+json": { "schema": reference("schemas", "Refusal") } },
-        }),
-    );
     all
 }
 

@@ -1,9 +1,12 @@
 //! `GET /openapi.json`: OpenAPI 3.1 of the designs that are served.
 
 mod common;
+mod feed;
 mod paths;
+mod records;
 mod schema;
 mod search;
+mod views;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -20,7 +23,7 @@ use gateway::Service;
 
 /// To whoever may ask for anything else.
 pub async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Response<Body> {
-    match auth::caller(&app, &headers) {
+    match auth::calling(&app, &headers) {
         Ok(_) => answer::of_type("application/json", app.described.of(app.services().collect())),
         Err(problem) => problem.into_response(),
     }

@@ -1,46 +1,53 @@
 //! The paths of one design.
 
-use design::model::{
-    Attribute, Clause, Design, ExprKind, NONE_LEFT, Operation, OperationId, OperationKind,
-    SubjectId, Type, View, ViewForm,
-};
+use design::model::{Design, Operation, OperationId, SubjectId, View, ViewForm};
+use interface::refusals;
 use serde_json::{Map, Value, json};
 
-use super::common::{answers, key, reference};
-use super::{schema, search};
+use super::common::{answers, reference};
+use super::records::{self, truth_name};
+use super::{feed, schema, views};
 use crate::sample;
 use gateway::{Call, Service};
 
 pub fn add(service: &Service, paths: &mut Map<String, Value>, schemas: &mut Map<String, Value>) {
     let design = service.design();
     let name = &service.name;
-    for (actor, operation, call) in service.calls() {
-        if !is_served(design, service.operation(call)) {
-            continue;
-        }
+    for call in interface::calls(design) {
+        let (actor, operation) = (call.actor, &call.operation.name);
+        // whatever may be called is known to the service
+        let Some(known) = service.call(actor, operation) else { continue };
         let path = format!("/v1/{name}/{actor}/{operation}");
-        paths.insert(path, json!({ "post": step(service, actor, call) }));
+        paths.insert(path, json!({ "post": step(service, &call, known) }));
     }
     for (at, subject) in design.subjects.iter().enumerate() {
-        let truth = format!("{name}.{}", subject.name);
-        schemas.insert(truth.clone(), truth_schema(design, SubjectId::of(at)));
-        let parts = schema::parts(design, SubjectId::of(at));
+        let id = SubjectId::of(at);
+        let record = format!("{name}.{}", subject.name);
+        schemas.insert(truth_name(name, design, id), records::truth(design, id));
+        schemas.insert(record.clone(), records::record(name, design, id, false));
+        schemas.insert(
+            records::changed_name(name, design, id),
+            records::record(name, design, id, true),
+        );
+        let parts = schema::parts(design, id);
         let path: String = parts.iter().map(|part| format!("/{{{}}}", part.name)).collect();
         let path = format!("/v1/{name}/{}{path}", subject.name);
-        paths.insert(path, json!({ "get": truth_get(service, &subject.name, &truth, &parts) }));
+        paths.insert(path, json!({ "get": truth_get(service, &subject.name, &record, &parts) }));
     }
     for view in &design.views {
-        if !is_searched(view)
-            || matches!(view.form, ViewForm::Search { .. }) && service.runtime.searches()
-        {
+        if is_served(service, view) {
             let path = format!("/v1/{name}/views/{}", view.name);
-            let whole = view_get(service, view);
-            paths
-                .insert(format!("{path}/live"), json!({ "get": view_live(service, view, &whole) }));
+            let whole = views::get(service, view);
+            schemas.insert(views::name(name, view), views::answer(name, design, view));
+            paths.insert(
+                format!("{path}/live"),
+                json!({ "get": views::live(service, view, &whole) }),
+            );
             paths.insert(path, json!({ "get": whole }));
         }
     }
-    paths.insert(format!("/v1/{name}/feed"), json!({ "get": feed_get(service) }));
+    schemas.insert(format!("{name}.transition"), feed::transition(name, design));
+    paths.insert(format!("/v1/{name}/feed"), json!({ "get": feed::get(service) }));
     if !design.blobs.is_empty() {
         paths.insert(format!("/v1/{name}/blobs"), json!({ "post": blob_post(service) }));
         paths.insert(format!("/v1/{name}/blobs/{{digest}}"), json!({ "get": blob_get(service) }));
@@ -48,21 +55,13 @@ pub fn add(service: &Service, paths: &mut Map<String, Value>, schemas: &mut Map<
     paths.insert(format!("/v1/{name}/batch"), json!({ "post": batch_post(service) }));
 }
 
-/// Is it asked for more than its parameters? A read has no place for that.
-fn is_searched(view: &View) -> bool {
-    matches!(view.form, ViewForm::Search { .. } | ViewForm::Near { from: None, .. })
-}
-
-/// A read of a view that is not served is not served, either.
-fn is_served(design: &Design, operation: &Operation) -> bool {
-    let OperationKind::Read { result } = &operation.kind else { return true };
-    let mut served = true;
-    design::model::visit::each(result, &mut |part| {
-        if let ExprKind::View { view, .. } = &part.kind {
-            served &= !is_searched(&design.views[view.index()]);
-        }
-    });
-    served
+/// Is this view answered here? Not if it needs what this build does not have.
+fn is_served(service: &Service, view: &View) -> bool {
+    match view.form {
+        ViewForm::Search { .. } => service.runtime.searches(),
+        ViewForm::Near { from, .. } => from.is_some(),
+        _ => true,
+    }
 }
 
 /// Every request with a body may come to these.
@@ -79,7 +78,7 @@ const WITH_BODY: [(&str, &str); 9] = [
 ];
 
 /// And every request without one to these.
-const WITHOUT_BODY: [(&str, &str); 8] = [
+pub const WITHOUT_BODY: [(&str, &str); 8] = [
     ("400", "Malformed"),
     ("401", "Unauthorized"),
     ("403", "Forbidden"),
@@ -90,25 +89,17 @@ const WITHOUT_BODY: [(&str, &str); 8] = [
     ("503", "Unavailable"),
 ];
 
-fn step(service: &Service, actor: &str, call: &Call) -> Value {
+fn step(service: &Service, of: &interface::Call<'_>, call: &Call) -> Value {
     let design = service.design();
-    let operation = service.operation(call);
-    let (is_step, keyed) = match operation.kind {
-        OperationKind::Step { keyed } => (true, keyed),
-        _ => (false, false),
-    };
-    let result = match &operation.kind {
-        OperationKind::Read { result } => schema::answered(design, &result.ty),
-        _ => schema::chosen(design, operation),
-    };
+    let (actor, operation) = (of.actor, of.operation);
     let mut responses = answers(&WITH_BODY);
-    responses.insert("200".into(), done(result));
+    responses.insert("200".into(), done(service, of));
     responses.insert("409".into(), refused(service, operation));
     let mut parameters = Vec::new();
-    if is_step {
+    if of.is_step {
         responses.insert("412".into(), reference("responses", "Changed"));
         let mut key = reference("parameters", "IdempotencyKey");
-        if keyed {
+        if of.is_keyed {
             key = json!({
                 "name": "Idempotency-Key", "in": "header", "required": true,
                 "schema": { "type": "string", "minLength": 1, "maxLength": 255,
@@ -132,8 +123,7 @@ fn step(service: &Service, actor: &str, call: &Call) -> Value {
         },
         "responses": responses,
     });
-    let id = design.operations.iter().position(|held| held.name == operation.name);
-    if let Some(used) = id.and_then(|at| design.used_for(OperationId::of(at))) {
+    if let Some(used) = design.used_for(OperationId::of(of.id.index())) {
         said["description"] = json!(format!("from {}", used.told()));
     }
     said
@@ -173,7 +163,30 @@ fn fields(design: &Design, operation: &Operation, call: &Call) -> Value {
     })
 }
 
-fn done(result: Value) -> Value {
+fn done(service: &Service, of: &interface::Call<'_>) -> Value {
+    let (design, operation) = (service.design(), of.operation);
+    let memory: Map<String, Value> = interface::handed_out(design, operation)
+        .into_iter()
+        .filter(|handed| handed.written)
+        .map(|handed| (handed.name, json!({ "type": ["string", "null"] })))
+        .collect();
+    let result = match &operation.kind {
+        design::model::OperationKind::Read { result } => {
+            views::result(&service.name, design, result)
+        }
+        _ => schema::chosen(design, operation),
+    };
+    let mut truth = json!({
+        "type": "array",
+        "description": "the records it changed, as they are now; those that the caller may not see are left out",
+    });
+    let changed = interface::changed(design, operation);
+    if changed.is_empty() {
+        truth["maxItems"] = json!(0);
+        truth["items"] = reference("schemas", "Record");
+    } else {
+        truth["items"] = records::one_of(&service.name, design, &changed);
+    }
     json!({
         "description": "carried out, and durable",
         "content": { "application/json": { "schema": {
@@ -182,10 +195,9 @@ fn done(result: Value) -> Value {
             "properties": {
                 "revision": { "type": "string", "description": "where it stands in the feed" },
                 "outcome": { "const": "done" },
-                "memory": { "type": "object",
+                "memory": { "type": "object", "properties": memory, "additionalProperties": false,
                             "description": "to be remembered, and sent with later steps" },
-                "truth": { "type": "array", "items": reference("schemas", "Record"),
-                           "description": "the records it changed, as they are now" },
+                "truth": truth,
                 "result": result,
             },
         } } },
@@ -194,69 +206,61 @@ fn done(result: Value) -> Value {
 
 /// The refusals that the design speaks of, each with the failures it prevents.
 fn refused(service: &Service, operation: &Operation) -> Value {
-    let clauses: Vec<&Clause> = operation.guard.iter().collect();
+    let design = service.design();
+    let refusals = refusals(design, operation);
     let mut examples = Map::new();
-    for clause in &clauses {
+    for clause in &refusals.clauses {
         examples.insert(
-            clause.name.clone(),
+            clause.clone(),
             json!({ "value": {
-                "type": format!("/problems/{}/{}/{}", service.name, operation.name, clause.name),
-                "title": format!("`{}` is refused by `{}`", operation.name, clause.name),
+                "type": format!("/problems/{}/{}/{clause}", service.name, operation.name),
+                "title": format!("`{}` is refused by `{clause}`", operation.name),
                 "status": 409,
-                "detail": format!("the guard `{}` does not hold now", clause.name),
-                "guard": clause.name,
+                "detail": format!("the guard `{clause}` does not hold now"),
+                "guard": clause,
                 "truth": [], "legal": [], "prevents": [],
             } }),
         );
     }
-    let mut names: Vec<String> = clauses.iter().map(|c| format!("`{}`", c.name)).collect();
-    names.extend(implicit(service.design(), operation).map(|name| format!("`{name}`")));
-    let guards = if names.is_empty() { "its records".to_string() } else { names.join(", ") };
-    let mut content = json!({ "schema": reference("schemas", "Refusal") });
+    let names: Vec<&str> = refusals.names().collect();
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let guards = if quoted.is_empty() { "its records".to_string() } else { quoted.join(", ") };
+    let faults = format!("^([^./]+\\.)?({})$", interface::FAULTS.join("|"));
+    let fault = json!({
+        "type": "string", "pattern": faults,
+        "description": "what may befall any step, alone or behind the clause in which it occurred",
+    });
+    let mut guard = vec![fault];
+    if !names.is_empty() {
+        guard.insert(0, json!({ "type": "string", "enum": names }));
+    }
+    let everything: Vec<SubjectId> = (0..design.subjects.len()).map(SubjectId::of).collect();
+    let refusal = json!({
+        "type": "object",
+        "required": ["type", "title", "status", "detail", "guard", "truth", "legal", "prevents"],
+        "properties": {
+            "type": { "type": "string", "format": "uri-reference" },
+            "title": { "type": "string" },
+            "status": { "type": "integer" },
+            "detail": { "type": "string" },
+            "guard": { "anyOf": guard, "description": "the clause that does not hold" },
+            "truth": { "type": "array", "description": "the records it looked at",
+                       "items": records::one_of(&service.name, design, &everything) },
+            "legal": { "type": "array", "items": reference("schemas", "Legal"),
+                       "description": "what the caller could do instead" },
+            "prevents": { "type": "array", "items": { "type": "string" },
+                          "description": "the failures that this guard is there for" },
+            "trace": { "type": "string" },
+        },
+    });
+    let mut content =
+        json!({ "schema": { "oneOf": [refusal, reference("schemas", "KeyUnderWay")] } });
     if !examples.is_empty() {
         content["examples"] = Value::Object(examples);
     }
     json!({
         "description": format!("refused by {guards}, or the same idempotency key is under way"),
         "content": { "application/problem+json": content },
-    })
-}
-
-/// Clauses that are not written in a guard, as far as this step may be refused by them.
-fn implicit(design: &Design, operation: &Operation) -> impl Iterator<Item = &'static str> {
-    let is_step = matches!(operation.kind, OperationKind::Step { .. });
-    let apart = is_step && !design.actors[operation.actor.index()].apart.is_empty();
-    let mut attributes = design.subjects.iter().flat_map(|subject| &subject.attributes);
-    let range = is_step && attributes.any(|held| held.range.is_some() || held.ty.has_ranges());
-    let taken = operation.takes().is_some().then_some(NONE_LEFT);
-    [apart.then_some("apart"), range.then_some("range"), taken].into_iter().flatten()
-}
-
-fn truth_schema(design: &Design, id: SubjectId) -> Value {
-    let subject = &design.subjects[id.index()];
-    let mut states = Map::new();
-    for state in &subject.states {
-        let log = matches!(state.kind, design::model::StateKind::Log { .. });
-        let fields: Map<String, Value> = if log {
-            let offset = || json!({ "type": "integer" });
-            Map::from_iter([("start".into(), offset()), ("end".into(), offset())])
-        } else {
-            let attributes = state.attributes.iter().map(|at| &subject.attributes[at.index()]);
-            let told =
-                |a: &Attribute| schema::ranged(schema::answered(design, &a.ty), &a.ty, a.range);
-            let told_of = attributes.filter(|a| !a.ty.is_secret());
-            told_of.map(|a| (a.name.clone(), told(a))).collect()
-        };
-        states.insert(state.name.clone(), json!({ "type": "object", "properties": fields }));
-    }
-    json!({
-        "type": "object",
-        "required": ["subject", "key", "truth"],
-        "properties": {
-            "subject": { "const": subject.name },
-            "key": key(),
-            "truth": { "type": "object", "properties": states },
-        },
     })
 }
 
@@ -287,161 +291,6 @@ fn truth_get(service: &Service, subject: &str, truth: &str, parts: &[schema::Par
         "operationId": format!("{}_get_{subject}", service.name),
         "summary": format!("the truth of one `{subject}`"),
         "parameters": parameters,
-        "responses": responses,
-    })
-}
-
-fn view_get(service: &Service, view: &View) -> Value {
-    let design = service.design();
-    let query = |name: &str, required: bool, schema: Value| json!({ "name": name, "in": "query", "required": required, "schema": schema });
-    let mut parameters: Vec<Value> = view
-        .params
-        .iter()
-        .map(|param| {
-            let mut told = query(&param.name, true, schema::part(design, &param.ty));
-            if param.ty == Type::Point {
-                // `8.54,47.37`
-                told["style"] = json!("form");
-                told["explode"] = json!(false);
-            }
-            told
-        })
-        .collect();
-    parameters.push(query("at_least", false, json!({ "type": "string" })));
-    let mut properties = json!({ "revision": { "type": "string" } });
-    match view.form {
-        ViewForm::List { .. } | ViewForm::Rank { .. } | ViewForm::Near { .. } => {
-            let limit = json!({ "type": "integer", "minimum": 1, "maximum": 1000 });
-            parameters.push(query("limit", false, limit));
-            parameters.push(query("after", false, json!({ "type": "string" })));
-            let mut row = json!({
-                "type": "object", "required": ["key", "truth"],
-                "properties": { "key": key(), "truth": { "type": "object" },
-                                "rank": { "type": "integer" } },
-            });
-            if matches!(view.form, ViewForm::Near { .. }) {
-                let mut within = query(
-                    "within",
-                    false,
-                    json!({ "type": "string", "examples": ["500m", "2.5km"] }),
-                );
-                within["description"] =
-                    json!("only rows that are not farther; the view's own limit holds as well");
-                parameters.push(within);
-                row["properties"]["distance_m"] = json!({
-                    "type": "number", "description": "metres along a great circle",
-                });
-            }
-            if !view.with.is_empty() {
-                let shown = view.with.iter().map(|column| {
-                    (
-                        column.name.clone(),
-                        schema::or_null(schema::answered(design, column.value.ty.required())),
-                    )
-                });
-                row["properties"]["with"] = json!({
-                    "type": "object",
-                    "description": "attributes of records that the row refers to; null where there is \
-                                    none, left out where the caller may not see them",
-                    "properties": shown.collect::<Map<String, Value>>(),
-                });
-            }
-            properties["rows"] = json!({ "type": "array", "items": row });
-            properties["next"] = json!({ "type": ["string", "null"] });
-            if !matches!(view.form, ViewForm::Near { .. }) {
-                properties["total"] = json!({ "type": "integer" });
-            }
-        }
-        ViewForm::Search { .. } => search::add(design, view, &mut parameters, &mut properties),
-        ViewForm::Count => properties["count"] = json!({ "type": "integer" }),
-        ViewForm::Sum { .. } => properties["sum"] = json!({ "type": ["integer", "string"] }),
-        ViewForm::Extreme { greatest, ref value } => {
-            let name = if greatest { "max" } else { "min" };
-            properties[name] = schema::or_null(schema::answered(design, value.ty.required()));
-        }
-        ViewForm::Average { .. } => {
-            properties["avg"] =
-                schema::or_null(schema::answered(design, &design::model::Type::Decimal));
-        }
-        _ => {}
-    }
-    let summary = match &view.caller {
-        None => format!("the view `{}`", view.name),
-        Some(caller) => {
-            let of = &design.actors[caller.actor.index()].name;
-            format!("the view `{}`: rows of the caller, who is a `{of}`", view.name)
-        }
-    };
-    let mut responses = answers(&WITHOUT_BODY);
-    responses.insert(
-        "200".into(),
-        json!({
-            "description": "the view, and the revision it reflects",
-            "content": { "application/json": { "schema": {
-                "type": "object", "required": ["revision"], "properties": properties,
-            } } },
-        }),
-    );
-    json!({
-        "tags": [service.name],
-        "operationId": format!("{}_view_{}", service.name, view.name),
-        "summary": summary,
-        "parameters": parameters,
-        "responses": responses,
-    })
-}
-
-/// The same parameters, except where a page begins.
-fn view_live(service: &Service, view: &View, whole: &Value) -> Value {
-    let mut parameters: Vec<Value> = whole["parameters"].as_array().cloned().unwrap_or_default();
-    parameters.retain(|param| param["name"] != "after");
-    parameters.push(json!({
-        "name": "Last-Event-ID", "in": "header", "schema": { "type": "string" },
-        "description": "what was told last: nothing earlier is told",
-    }));
-    let mut responses = answers(&WITHOUT_BODY);
-    responses.insert(
-        "200".into(),
-        json!({
-            "description": "server-sent events without end: first `snapshot`, whose `data` is the view; \
-                            then, of rows, `change` with the keys that are `gone` and the rows to `put` \
-                            `at` their places, and of anything else another `snapshot`; `id` is the revision",
-            "content": { "text/event-stream": { "schema": { "type": "string" } } },
-        }),
-    );
-    json!({
-        "tags": [service.name],
-        "operationId": format!("{}_live_{}", service.name, view.name),
-        "summary": format!("{}, as it is and as it changes", whole["summary"].as_str().unwrap_or_default()),
-        "parameters": parameters,
-        "responses": responses,
-    })
-}
-
-fn feed_get(service: &Service) -> Value {
-    let subjects: Vec<&str> = service.design().subjects.iter().map(|s| s.name.as_str()).collect();
-    let mut responses = answers(&WITHOUT_BODY);
-    responses.insert("410".into(), reference("responses", "Gone"));
-    responses.insert(
-        "200".into(),
-        json!({
-            "description": "server-sent events without end: `id` is the revision, `event` is \
-                            `transition`, `data` is JSON",
-            "content": { "text/event-stream": { "schema": { "type": "string" } } },
-        }),
-    );
-    json!({
-        "tags": [service.name],
-        "operationId": format!("{}_feed", service.name),
-        "summary": "what happens, as it happens",
-        "parameters": [
-            { "name": "from", "in": "query", "schema": { "type": "string" },
-              "description": "strictly after this revision; `start`, or `now` unless said" },
-            { "name": "subject", "in": "query", "schema": { "enum": subjects } },
-            { "name": "key", "in": "query", "description": "part by part, with a subject",
-              "schema": { "type": "array", "items": { "type": "string" } } },
-            { "name": "Last-Event-ID", "in": "header", "schema": { "type": "string" } },
-        ],
         "responses": responses,
     })
 }

@@ -91,7 +91,8 @@ pub fn answered(design: &Design, ty: &Type) -> Value {
         Type::Record(fields) => {
             let properties: Map<String, Value> =
                 fields.iter().map(|(name, ty)| (name.clone(), answered(design, ty))).collect();
-            json!({ "type": "object", "properties": properties })
+            let required: Vec<&String> = fields.iter().map(|(name, _)| name).collect();
+            json!({ "type": "object", "required": required, "properties": properties })
         }
         Type::Actor => json!({ "type": "string", "description": "a principal" }),
         Type::Hash | Type::PublicKey => json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" }),

@@ -3,9 +3,8 @@
 use design::model::{Design, Type, View};
 use serde_json::{Value, json};
 
-use super::common::key;
-
-pub fn add(design: &Design, view: &View, parameters: &mut Vec<Value>, properties: &mut Value) {
+/// What it is asked.
+pub fn parameters(design: &Design, view: &View, parameters: &mut Vec<Value>) {
     let words = "words that all must be there, `\"phrases\"`, `prefix*`, `attribute:word`, and \
                  `-word` for what must not be there";
     let attributes = &design.subjects[view.subject.index()].attributes;
@@ -25,23 +24,21 @@ pub fn add(design: &Design, view: &View, parameters: &mut Vec<Value>, properties
     }));
     parameters.push(optional("limit", json!({ "type": "integer", "minimum": 1, "maximum": 1000 })));
     parameters.push(optional("after", json!({ "type": "string" })));
-    properties["rows"] = json!({ "type": "array", "items": {
-        "type": "object", "required": ["key", "truth", "highlights"],
-        "properties": {
-            "key": key(),
-            "truth": { "type": "object" },
-            "with": { "type": "object" },
-            "score": { "type": "number",
-                       "description": "where the caller sees every row" },
-            "highlights": {
-                "type": "object", "additionalProperties": { "type": "string" },
-                "description": "by attribute: a piece of its text as HTML, with what was found in `<mark>`",
-            },
-        },
-    } });
-    properties["next"] = json!({ "type": ["string", "null"] });
-    properties["total"] =
-        json!({ "type": "integer", "description": "all hits, where the caller sees every row" });
+}
+
+/// What a hit has besides its key and its truth.
+pub fn row(row: &mut Value) {
+    row["properties"]["score"] =
+        json!({ "type": "number", "description": "where the caller sees every row" });
+    row["properties"]["highlights"] = json!({
+        "type": "object", "additionalProperties": { "type": "string" },
+        "description": "by attribute: a piece of its text as HTML, with what was found in `<mark>`",
+    });
+    row["required"] = json!(["key", "truth", "highlights"]);
+}
+
+/// What it answers besides rows.
+pub fn answer(properties: &mut Value) {
     properties["facets"] = json!({
         "type": "object",
         "additionalProperties": { "type": "array", "items": {

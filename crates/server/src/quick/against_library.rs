@@ -47,7 +47,7 @@ fn served() -> (Arc<App>, Router) {
     let mut config = Config::default();
     config.limits.body_bytes_max = 2_000;
     let gateway = Gateway::new(config.settings(), vec![service], identity, auditor);
-    let app = Arc::new(App::new(Arc::new(gateway)));
+    let app = Arc::new(App::new(Arc::new(gateway), crate::cors::Origins::default()));
     let router = routes::router(Arc::clone(&app), Router::new());
     (app, router)
 }

@@ -123,7 +123,8 @@ step teller[count(counter: Counter)] { CounterState.count += 1 }
         let identity = Arc::new(Identity::in_memory().unwrap());
         let auditor = Auditor::start(&identity).unwrap();
         let settings = Config::default().settings();
-        App::new(Arc::new(Gateway::new(settings, vec![service], identity, auditor)))
+        let gateway = Gateway::new(settings, vec![service], identity, auditor);
+        App::new(Arc::new(gateway), crate::cors::Origins::default())
     }
 
     /// Where the body of a step is; none: it is no step for the short way.

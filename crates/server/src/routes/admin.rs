@@ -19,7 +19,7 @@ use crate::problem::Problem;
 use gateway::{Admin, AdminError, Caller, Replacement, Service};
 
 pub fn operator(app: &Arc<App>, headers: &HeaderMap) -> Result<Caller, Problem> {
-    let caller = auth::caller(app, headers)?;
+    let caller = auth::calling(app, headers)?;
     gateway::operator(app, &caller, "this")?;
     Ok(caller)
 }
@@ -33,7 +33,7 @@ pub fn text(
     service: &Service,
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Problem> {
-    auth::caller(app, headers)?;
+    auth::calling(app, headers)?;
     let standing = service.standing();
     let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     let mut response = if accepted.is_some_and(|accepted| accepted.contains("application/json")) {

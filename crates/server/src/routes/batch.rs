@@ -80,7 +80,7 @@ pub async fn post<'a, B>(
 where
     B: Body<Data = Bytes>,
 {
-    let caller = auth::caller(app, headers)?;
+    let caller = auth::calling(app, headers)?;
     body::is_json(headers)?;
     let bytes = body::read(sent, app).await?;
     let _place = app.enter()?;

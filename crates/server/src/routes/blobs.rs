@@ -31,7 +31,7 @@ pub async fn post(
     headers: &HeaderMap,
     sent: Body,
 ) -> Result<Response<Body>, Problem> {
-    let caller = auth::caller(app, headers)?;
+    let caller = auth::calling(app, headers)?;
     has_blobs(service)?;
     app.may_bring(service, &caller)?;
     let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -74,7 +74,7 @@ pub async fn get(
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Problem> {
     let _place = app.enter()?;
-    let caller = auth::caller(app, headers)?;
+    let caller = auth::calling(app, headers)?;
     has_blobs(service)?;
     app.may_take(service, &caller)?;
     let found = with_files(service.runtime.open_blob(digest));

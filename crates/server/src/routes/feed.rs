@@ -47,7 +47,7 @@ pub async fn get(
     query: &str,
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Problem> {
-    let caller = auth::caller(app, headers)?;
+    let caller = auth::calling(app, headers)?;
     let asked = asked(service, query, headers)?;
     let place = app.follow()?;
     let from = match asked.from.as_deref() {

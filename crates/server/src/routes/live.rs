@@ -30,7 +30,7 @@ pub async fn get(
     query: &str,
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Problem> {
-    let caller = auth::caller(app, headers)?;
+    let caller = auth::calling(app, headers)?;
     let mut asked = view::asked(view, query)?;
     for (name, given) in [("after", asked.after.is_some()), ("around", asked.around.is_some())] {
         if given {

@@ -22,7 +22,7 @@ const ASIDE: &str = "steadfast_set_aside";
 const LOOKED_AT: usize = 1_000;
 
 pub async fn get(State(app): State<Arc<App>>, headers: HeaderMap) -> Response<Body> {
-    let allowed = auth::caller(&app, &headers).and_then(|caller| {
+    let allowed = auth::calling(&app, &headers).and_then(|caller| {
         if caller.may_read_metrics() {
             return Ok(());
         }

@@ -77,10 +77,16 @@ pub async fn answer(
         request.headers_mut().insert(HOST, name);
     }
     request.extensions_mut().insert(Arc::clone(&seat));
+    let origins = &app.origins;
+    let (path, origin) = (request.uri().path().to_string(), origins.of(request.headers()));
     let mut response = match head_is_too_large(&app, &request) {
         Some(problem) => problem.into_response().map(Sent::Other),
-        None => routed(&app, router, request, &seat).await?,
+        None => match origins.preflight(request.method(), &path, request.headers()) {
+            Some(allowed) => allowed.map(Sent::Other),
+            None => routed(&app, router, request, &seat).await?,
+        },
     };
+    origins.told(&path, origin.as_ref(), &mut response);
     if app.settings.encrypted {
         response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, ENCRYPTED_ONLY);
     }
@@ -186,7 +192,7 @@ async fn dispatch(
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     // who is not known does not learn what there is
     if app.settings.access.tokens {
-        match auth::caller(app, headers) {
+        match auth::calling(app, headers) {
             // what takes long is not cut off by strangers who come meanwhile
             Ok(_) => seat.is_known(),
             Err(problem) => return ("unknown", Err(problem)),

@@ -37,7 +37,7 @@ fn page(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<Page, Problem> {
         [name] => kinds::named(name).map(of_kind),
         [design, operation, clause] => {
             // it tells of the design, which is for those who are let in
-            auth::caller(app, headers)?;
+            auth::calling(app, headers)?;
             of_refusal(&*app.service(design)?, operation, clause)
         }
         _ => None,

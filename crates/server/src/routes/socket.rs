@@ -11,6 +11,7 @@ use std::task::Poll;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::Response;
+use axum::http::header::AUTHORIZATION;
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
@@ -56,7 +57,13 @@ struct Waiting {
 }
 
 pub async fn get(State(app): State<Arc<App>>, mut request: Request) -> Response<Body> {
-    let opened = match auth::caller(&app, request.headers()) {
+    if !request.headers().contains_key(AUTHORIZATION)
+        && let Some(token) = websocket::token(request.headers())
+    {
+        request.headers_mut().insert(AUTHORIZATION, token);
+    }
+    let named = websocket::names_protocol(request.headers());
+    let opened = match auth::calling(&app, request.headers()) {
         Err(problem) => problem.into_response(),
         Ok(caller) => {
             let upgrade = request.extensions_mut().remove::<OnUpgrade>();
@@ -72,7 +79,7 @@ pub async fn get(State(app): State<Arc<App>>, mut request: Request) -> Response<
                         Socket::new(app, caller, upgraded).serve().await;
                         drop(seat);
                     });
-                    websocket::accepted(key)
+                    websocket::accepted(key, named)
                 }
                 _ => Problem::malformed("this address takes a WebSocket").into_response(),
             }

@@ -76,7 +76,7 @@ pub struct Asked {
 
 impl Asked {
     pub fn read(app: &App, headers: &HeaderMap, trace: Option<Trace>) -> Result<Asked, Problem> {
-        let caller = auth::caller(app, headers)?;
+        let caller = auth::calling(app, headers)?;
         body::is_json(headers)?;
         let idempotency_key = idempotency::key(headers)?;
         let terms = Terms { idempotency_key, if_match: etag::expected(headers)?, trace };

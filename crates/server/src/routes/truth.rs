@@ -20,7 +20,7 @@ pub async fn get(
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Problem> {
     let _place = app.enter()?;
-    let caller = auth::caller(app, headers)?;
+    let caller = auth::calling(app, headers)?;
     let viewer = caller.viewer(service);
     let parts: Vec<Value> = key.iter().map(|part| Value::from(*part)).collect();
     let found = service.runtime.get_as(subject, &parts, viewer.as_ref()).await;

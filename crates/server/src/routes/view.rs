@@ -27,7 +27,7 @@ pub async fn get(
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Problem> {
     let place = app.enter()?;
-    let caller = auth::caller(app, headers)?;
+    let caller = auth::calling(app, headers)?;
     let viewer = caller.viewer(service);
     let mut asked = asked(view, query)?;
     // never from the address: nobody asks for the rows of another

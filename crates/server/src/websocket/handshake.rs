@@ -4,7 +4,7 @@ use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use axum::body::Body;
 use axum::http::header::{
     CONNECTION, HeaderMap, HeaderName, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY,
-    SEC_WEBSOCKET_VERSION, UPGRADE,
+    SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
 };
 use axum::http::{Response, StatusCode};
 use base64::Engine as _;
@@ -25,8 +25,29 @@ pub fn key(headers: &HeaderMap) -> Option<&HeaderValue> {
     headers.get(SEC_WEBSOCKET_KEY).filter(|_| asked)
 }
 
+/// What a socket speaks, where a client asks for something by name.
+const PROTOCOL: &str = "steadfast.v1";
+/// Before a token that a page names as something the socket might speak: a page cannot send headers.
+const TOKEN: &str = "steadfast.token.";
+
+fn protocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let lists = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter();
+    lists.filter_map(|list| list.to_str().ok()).flat_map(|list| list.split(',')).map(str::trim)
+}
+
+/// The token of a page, as the header that a page cannot send.
+pub fn token(headers: &HeaderMap) -> Option<HeaderValue> {
+    let token = protocols(headers).find_map(|name| name.strip_prefix(TOKEN))?;
+    HeaderValue::from_str(&format!("Bearer {token}")).ok()
+}
+
+/// Does the client ask for the protocol by name? Then it is told that this is what is spoken.
+pub fn names_protocol(headers: &HeaderMap) -> bool {
+    protocols(headers).any(|name| name == PROTOCOL)
+}
+
 /// The answer to a request with this key.
-pub fn accepted(key: &HeaderValue) -> Response<Body> {
+pub fn accepted(key: &HeaderValue, named: bool) -> Response<Body> {
     let proof = digest(&SHA1_FOR_LEGACY_USE_ONLY, &[key.as_bytes(), ADDED].concat());
     // the alphabet is that of headers
     let proof = HeaderValue::from_str(&STANDARD.encode(proof)).expect("letters and digits");
@@ -36,6 +57,9 @@ pub fn accepted(key: &HeaderValue) -> Response<Body> {
     headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
     headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
     headers.insert(SEC_WEBSOCKET_ACCEPT, proof);
+    if named {
+        headers.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(PROTOCOL));
+    }
     response
 }
 
@@ -52,7 +76,7 @@ mod tests {
     /// The example of the standard.
     #[test]
     fn the_key_is_proved_to_be_read() {
-        let response = accepted(&HeaderValue::from_static("dGhlIHNhbXBsZSBub25jZQ=="));
+        let response = accepted(&HeaderValue::from_static("dGhlIHNhbXBsZSBub25jZQ=="), false);
         let proof = response.headers().get(SEC_WEBSOCKET_ACCEPT).unwrap();
         assert_eq!(proof, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
         assert_eq!(response.status(), 101);

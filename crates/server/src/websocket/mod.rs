@@ -5,4 +5,4 @@ mod frames;
 mod handshake;
 
 pub use frames::{Came, Frames, close, pong, text};
-pub use handshake::{accepted, key};
+pub use handshake::{accepted, key, names_protocol, token};

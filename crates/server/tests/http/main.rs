@@ -4,6 +4,7 @@ mod aside;
 mod blobs;
 mod bounded;
 mod clients;
+mod cors;
 mod doors;
 mod feed;
 mod keys;

@@ -40,7 +40,7 @@ pub fn guarded_within(config: Config, services: Vec<Service>) -> Guarded {
     let name = format!("steadfast-security-{}-{number}", std::process::id());
     let folder = std::env::temp_dir().join(name);
     let kept = Identity::open(&folder, true).unwrap();
-    let access = Access { identity: Some(Arc::new(kept)), tokens: true };
+    let access = Access { identity: Some(Arc::new(kept)), tokens: true, issuer: None };
     let server = server::start(Config { access, ..config }, services).unwrap();
     let tool = Identity::open(&folder, false).unwrap();
     Guarded { server, tool, folder }
@@ -406,9 +406,9 @@ fn beyond_this_machine_only_with_keys() {
     let kept = || Some(Arc::new(Identity::in_memory().unwrap()));
     for (access, starts) in [
         (Access::default(), false),
-        (Access { identity: None, tokens: true }, false),
-        (Access { identity: kept(), tokens: false }, false),
-        (Access { identity: kept(), tokens: true }, true),
+        (Access { identity: None, tokens: true, issuer: None }, false),
+        (Access { identity: kept(), tokens: false, issuer: None }, false),
+        (Access { identity: kept(), tokens: true, issuer: None }, true),
     ] {
         let config = Config { listen: anywhere, access, ..Config::default() };
         let said = format!("{config:?}");

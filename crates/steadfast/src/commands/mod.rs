@@ -7,6 +7,7 @@ mod bench;
 mod break_it;
 mod call;
 mod check;
+mod client;
 mod clock;
 mod completions;
 mod dev;
@@ -50,6 +51,7 @@ pub enum Command {
     Check(check::Check),
     Test(test::Test),
     Explain(explain::Explain),
+    Client(client::Client),
     Serve(serve::Serve),
     Dev(dev::Dev),
     New(new::New),
@@ -89,6 +91,7 @@ impl Command {
             Command::Check(command) => command.run(output),
             Command::Test(command) => command.run(output),
             Command::Explain(command) => command.run(output),
+            Command::Client(command) => command.run(output),
             Command::Serve(command) => command.run(output),
             Command::Dev(command) => command.run(output),
             Command::New(command) => command.run(output),

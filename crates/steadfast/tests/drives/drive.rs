@@ -1,5 +1,6 @@
 //! Drives a served design through a script, and tells where the two part.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use runtime::proofs;
 use serde_json::{Map, Value};
 use ureq::Agent;
 
+use crate::drives::answers::Answers;
 use crate::drives::followed::{Followed, Seen};
 use crate::drives::script::{Answer, Call, Line, Operation, Record, Script, Told};
 use crate::drives::served::{PATIENCE, Served, agent};
@@ -40,6 +42,8 @@ pub struct Drive<'a> {
     memory: HashMap<MemoryPlace, Value>,
     /// what is written `$name`
     named: HashMap<String, String>,
+    /// what was answered, to be held against the document of the server
+    answers: RefCell<Answers>,
     pub protocols: Vec<String>,
 }
 
@@ -72,6 +76,7 @@ impl<'a> Drive<'a> {
             awaited: HashSet::new(),
             memory: HashMap::new(),
             named: HashMap::new(),
+            answers: RefCell::default(),
             protocols: Vec::new(),
         })
     }
@@ -80,7 +85,8 @@ impl<'a> Drive<'a> {
         for (number, line) in &self.script.lines {
             self.line(line).map_err(|wrong| format!("line {number}: {wrong}"))?;
         }
-        self.end_section()
+        self.end_section()?;
+        self.answers.borrow().keep(&self.folder, self.followed.told())
     }
 
     fn line(&mut self, line: &Line) -> Result<(), String> {
@@ -148,6 +154,9 @@ impl<'a> Drive<'a> {
         }
         words.extend(["--outside-attempts", "2", "--outside-timeout", "5"].map(String::from));
         let served = Served::start(&self.folder, "driven.design", &words)?;
+        let server = served.url.split("/v1/").next().unwrap_or_default();
+        let (_, document) = told(self.agent.get(format!("{server}/openapi.json")).call())?;
+        self.answers.borrow_mut().describe(document);
         self.followed.follow(&served.url);
         self.served = Some(served);
         Ok(())
@@ -171,6 +180,8 @@ impl<'a> Drive<'a> {
         let before = self.followed.all().len();
         let (status, answer) =
             told(request.content_type("application/json").send(Value::Object(body).to_string()))?;
+        let url = format!("{}/{actor}/{name}", self.url()?);
+        self.answers.borrow_mut().note("POST", &url, status, &answer);
         let wrong = || Err(format!("answered {status} {answer}"));
         match &call.answer {
             Answer::Refused(clause) => {
@@ -334,6 +345,9 @@ impl<'a> Drive<'a> {
         loop {
             let (status, answer) = told(self.agent.get(url).call())?;
             if is_so(status, &answer) {
+                if url.contains("/v1/") {
+                    self.answers.borrow_mut().note("GET", url, status, &answer);
+                }
                 return Ok(());
             }
             if now || Instant::now() > until {

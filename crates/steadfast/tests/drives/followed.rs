@@ -24,6 +24,8 @@ pub struct Seen {
 #[derive(Default)]
 struct Shared {
     seen: Vec<Seen>,
+    /// every transition, as the feed told it
+    told: Vec<Value>,
     /// where the feed goes on
     position: Option<String>,
     /// why it does not, if it has ended
@@ -69,6 +71,11 @@ impl Followed {
 
     pub fn all(&self) -> Vec<Seen> {
         lock(&self.shared).seen.clone()
+    }
+
+    /// Every transition, as the feed told it.
+    pub fn told(&self) -> Vec<Value> {
+        lock(&self.shared).told.clone()
     }
 
     /// Why nothing more is seen, if the feed has ended.
@@ -133,6 +140,7 @@ fn read(url: &str, shared: &(Mutex<Shared>, Condvar)) -> Result<(), String> {
         };
         let mut held = lock(shared);
         held.seen.push(seen);
+        held.told.push(told);
         held.position = Some(id.clone());
         drop(held);
         shared.1.notify_all();

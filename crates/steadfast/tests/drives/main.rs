@@ -1,10 +1,11 @@
 //! Every archetype of infrastructure, and every other design with a script beside it, is served by the binary, on a
 //! store in a directory, and driven over HTTP through its protocols by the script, `designs/infra/I02.drive`.
 
+mod answers;
 mod drive;
 mod followed;
 mod script;
-mod served;
+pub mod served;
 mod world;
 
 use std::fs;
@@ -100,6 +101,9 @@ fn every_design_is_driven_through_its_protocols() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // what they were answered is what their documents say
+    let folders: Vec<PathBuf> = designs.iter().map(|(name, _)| served::kept(name)).collect();
+    println!("{}", answers::hold_against_documents(&folders));
 }
 
 const DOOR: &str = r#"design Door

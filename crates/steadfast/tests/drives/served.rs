@@ -74,9 +74,14 @@ pub fn agent() -> Agent {
     Agent::config_builder().http_status_as_error(false).proxy(None).build().into()
 }
 
+/// The folder of a drive.
+pub fn kept(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("catalog").join(name)
+}
+
 /// An empty folder for one drive.
 pub fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("catalog").join(name);
+    let folder = kept(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     folder

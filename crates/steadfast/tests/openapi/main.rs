@@ -1,6 +1,6 @@
 //! The OpenAPI document of a running server, in the hands of tools and clients that others wrote.
 
 mod generated;
-mod python;
+pub mod python;
 mod schema;
-mod served;
+pub mod served;

@@ -5,8 +5,12 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 /// The only versions that are used, so that a test means the same everywhere.
-const PACKAGES: [&str; 3] =
-    ["schemathesis==4.32.5", "openapi-spec-validator==0.9.0", "openapi-python-client==0.29.1"];
+const PACKAGES: [&str; 4] = [
+    "schemathesis==4.32.5",
+    "openapi-spec-validator==0.9.0",
+    "openapi-python-client==0.29.1",
+    "mypy==1.18.2",
+];
 
 /// The folder of the programs.
 pub fn programs() -> &'static Path {

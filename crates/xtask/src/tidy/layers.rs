@@ -56,6 +56,7 @@ const LAYERS: &[Layer] = &[
     Layer { package: "design", uses: &["calendar", "syntax"], tests_use: &[], never: RUNNING },
     Layer { package: "drawing", uses: &[], tests_use: &[], never: RUNNING },
     Layer { package: "engine", uses: &["design"], tests_use: &["syntax"], never: IMPURE },
+    Layer { package: "interface", uses: &["design", "engine"], tests_use: &[], never: RUNNING },
     Layer {
         package: "model-checker",
         uses: &["design", "drawing", "engine"],
@@ -123,7 +124,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "server",
-        uses: &["design", "drawing", "gateway", "identity", "runtime", "telemetry"],
+        uses: &["design", "drawing", "gateway", "identity", "interface", "runtime", "telemetry"],
         // `console`: the tests of the interface also look at the pages
         tests_use: &["console", "engine", "model-checker", "store", "store-embedded"],
         never: &[],
@@ -162,6 +163,7 @@ const LAYERS: &[Layer] = &[
             "explain",
             "gateway",
             "identity",
+            "interface",
             "store",
             "store-embedded",
             "rehearsal",

@@ -3,6 +3,7 @@
 mod differs;
 mod finder;
 mod greeting;
+mod oidc;
 mod up;
 mod wanted;
 
@@ -17,7 +18,7 @@ use identity::Identity;
 use outgoing::Exporter;
 use runtime::{Secrets, Settings};
 use serde_json::Value;
-use server::{Config, StartError};
+use server::{Config, Origin, Origins, StartError};
 use store_embedded::{Embedded, Statistics};
 use telemetry::{Resource, Spans};
 
@@ -34,6 +35,7 @@ use crate::verdicts::{Require, Rule, VerdictOptions};
 use finder::finder;
 use greeting::greeting;
 pub use greeting::style;
+use oidc::OidcOptions;
 pub use up::Up;
 use wanted::{Wanted, left_out};
 
@@ -54,6 +56,7 @@ Examples:
   steadfast serve tickets --store memory: --limit body_bytes_max=65536
   steadfast serve payments --outside network=https://network.example/v2
   steadfast serve tickets --listen 0.0.0.0:7070   beyond this machine, with tokens
+  steadfast serve tickets --tokens --origin https://app.example    pages of another server may call
   steadfast serve shop.design --require holds     only with a verdict
   steadfast serve shop.design --log info          also what happens rarely, such as a replacement
   steadfast serve shop.design --replace           in the place of the version in the store")]
@@ -99,6 +102,11 @@ pub struct Serve {
     /// `manual` is for tests: time stands still until `POST /v1/clock` moves it on
     #[arg(long, value_name = "CLOCK", value_enum, default_value_t = ClockKind::System)]
     clock: ClockKind,
+    /// Pages of this origin may call, with a token that they hold: `https://app.example`. May be given several times
+    #[arg(long, value_name = "ORIGIN", value_parser = Origin::read)]
+    origin: Vec<Origin>,
+    #[command(flatten)]
+    oidc: OidcOptions,
     /// The directory of keys: `./steadfast-keys`, or with `--store memory:` none
     #[arg(long, value_name = "DIR")]
     keys: Option<PathBuf>,
@@ -159,6 +167,8 @@ impl Serve {
             collect_blobs_grace: COLLECT_GRACE_MS,
             log: Level::Warn,
             tokens: false,
+            origin: Vec::new(),
+            oidc: OidcOptions::default(),
             clock: ClockKind::System,
             keys,
             require: None,
@@ -254,6 +264,7 @@ impl Serve {
                 grace_ms: self.collect_blobs_grace,
             }),
             checking: checking.then(Budget::default),
+            origins: Origins::new(self.origin),
         };
         let running = server::start_with(config, services, console::pages_with(finder()))
             .map_err(not_started)?;
@@ -265,7 +276,8 @@ impl Serve {
     /// Who is let in. Beyond this machine only callers with tokens, whose keys were made before.
     fn access(&self) -> Result<Access, Problem> {
         let elsewhere = !self.listen.ip().is_loopback();
-        let tokens = self.tokens || elsewhere;
+        // whoever names an issuer wants callers to be known
+        let tokens = self.tokens || elsewhere || self.oidc.is_given();
         let named = self.keys.as_deref();
         if named.is_none() && self.store == "memory:" && !tokens {
             return Ok(Access::default());
@@ -280,7 +292,7 @@ impl Serve {
                 false => problem,
             }
         })?;
-        Ok(Access { identity: Some(Arc::new(identity)), tokens })
+        Ok(Access { identity: Some(Arc::new(identity)), tokens, issuer: self.oidc.start()? })
     }
 }
 
