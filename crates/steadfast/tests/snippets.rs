@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use design::Catalog;
 use design::model::{Design, OperationKind};
-use model_checker::{Options, Report};
+use model_checker::{Options, Report, Verdict};
 use runtime::{CallError, Request, Runtime, Settings};
 use server::sample;
 use store::Memory;
@@ -17,6 +17,8 @@ struct Snippet {
     /// `docs/language/steps.md:12`
     place: String,
     design: Design,
+    /// the page says that its check finds something
+    violated: bool,
 }
 
 fn root() -> PathBuf {
@@ -85,7 +87,8 @@ fn snippets() -> Vec<Snippet> {
             let place = format!("{name}:{}", number + 1);
             let compiled = design::compile(&place, &text, &shelf);
             let design = compiled.design.unwrap_or_else(|| panic!("{place} does not compile"));
-            snippets.push(Snippet { place, design });
+            let violated = info.ends_with(" violated");
+            snippets.push(Snippet { place, design, violated });
         }
     }
     snippets
@@ -111,6 +114,12 @@ fn what_is_shown_with_a_check_holds() {
     for snippet in snippets().iter().filter(|snippet| snippet.design.world.written) {
         checked += 1;
         match model_checker::check(&snippet.design, &options, &mut |_| {}) {
+            Ok(report) if snippet.violated => {
+                let broken = report.goals.iter().any(|g| matches!(g.verdict, Verdict::Violated(_)));
+                if !broken {
+                    found.push(format!("{}\n    is not violated", snippet.place));
+                }
+            }
             Ok(report) => {
                 let wrong = wrong(&report);
                 found.extend(wrong.map(|wrong| format!("{}\n    {wrong}", snippet.place)));
@@ -126,7 +135,7 @@ fn what_is_shown_with_a_check_holds() {
 fn what_is_shown_is_served() {
     let mut called = 0;
     let mut not_yet = Vec::new();
-    for Snippet { place, design } in snippets() {
+    for Snippet { place, design, .. } in snippets() {
         let store = Arc::new(Memory::new());
         let settings = Settings { secrets: steadfast::passing_secrets(), ..Settings::default() };
         let runtime = match Runtime::open(design.clone(), store, settings) {

@@ -138,6 +138,10 @@ impl Session {
                 let port = rest.chars().take_while(char::is_ascii_digit).collect::<String>();
                 server.address = Some(format!("127.0.0.1:{port}"));
             }
+            // a note about the machine that the test runs on
+            if line.contains("the system allows too few open files") {
+                continue;
+            }
             let address = server.address.as_deref().unwrap_or(SHOWN);
             server.said.push(line.replace(address, SHOWN));
         }
@@ -179,6 +183,9 @@ impl Session {
         shell.args(["-c", words]).current_dir(&self.folder).stdin(Stdio::null()).env("PATH", path);
         shell.env("STEADFAST_VERDICTS", verdicts(&self.folder));
         shell.env("XDG_STATE_HOME", self.folder.join(".state"));
+        // at a terminal curl shows no progress of what it prints there
+        fs::write(self.folder.join(".curlrc"), "silent\n").unwrap();
+        shell.env("CURL_HOME", &self.folder);
         if let Some(address) = self.server.as_ref().and_then(|server| server.address.as_deref()) {
             shell.env("STEADFAST", format!("http://{address}"));
         }
