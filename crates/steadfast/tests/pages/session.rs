@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -24,6 +25,17 @@ pub struct Session {
     /// how long the commands took, and how long was waited for the server to say something
     pub took: Duration,
     pub commands: usize,
+    /// the processes that were started, each with what it started itself
+    groups: Vec<u32>,
+}
+
+/// Whatever a page leaves running in the background ends with it.
+impl Drop for Session {
+    fn drop(&mut self) {
+        for group in &self.groups {
+            let _ = Command::new("kill").args(["-TERM", "--", &format!("-{group}")]).output();
+        }
+    }
 }
 
 /// A server that was started in a terminal of its own.
@@ -38,7 +50,7 @@ struct Serving {
 
 impl Session {
     pub fn new(name: &str) -> Session {
-        Session { folder: folder(name), server: None, took: Duration::ZERO, commands: 0 }
+        Session { folder: folder(name), server: None, took: Duration::ZERO, commands: 0, groups: Vec::new() }
     }
 
     /// Does what a page shows. An error says what was not as it is shown.
@@ -87,13 +99,15 @@ impl Session {
     }
 
     /// Runs a command to its end; what it prints, on both streams.
-    pub fn run(&self, words: &str) -> String {
+    pub fn run(&mut self, words: &str) -> String {
         let told = self.folder.with_extension("told");
         let file = File::create(&told).unwrap();
         // a file and no pipe: a command with `&` at its end leaves something behind that still writes
         let mut shell = self.shell(&self.elsewhere(words));
         shell.stdout(file.try_clone().unwrap()).stderr(file);
-        shell.status().unwrap();
+        let mut process = shell.process_group(0).spawn().unwrap();
+        self.groups.push(process.id());
+        process.wait().unwrap();
         self.as_shown(&fs::read_to_string(told).unwrap())
     }
 
