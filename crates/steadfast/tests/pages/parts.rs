@@ -91,19 +91,20 @@ fn console(lines: Vec<String>, found: &mut Vec<Part>) {
 /// A text after a change that is shown as a diff. Lines that are removed or stay must stand there, one
 /// after the other, exactly once.
 pub fn changed(text: &str, change: &[String]) -> Result<String, String> {
-    let strip = |line: &String| line.get(1..).unwrap_or_default().to_string();
-    let side = |other: char| {
+    let side = |other: char| -> Vec<&str> {
         let kept = change.iter().filter(|line| !line.starts_with(other));
-        kept.map(|line| strip(line) + "\n").collect::<String>()
+        kept.map(|line| line.get(1..).unwrap_or_default()).collect()
     };
     let (before, after) = (side('+'), side('-'));
-    // whole lines only
-    let padded = format!("\n{text}");
-    let wanted = format!("\n{before}");
-    match padded.matches(&wanted).count() {
-        1 => Ok(padded.replacen(&wanted, &format!("\n{after}"), 1)[1..].to_string()),
-        n => Err(format!("these lines are there {n} times, not once:\n{before}\nin\n{text}")),
-    }
+    let lines: Vec<&str> = text.lines().collect();
+    let found: Vec<usize> =
+        (0..lines.len()).filter(|at| lines[*at..].starts_with(&before)).collect();
+    let [at] = found[..] else {
+        let (count, before) = (found.len(), before.join("\n"));
+        return Err(format!("these lines are there {count} times, not once:\n{before}\nin\n{text}"));
+    };
+    let made = [&lines[..at], &after, &lines[at + before.len()..]].concat();
+    Ok(made.join("\n") + "\n")
 }
 
 /// All pages for readers: `README.md` and what is below `docs/`, by their path from the root. Pages
