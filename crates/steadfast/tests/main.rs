@@ -17,4 +17,6 @@ mod evidence;
 mod find;
 #[path = "openapi/main.rs"]
 mod openapi;
+#[path = "pages/main.rs"]
+mod pages;
 mod snippets;

@@ -42,3 +42,28 @@ fn the_tutorial_takes_less_than_ten_minutes() {
     assert!(session.commands >= 8, "{} commands", session.commands);
     assert!(reading + typing + running < 10.0, "{reading:.1} + {typing:.1} + {running:.1} minutes");
 }
+
+#[test]
+fn the_picture_of_the_readme_is_what_the_checker_draws() {
+    let page = fs::read_to_string(root().join("docs/tutorial.md")).unwrap();
+    let parts = parts(&page).expect("the tutorial has commands");
+    let mut session = Session::new("picture");
+    // the file, and the change that gives it its guard
+    let first = parts.iter().find(|part| matches!(part, Part::File { .. }));
+    let change = parts.iter().find(|part| matches!(part, Part::Change { .. }));
+    for part in [first, change].into_iter().flatten() {
+        session.follow(std::slice::from_ref(part)).unwrap();
+    }
+    session.run("steadfast check laundry.design --traces --report race.html");
+    let report = fs::read_to_string(session.folder.join("race.html")).unwrap();
+    let drawn = report.split("<svg").nth(1).and_then(|rest| rest.split("</svg>").next());
+    let drawn: Vec<&str> = drawn.expect("a drawing").lines().skip(1).collect();
+    let shown = fs::read_to_string(root().join("docs/race.svg")).unwrap();
+    let shown: Vec<&str> = shown.lines().collect();
+    // the picture has its own colours: a page has no styles of the report
+    let (title, lines) = drawn.split_first().expect("a title");
+    assert!(shown.contains(title) && lines.len() > 20, "{title}");
+    let end = shown.len() - 1;
+    assert_eq!(shown[end - lines.len()..end], *lines);
+    assert!(lines.iter().any(|line| line.contains("book.free would have refused here")));
+}
