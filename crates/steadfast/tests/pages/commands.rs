@@ -15,20 +15,50 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ("docs/installing.md", "sha256sum", "needs the archive, and writes below /usr/local"),
     ("docs/installing.md", "useradd", "needs a machine of its own"),
     ("docs/installing.md", "docker", "needs a container engine"),
-    ("docs/outgoing.md", "steadfast serve payments", "serves without an end; calls a service of others"),
-    ("docs/outgoing.md", "steadfast serve tickets", "serves without an end; calls a service of others"),
+    (
+        "docs/outgoing.md",
+        "steadfast serve payments",
+        "serves without an end; calls a service of others",
+    ),
+    (
+        "docs/outgoing.md",
+        "steadfast serve tickets",
+        "serves without an end; calls a service of others",
+    ),
     ("docs/replacing.md", "steadfast replace", "typed in docs/how-to/migrate.md"),
     ("docs/replacing.md", "steadfast serve", "typed in docs/how-to/migrate.md, but for the option"),
-    ("docs/server.md", "steadfast serve tickets --tls-cert", "`clients::tls` of the server's tests"),
-    ("docs/server.md", "steadfast serve tickets --otlp", "needs a collector; `cli::traces` has one"),
-    ("docs/simulate.md", "$ steadfast simulate shop.design", "shows a design that is wrong; `simulator` has such"),
+    (
+        "docs/server.md",
+        "steadfast serve tickets --tls-cert",
+        "`clients::tls` of the server's tests",
+    ),
+    (
+        "docs/server.md",
+        "steadfast serve tickets --otlp",
+        "needs a collector; `cli::traces` has one",
+    ),
+    (
+        "docs/simulate.md",
+        "$ steadfast simulate shop.design",
+        "shows a design that is wrong; `simulator` has such",
+    ),
     ("docs/simulate.md", "$ steadfast verify", "shows a store with a thousand transitions"),
 ];
 
 /// Words that are typed at a shell, at the start of an indented line.
 const TYPED: &[&str] = &[
-    "steadfast", "curl", "cargo", "docker", "systemctl", "useradd", "install", "tar", "sha256sum",
-    "java", "TOKEN=$(steadfast", "export",
+    "steadfast",
+    "curl",
+    "cargo",
+    "docker",
+    "systemctl",
+    "useradd",
+    "install",
+    "tar",
+    "sha256sum",
+    "java",
+    "TOKEN=$(steadfast",
+    "export",
 ];
 
 /// `steadfast …` in code on one line of prose, in a table, or in a block.
@@ -129,9 +159,9 @@ fn what_is_not_typed_by_a_test_is_listed() {
         }
         let mut before = "";
         for line in page.lines() {
-            let typed = line.strip_prefix("    ").filter(|line| {
-                TYPED.iter().any(|word| line.split(' ').next() == Some(word))
-            });
+            let typed = line
+                .strip_prefix("    ")
+                .filter(|line| TYPED.iter().any(|word| line.split(' ').next() == Some(word)));
             // the first line of a block
             if let Some(typed) = typed.filter(|_| !before.starts_with("    ")) {
                 found.push((name.clone(), typed.to_string()));

@@ -101,7 +101,9 @@ pub fn changed(text: &str, change: &[String]) -> Result<String, String> {
         (0..lines.len()).filter(|at| lines[*at..].starts_with(&before)).collect();
     let [at] = found[..] else {
         let (count, before) = (found.len(), before.join("\n"));
-        return Err(format!("these lines are there {count} times, not once:\n{before}\nin\n{text}"));
+        return Err(format!(
+            "these lines are there {count} times, not once:\n{before}\nin\n{text}"
+        ));
     };
     let made = [&lines[..at], &after, &lines[at + before.len()..]].concat();
     Ok(made.join("\n") + "\n")
@@ -153,7 +155,10 @@ fn a_console_is_taken_apart() {
     let [Part::Type(typed), Part::Read(read), Part::Stop(after)] = &found[..] else {
         panic!("{} parts", found.len());
     };
-    assert_eq!((typed[0].command.as_str(), &typed[0].output[..]), ("a b", &["out".to_string()][..]));
+    assert_eq!(
+        (typed[0].command.as_str(), &typed[0].output[..]),
+        ("a b", &["out".to_string()][..])
+    );
     assert_eq!((typed[1].command.as_str(), read[0].as_str()), ("c", "said"));
     assert_eq!(after, &["bye"]);
     assert!(parts("no commands\n").is_none());

@@ -50,7 +50,13 @@ struct Serving {
 
 impl Session {
     pub fn new(name: &str) -> Session {
-        Session { folder: folder(name), server: None, took: Duration::ZERO, commands: 0, groups: Vec::new() }
+        Session {
+            folder: folder(name),
+            server: None,
+            took: Duration::ZERO,
+            commands: 0,
+            groups: Vec::new(),
+        }
     }
 
     /// Does what a page shows. An error says what was not as it is shown.
