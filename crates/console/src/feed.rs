@@ -96,7 +96,7 @@ pub fn row_head(page: &mut Html, revision: &str, transition: &Transition) {
     let clock = rest.trim_end_matches('Z').split('.').next().unwrap_or_default();
     html!(
         page,
-        "<li data-revision=\"{}\"><div class=\"when\"><time datetime=\"{}\">{}</time><small>{}</small>\
+        "<li data-revision=\"{}\"><div class=\"when\"><time datetime=\"{}\">{}</time><small>{} UTC</small>\
          <small>{}</small></div><div class=\"what\"><b>{}</b> <span class=\"faint\">as {}</span>",
         revision,
         at,

@@ -37,7 +37,6 @@ pub async fn page(visit: &Visit, service: &Service) -> Html {
                 shown.push(one);
             }
         }
-        let most = shown.iter().map(|(_, _, hot)| hot.count).max().unwrap_or(1).max(1);
         for (subject, key, hot) in &shown {
             html!(page, "<tr><td><span class=\"faint\">{}</span> ", subject);
             value::record_link(&mut page, &place, subject, key);
@@ -53,7 +52,7 @@ pub async fn page(visit: &Visit, service: &Service) -> Html {
                     String::new()
                 },
                 format!("{share:.1}"),
-                Html::trusted(drawing::bar(hot.count * 100 / most))
+                Html::trusted(drawing::bar(hot.count * 100 / total.max(1)))
             );
         }
         html!(page, "</tbody></table></div>");

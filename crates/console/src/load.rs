@@ -48,8 +48,8 @@ pub fn plots(service: &Service) -> Html {
     page.add(Html::trusted(plot(
         "Latency, until the answer was durable",
         &[
-            line("half within", told(last.p50), seconds.iter().map(|s| s.p50).collect()),
-            line("99 in 100 within", told(last.p99), seconds.iter().map(|s| s.p99).collect()),
+            line("p50", told(last.p50), seconds.iter().map(|s| s.p50).collect()),
+            line("p99", told(last.p99), seconds.iter().map(|s| s.p99).collect()),
         ],
         span,
         latency,

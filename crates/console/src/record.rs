@@ -147,15 +147,19 @@ fn history(
     past: &Past,
 ) {
     if past.transitions.is_empty() {
-        html!(
-            page,
-            "<p class=\"empty\">Nothing {}.</p>",
-            if past.older.is_some() {
-                "in this stretch of the feed"
-            } else {
-                "that the feed still holds"
-            }
-        );
+        if past.older.is_some() {
+            html!(page, "<p class=\"empty\">Nothing in this part of the feed.</p>");
+        } else {
+            // earlier versions of a design are told in their own words, which this page does not know
+            html!(
+                page,
+                "<p class=\"empty\">Nothing that the feed still holds of this version of the design. \
+                 <code>steadfast watch {} {} --from start</code> also tells what happened under earlier \
+                 versions.</p>",
+                place.name,
+                subject.name
+            );
+        }
     } else {
         html!(page, "<ol class=\"feed\">");
         for (at, (revision, transition)) in past.transitions.iter().enumerate() {

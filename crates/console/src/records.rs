@@ -94,7 +94,7 @@ pub async fn of_subject(visit: &Visit, service: &Service, name: &str) -> Result<
         html!(
             page,
             "<p class=\"empty\">No record {}.</p>",
-            if after.is_some() { "after this" } else { "written yet" }
+            if after.is_some() { "after this" } else { "that was written and that you may see" }
         );
     } else {
         table(&mut page, &place, subject, &list);

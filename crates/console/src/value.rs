@@ -177,7 +177,7 @@ pub fn time(page: &mut Html, text: &str) {
     let shown = match text.split_once('T') {
         Some((day, rest)) => {
             let clock = rest.trim_end_matches('Z').split('.').next().unwrap_or(rest);
-            format!("{day} {clock}")
+            format!("{day} {clock} UTC")
         }
         None => text.to_string(),
     };

@@ -30,7 +30,7 @@ pub(crate) fn reduce(design: &Design, left: &LeftOut) -> (Design, Vec<String>) {
             }
             reduced.world.keys[index][part] = Values::Opaque(1);
             notes.push(format!(
-                "{}: {count}, independent of each other: one stands for all",
+                "{}: {count}, whose records never meet: one was explored for all",
                 key.name
             ));
         }

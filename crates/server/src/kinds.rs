@@ -17,8 +17,8 @@ own! {
     METHOD = "method" "the method does not apply here";
     LARGE_HEAD = "large-head" "the head of the request is too large";
     SLOW_BODY = "slow-body" "the body did not come in time";
-    NOT_JSON = "not-json" "the body is not said to be JSON";
-    NOT_CONTENT = "not-content" "the body is not said to be content";
+    NOT_JSON = "not-json" "the request does not say that its body is JSON";
+    NOT_CONTENT = "not-content" "the request does not say that its body is content";
 }
 
 /// A kind over HTTP. `type` in an answer is `/problems/` and its name.

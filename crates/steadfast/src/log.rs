@@ -16,9 +16,9 @@ use tracing::{Event, Metadata, Subscriber};
 pub enum Level {
     /// nothing
     Off,
-    /// what asks for a person
+    /// what needs a person
     Error,
-    /// and what does not go on for now
+    /// also work that is stalled for now
     Warn,
     /// and what happens rarely: opening, replacing, entries tried again
     Info,

@@ -19,4 +19,6 @@ mod evidence;
 mod find;
 #[path = "openapi/main.rs"]
 mod openapi;
+#[path = "pages/main.rs"]
+mod pages;
 mod snippets;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use design::Catalog;
 use design::model::{Design, OperationKind};
-use model_checker::{Options, Report};
+use model_checker::{Options, Report, Verdict};
 use runtime::{CallError, Request, Runtime, Settings};
 use server::sample;
 use store::Memory;
@@ -18,6 +18,8 @@ struct Snippet {
     place: String,
     design: Design,
     tests: Vec<design::model::Test>,
+    /// the page says that its check finds something
+    violated: bool,
 }
 
 fn root() -> PathBuf {
@@ -86,7 +88,8 @@ fn snippets() -> Vec<Snippet> {
             let place = format!("{name}:{}", number + 1);
             let compiled = design::compile(&place, &text, &shelf);
             let design = compiled.design.unwrap_or_else(|| panic!("{place} does not compile"));
-            snippets.push(Snippet { place, design, tests: compiled.tests });
+            let violated = info.ends_with(" violated");
+            snippets.push(Snippet { place, design, tests: compiled.tests, violated });
         }
     }
     snippets
@@ -112,6 +115,12 @@ fn what_is_shown_with_a_check_holds() {
     for snippet in snippets().iter().filter(|snippet| snippet.design.world.written) {
         checked += 1;
         match model_checker::check(&snippet.design, &options, &mut |_| {}) {
+            Ok(report) if snippet.violated => {
+                let broken = report.goals.iter().any(|g| matches!(g.verdict, Verdict::Violated(_)));
+                if !broken {
+                    found.push(format!("{}\n    is not violated", snippet.place));
+                }
+            }
             Ok(report) => {
                 let wrong = wrong(&report);
                 found.extend(wrong.map(|wrong| format!("{}\n    {wrong}", snippet.place)));

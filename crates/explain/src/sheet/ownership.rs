@@ -37,7 +37,7 @@ pub fn of(design: &Design) -> Ownership {
                 && expires(design, &given, place.subject, write.attr)
             {
                 leases.push(format!(
-                    "`{name}` sets the deadline `{on}`, and what is over it may be taken"
+                    "`{name}` sets the deadline `{on}`, after which others may take over"
                 ));
             }
             let made =

@@ -110,7 +110,7 @@ const PROBLEMS: [(&str, &str); 13] = [
     ("Slow", "the body did not come in time"),
     ("Changed", "the record is not as `If-Match` expects it"),
     ("TooLarge", "the request is too large"),
-    ("NotJson", "the body is not said to be JSON"),
+    ("NotJson", "the request does not say that its body is JSON"),
     ("Misfit", "a value does not fit; `pointer` says which"),
     ("Gone", "the feed no longer goes back this far"),
     ("Busy", "the server is busy: come again after `Retry-After` seconds"),

@@ -16,7 +16,7 @@ use crate::load::load;
 use crate::output::Output;
 use crate::problem::Problem;
 
-/// Derive what a design amounts to
+/// Explain a design: its mechanisms, who owns and sees what, what an engine is asked to do
 ///
 /// What is authoritative, what each operation is, what keeps a stale actor out, which repair sets
 /// things right, what gets hot first; with `--engine`, what exactly that engine is asked to do; with

@@ -14,19 +14,19 @@ pub struct OutgoingOptions {
     /// What `{NAME.url}` in the address of an effect stands for
     #[arg(long, value_name = "NAME=URL")]
     outside: Vec<String>,
-    /// Sign the calls to NAME; twice while secrets are changed; `@FILE` reads one from each line
+    /// Sign the calls to NAME; give it twice while the secret is rotated; `@FILE` reads one from each line
     #[arg(long, value_name = "NAME=whsec_…")]
     outside_secret: Vec<String>,
-    /// How long an answer is waited for
+    /// How long to wait for an answer
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     outside_timeout: u64,
     /// How often a call is tried before it counts as unknown for good
     #[arg(long, value_name = "TIMES", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1000))]
     outside_attempts: u32,
-    /// Tell this address of events; of all, or of those that are named
+    /// Send events to this address: all of them, or those that are named
     #[arg(long, value_name = "URL[=EVENT,…]")]
     webhook: Vec<String>,
-    /// Sign what is told to URL; twice while secrets are changed; `@FILE` reads one from each line
+    /// Sign webhooks to URL; give it twice while the secret is rotated; `@FILE` reads one from each line
     #[arg(long, value_name = "URL=whsec_…")]
     webhook_secret: Vec<String>,
 }

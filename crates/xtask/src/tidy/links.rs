@@ -38,14 +38,14 @@ fn is_local(target: &str) -> bool {
 }
 
 /// What stands in the round brackets of `[text](target)`, outside of code in backticks.
-fn targets(line: &str) -> impl Iterator<Item = &str> {
+pub fn targets(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').step_by(2).flat_map(|prose| {
         prose.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next())
     })
 }
 
 /// A link's path from the root of the repository; none when it leads out of it.
-fn resolve(page: &str, target: &str) -> Option<String> {
+pub fn resolve(page: &str, target: &str) -> Option<String> {
     let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
     let (start, rest) = target.strip_prefix('/').map_or((folder, target), |rest| ("", rest));
     let mut parts: Vec<&str> = start.split('/').filter(|part| !part.is_empty()).collect();

@@ -11,6 +11,7 @@ mod layers;
 mod length;
 mod links;
 mod machine_paths;
+mod pages;
 mod problem;
 mod purity;
 mod surroundings;
@@ -45,6 +46,7 @@ const CHECKS: &[Check] = &[
     Check { name: "machine paths", find: |files, _| machine_paths::check(files) },
     Check { name: "error codes", find: |files, _| error_codes::check(files) },
     Check { name: "links", find: |files, _| links::check(files) },
+    Check { name: "pages", find: |files, _| pages::check(files) },
     Check { name: "design names", find: |files, _| design_names::check(files) },
 ];
 

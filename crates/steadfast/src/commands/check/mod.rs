@@ -42,13 +42,13 @@ pub struct Check {
     /// Paths, or names of designs in the catalog
     #[arg(required = true, value_name = "DESIGN")]
     designs: Vec<String>,
-    /// Explore the designs as one: what one hears of another is what that one emits
+    /// Explore the designs as one system, in which each hears the events that the others emit
     #[arg(long, conflicts_with_all = ["replay", "golden", "mark"])]
     together: bool,
     /// Only compile; explore nothing
     #[arg(long)]
     compile_only: bool,
-    /// Also tell the histories that load-bearing protections prevent
+    /// Also print the histories that load-bearing guards and repairs prevent
     #[arg(long)]
     traces: bool,
     /// Write a page with the verdict and every trace drawn as swim lanes

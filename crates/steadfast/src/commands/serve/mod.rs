@@ -70,7 +70,7 @@ pub struct Serve {
     /// Where to listen; port 0 is any that is free
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7070")]
     listen: SocketAddr,
-    /// The server's certificate with its chain, in PEM: speaks TLS
+    /// The server's certificate with its chain, in PEM; turns TLS on
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// The certificate's key, in PEM
@@ -84,7 +84,7 @@ pub struct Serve {
     /// Send spans to this OpenTelemetry collector, by OTLP over HTTP: `http://localhost:4318`
     #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     otlp: Option<String>,
-    /// Record so many of a thousand traces that begin here; others are recorded as they say
+    /// Of 1,000 traces that begin at this server record this many; one from elsewhere says itself whether to
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(0..=1_000))]
     otlp_share: u32,
     /// How often content is taken away that nothing refers to; `0s`: never
@@ -96,7 +96,7 @@ pub struct Serve {
     /// What is told on the error output, a line for each event
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t = Level::Warn)]
     log: Level,
-    /// Nobody is let in without a token; always so where others than this machine can listen in
+    /// Require a token from every caller; always on where other machines can connect
     #[arg(long)]
     tokens: bool,
     /// `manual` is for tests: time stands still until `POST /v1/clock` moves it on
@@ -119,7 +119,7 @@ pub struct Serve {
     /// Put these texts in the place of other versions that the store holds
     #[arg(long)]
     replace: bool,
-    /// Leave designs unchecked whose verdict is not known
+    /// Do not check designs in the background
     #[arg(long)]
     no_background_check: bool,
     #[command(flatten)]

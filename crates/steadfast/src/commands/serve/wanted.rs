@@ -174,7 +174,7 @@ impl Wanted {
             let problem = Problem::new(format!("`{name}` on `{address}`: {error}"));
             match error {
                 runtime::OpenError::Replace(_) => problem
-                    .help("`steadfast replace --drop` on a server that runs names what may be lost")
+                    .help("with the old version running, `steadfast replace --drop NAME` says what you are ready to lose")
                     .exit(Exit::No),
                 _ => problem,
             }

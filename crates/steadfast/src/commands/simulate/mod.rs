@@ -53,10 +53,10 @@ pub struct Simulate {
     seed: u64,
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
     worlds: u64,
-    /// So many calls are made in one world, at most
+    /// At most this many calls in one world
     #[arg(long, value_name = "N", default_value_t = 80, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     calls: u64,
-    /// So often its server is started
+    /// How often the server of a world is started
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     lives: u64,
     /// The next version of the design: in most worlds it takes the place of the first one, while calls are made
