@@ -36,7 +36,7 @@ impl Outline {
     }
 }
 
-const ITEMS: [&str; 18] = [
+const ITEMS: [&str; 19] = [
     "actor",
     "subject",
     "blob",
