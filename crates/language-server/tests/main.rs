@@ -1,0 +1,1 @@
+//! The server as an editor meets it.
