@@ -30,7 +30,7 @@ pub struct Settings {
     /// how the program calls its version
     pub version: &'static str,
     /// where `use A08 as Ticket` finds A08
-    pub catalog: Box<dyn Catalog>,
+    pub catalog: Box<dyn Catalog + Send>,
     /// the page of an error code
     pub error_page: fn(&str) -> Option<&'static str>,
     /// Where texts of the catalog and pages of errors are written when an editor is to open them. None: they cannot be
