@@ -53,7 +53,9 @@ pub fn serve(connection: &Connection, settings: Settings) -> Ended {
     let checks = Checks::new(settings.verdicts.clone());
     let shelf = Shelf::new(settings.shelf.clone());
     let documents = Documents::default();
-    Server { connection, settings, client, documents, checks, shelf, asked: 0 }.run()
+    let server =
+        Server { connection, settings, client, documents, checks, shelf, asked: 0, leaving: false };
+    server.run()
 }
 
 /// The first words of both sides.
@@ -95,6 +97,8 @@ pub struct Server<'c> {
     pub shelf: Shelf,
     /// how many requests were sent to the editor
     asked: i32,
+    /// it was told to end, and waits for the last word
+    leaving: bool,
 }
 
 /// Why a request is not answered with a result.
@@ -146,15 +150,21 @@ impl Server<'_> {
             };
             since_told += 1;
             match message {
+                Message::Request(request) if self.leaving => {
+                    let said = "the editor said that it leaves".to_string();
+                    let refused = ErrorCode::InvalidRequest as i32;
+                    self.send(Response::new_err(request.id, refused, said).into());
+                }
                 Message::Request(request) if request.method == "shutdown" => {
-                    return match self.connection.handle_shutdown(&request) {
-                        Ok(_) => Ended::AsItShould,
-                        Err(error) => Ended::Otherwise(error.to_string()),
-                    };
+                    self.leaving = true;
+                    self.send(Response::new_ok(request.id, ()).into());
                 }
                 Message::Request(request) => self.answer(request),
                 Message::Notification(told) if told.method == "exit" => {
-                    return Ended::Otherwise("the editor left without saying so before".into());
+                    return match self.leaving {
+                        true => Ended::AsItShould,
+                        false => Ended::Otherwise("the editor left without a goodbye".into()),
+                    };
                 }
                 Message::Notification(told) => self.take(told),
                 // answers to what the server asked: none of them matters

@@ -237,6 +237,13 @@ fn a_defect_is_caught_told_and_survived() {
 fn an_editor_says_goodbye_or_is_gone() {
     assert_eq!(Editor::new().leave(), Ended::AsItShould);
     assert!(matches!(Editor::on(DOOR).vanish(), Ended::Otherwise(_)));
+    // what is asked after the goodbye is not answered, and the server waits for the last word
+    let mut editor = Editor::on(DOOR);
+    editor.ask("shutdown", Value::Null);
+    let (code, _) = editor.try_ask("textDocument/hover", placed((1, 8))).unwrap_err();
+    assert_eq!(code, -32600);
+    editor.tell("exit", Value::Null);
+    assert_eq!(editor.vanish(), Ended::AsItShould);
     let mut editor = Editor::on(DOOR);
     editor.tell("exit", Value::Null);
     assert!(matches!(editor.vanish(), Ended::Otherwise(_)));
