@@ -3,8 +3,9 @@
 
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
+use std::time::Duration;
 
-use crossbeam_channel::{TryRecvError, select};
+use crossbeam_channel::{RecvTimeoutError, select};
 use gen_lsp_types::{
     ClientCapabilities, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
     DidOpenTextDocumentParams, DidSaveTextDocumentParams, PublishDiagnosticsParams, Uri,
@@ -32,6 +33,9 @@ pub enum Ended {
 
 /// So many messages may come before diagnostics are told, whatever else waits.
 const MESSAGES_MAX: usize = 64;
+
+/// The next message may be on its way from the thread that reads: it hands over one at a time.
+const READING: Duration = Duration::from_millis(1);
 
 /// Serves one editor on standard input and output.
 pub fn stdio(settings: Settings) -> Ended {
@@ -139,13 +143,13 @@ impl Server<'_> {
                     since_told = 0;
                     continue;
                 }
-                Some(_) => match self.connection.receiver.try_recv() {
+                Some(_) => match self.connection.receiver.recv_timeout(READING) {
                     Ok(message) => message,
-                    Err(TryRecvError::Empty) => {
+                    Err(RecvTimeoutError::Timeout) => {
                         self.tell();
                         continue;
                     }
-                    Err(TryRecvError::Disconnected) => return gone(),
+                    Err(RecvTimeoutError::Disconnected) => return gone(),
                 },
             };
             since_told += 1;

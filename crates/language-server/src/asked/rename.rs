@@ -1,7 +1,7 @@
 //! Another name for something, wherever it is used. The result is tried: every name must lead to what it led to before,
 //! and nothing may be wrong that was not. Otherwise the rename is refused, with the reason.
 
-use design::{Catalog, Compiled, DefinitionId, DefinitionKind as Kind};
+use design::{Catalog, Compiled, Definition, DefinitionId, DefinitionKind as Kind, Reference};
 use gen_lsp_types::{PrepareRenamePlaceholder, PrepareRenameResult, Uri, WorkspaceEdit};
 use syntax::tree::{FailureProofKind, ItemKind, Name, UseChangeKind};
 use syntax::{FileId, KEYWORDS, Span, Token, TokenKind};
@@ -157,10 +157,10 @@ fn uses(snapshot: &Snapshot, id: DefinitionId, new: &str) -> Result<Vec<Edit>, R
         let others = snapshot.analysis().definitions_at(TEXT, span.start);
         let two = others.iter().any(|other| snapshot.definition(*other).span != definition.span);
         let field = matches!(definition.kind, Kind::Attribute | Kind::Key);
-        match (two || short.contains(&span.start), field) {
-            (false, _) => Edit::replace(span, new),
-            (true, true) => Edit::replace(span, format!("{new}: {old}")),
-            (true, false) => Edit::replace(span, format!("{old}: {new}")),
+        match two || short.contains(&span.start) {
+            false => Edit::replace(span, new),
+            true if two && field => Edit::replace(span, format!("{new}: {old}")),
+            true => Edit::replace(span, format!("{old}: {new}")),
         }
     });
     Ok(edits.collect())
@@ -218,16 +218,26 @@ fn differs(snapshot: &Snapshot, edits: &Edits, after: &Compiled) -> Option<Strin
             format!("then {} [{}]", problem.message, problem.code)
         }));
     }
-    let leads = |compiled: &Compiled, place: &dyn Fn(Span) -> (FileId, u32)| {
-        let analysis = &compiled.analysis;
-        let mut all: Vec<_> = analysis
-            .references()
-            .iter()
-            .map(|held| (place(held.span), place(analysis.definition(held.definition).span)))
-            .collect();
-        all.sort_unstable();
-        all
-    };
-    (leads(before, &moved) != leads(after, &stays))
-        .then(|| "then a name would lead to something else than it does now".into())
+    let was = leads(before, &|held, definition| {
+        let (file, at) = moved(held.span);
+        // of a field and a value that were one word, the value stands behind the field now
+        let field = matches!(definition.kind, Kind::Attribute | Kind::Key)
+            && before.analysis.definitions_at(file, held.span.start).len() > 1;
+        let behind = if field || file != TEXT { 0 } else { edits.value_behind(held.span.start) };
+        ((file, at + behind), moved(definition.span))
+    });
+    let is = leads(after, &|held, definition| (stays(held.span), stays(definition.span)));
+    (was != is).then(|| "then a name would lead to something else than it does now".into())
+}
+
+/// Where a name stands, and where the name of what it stands for does.
+type Lead = ((FileId, u32), (FileId, u32));
+
+fn leads(compiled: &Compiled, lead: &dyn Fn(&Reference, &Definition) -> Lead) -> Vec<Lead> {
+    let analysis = &compiled.analysis;
+    let all = analysis.references().iter();
+    let mut all: Vec<Lead> =
+        all.map(|held| lead(held, analysis.definition(held.definition))).collect();
+    all.sort_unstable();
+    all
 }

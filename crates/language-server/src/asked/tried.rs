@@ -58,6 +58,13 @@ impl Edits {
         before.fold(offset, |at, edit| at + edit.text.len() as u32 - (edit.end - edit.start))
     }
 
+    /// A word that becomes a field and its value, `note: remark`: how far the value stands behind the field.
+    pub fn value_behind(&self, start: u32) -> u32 {
+        let edit = self.0.iter().find(|edit| edit.start == start && edit.end > start);
+        let value = edit.and_then(|edit| edit.text.find(": "));
+        value.map_or(0, |at| at as u32 + 2)
+    }
+
     pub fn compiled(&self, snapshot: &Snapshot, catalog: &dyn Catalog) -> Compiled {
         design::compile("this text", &self.apply(&snapshot.text), catalog)
     }
