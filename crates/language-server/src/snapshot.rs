@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use design::{Analysis, Catalog, Compiled, Definition, DefinitionId};
+use design::{Analysis, Catalog, Compiled, Definition, DefinitionId, Reference};
 use gen_lsp_types::{Position, Range};
 use syntax::tree::Item;
 use syntax::{FileId, Parsed, Span, Token, TokenKind};
@@ -79,6 +79,36 @@ impl Snapshot {
     /// The id of the definition at this place of the list.
     pub fn definition_id(&self, at: usize) -> Option<DefinitionId> {
         self.analysis().ids().nth(at)
+    }
+
+    /// What the name at this place stands for. A stretch that is longer than a word is not a name: what a `use` brings
+    /// without a word of its own has the whole `use` for its place.
+    pub fn definitions_at(&self, offset: u32) -> Vec<DefinitionId> {
+        let Some(token) = self.token_at(offset).filter(|token| token.kind == TokenKind::Word)
+        else {
+            return Vec::new();
+        };
+        let word = token.span;
+        let mut found = self.analysis().definitions_at(TEXT, word.start);
+        let references = self.analysis().references();
+        let from = references.partition_point(|held| held.span < word);
+        let here = |held: &&Reference| held.span.file == TEXT && held.span.start == word.start;
+        let named: Vec<DefinitionId> = references[from.saturating_sub(found.len())..]
+            .iter()
+            .skip_while(|held| !here(held))
+            .take_while(here)
+            .filter(|held| held.span.end <= word.end)
+            .map(|held| held.definition)
+            .collect();
+        found.retain(|id| named.contains(id) || self.definition(*id).span == word);
+        found
+    }
+
+    /// Does its name stand somewhere? What a `use` brings may have a name that nobody wrote: its place is the whole
+    /// `use` then.
+    pub fn is_written(&self, definition: &Definition) -> bool {
+        let text = self.compiled.sources.text(definition.span);
+        !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
     }
 
     /// The token that an offset stands in or at the end of; a word comes before what it touches.

@@ -66,7 +66,8 @@ fn hover_tells_types_states_goals_and_words() {
     let at = text.find("invariant ").expect("it has one") + "invariant ".len();
     let goal = editor.hover(crate::editor::position(text, at));
     shows(&goal, &["holds in every reachable state", "invariant "]);
-    shows(&editor.hover(place(text, "truth", 0)), &["`truth`:", "guards may read"]);
+    let word = text.find("truth ClaimState").expect("it has one");
+    shows(&editor.hover(crate::editor::position(text, word)), &["`truth`:", "guards may read"]);
     let sum = text.find("now + ttl").expect("it has one") + "now ".len();
     shows(&editor.hover(crate::editor::position(text, sum)), &["now + ttl: time"]);
     assert_eq!(editor.hover((9_999, 9)), "", "there is nothing behind the end");

@@ -64,7 +64,6 @@ pub struct Editor {
     asked: i32,
     /// what came while an answer was awaited
     heard: Vec<Message>,
-    pub shelf: PathBuf,
 }
 
 pub const FILE: &str = "file:///somewhere/shop.design";
@@ -81,13 +80,12 @@ impl Editor {
             version: "0",
             catalog: Box::new(Archetypes),
             error_page: |code| (code == "E0201").then_some("# E0201\n\nA name.\n"),
-            shelf: Some(shelf.clone()),
+            shelf: Some(shelf),
             verdicts,
         };
         let server = std::thread::spawn(move || serve(&theirs, settings));
         let heard = Vec::new();
-        let mut editor =
-            Editor { connection: Some(ours), server: Some(server), asked: 0, heard, shelf };
+        let mut editor = Editor { connection: Some(ours), server: Some(server), asked: 0, heard };
         let capabilities = json!({ "workspace": { "codeLens": { "refreshSupport": true } } });
         let answer = editor.ask("initialize", json!({ "capabilities": capabilities }));
         assert_eq!(answer["capabilities"]["positionEncoding"], "utf-16");
@@ -142,10 +140,15 @@ impl Editor {
 
     /// The next message of this kind, whatever comes before it.
     pub fn next(&mut self, method: &str) -> Value {
+        self.next_where(method, |_| true)
+    }
+
+    /// The next one of which this holds; others are kept.
+    fn next_where(&mut self, method: &str, holds: impl Fn(&Value) -> bool) -> Value {
         loop {
             let is = |message: &Message| match message {
-                Message::Notification(told) => told.method == method,
-                Message::Request(asked) => asked.method == method,
+                Message::Notification(told) => told.method == method && holds(&told.params),
+                Message::Request(asked) => asked.method == method && holds(&asked.params),
                 Message::Response(_) => false,
             };
             if let Some(at) = self.heard.iter().position(is) {
@@ -162,12 +165,14 @@ impl Editor {
 
     /// What is wrong with this version of this file.
     pub fn diagnostics_of(&mut self, uri: &str, version: i32) -> Vec<Value> {
-        loop {
-            let said = self.next("textDocument/publishDiagnostics");
-            if said["uri"] == uri && said["version"] == version {
-                return said["diagnostics"].as_array().expect("a list").clone();
-            }
-        }
+        let told = "textDocument/publishDiagnostics";
+        let said = self.next_where(told, |said| said["uri"] == uri && said["version"] == version);
+        self.heard.retain(|message| match message {
+            // what was said of it before is of no use any more
+            Message::Notification(other) => other.method != told || other.params["uri"] != uri,
+            _ => true,
+        });
+        said["diagnostics"].as_array().expect("a list").clone()
     }
 
     pub fn open(&mut self, uri: &str, text: &str) {

@@ -7,7 +7,7 @@ use crate::editor::{Archetypes, Editor, FILE, designs, placed, position};
 
 const EDITS: u64 = 3_000;
 /// Requests beside the edits, each with this one in so many.
-const ASKED: u64 = 7;
+const ASKED: u64 = 15;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)

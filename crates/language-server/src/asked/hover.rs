@@ -22,7 +22,7 @@ pub fn hover(
         .or_else(|| archetype(server, snapshot, offset))
         .or_else(|| keyword(snapshot, token.kind, token.span))
         .or_else(|| typed(snapshot, offset))?;
-    for id in snapshot.analysis().definitions_at(TEXT, offset) {
+    for id in snapshot.definitions_at(offset) {
         let definition = snapshot.definition(id);
         if definition.kind == Kind::Goal {
             value.push_str(&verdict(server, uri, snapshot, &definition.name));
@@ -35,13 +35,16 @@ pub fn hover(
 /// A name that leads to a definition. One that stands for two things shows both.
 fn named(snapshot: &Snapshot, offset: u32) -> Option<(Span, String)> {
     let analysis = snapshot.analysis();
-    let ids = analysis.definitions_at(TEXT, offset);
+    let ids = snapshot.definitions_at(offset);
     let token = snapshot.token_at(offset)?;
-    let ty = analysis.type_at(TEXT, offset).filter(|(span, _)| *span == token.span);
-    let ty = ty.map(|(_, ty)| analysis.type_name(ty));
+    let type_of = |at: Span| {
+        let found = analysis.type_at(at.file, at.start).filter(|(span, _)| *span == at);
+        found.map(|(_, ty)| analysis.type_name(ty))
+    };
     let mut texts: Vec<String> = Vec::new();
     for id in ids {
         let definition = snapshot.definition(id);
+        let ty = type_of(token.span).or_else(|| type_of(definition.span));
         let mut text = describe(snapshot, definition, ty.as_deref());
         if definition.span.file != TEXT
             && let Some(source) = snapshot.compiled.sources.get(definition.span.file)

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use design::DefinitionId;
 use gen_lsp_types::{DocumentHighlight, Location, Range, Uri};
 use syntax::Span;
 use syntax::tree::ItemKind;
@@ -46,7 +45,7 @@ pub fn definitions(
         return vec![place];
     }
     let mut found = Vec::new();
-    for id in snapshot.analysis().definitions_at(TEXT, offset) {
+    for id in snapshot.definitions_at(offset) {
         let place = location(server, uri, snapshot, snapshot.definition(id).span);
         found.extend(place.filter(|place| !found.contains(place)));
     }
@@ -85,9 +84,8 @@ pub fn highlights(snapshot: &Snapshot, offset: u32) -> Vec<DocumentHighlight> {
 /// Every use of what stands at this place, each once, in the order of the text.
 fn spans(snapshot: &Snapshot, offset: u32, itself: bool) -> BTreeSet<Span> {
     let analysis = snapshot.analysis();
-    let ids: Vec<DefinitionId> = analysis.definitions_at(TEXT, offset);
     let mut spans = BTreeSet::new();
-    for id in ids {
+    for id in snapshot.definitions_at(offset) {
         spans.extend(analysis.references_to(id));
         if itself {
             spans.insert(snapshot.definition(id).span);

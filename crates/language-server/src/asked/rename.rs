@@ -3,7 +3,7 @@
 
 use design::{Catalog, Compiled, Definition, DefinitionId, DefinitionKind as Kind, Reference};
 use gen_lsp_types::{PrepareRenamePlaceholder, PrepareRenameResult, Uri, WorkspaceEdit};
-use syntax::tree::{FailureProofKind, ItemKind, Name, UseChangeKind};
+use syntax::tree::{ExprKind, FailureProofKind, ItemKind, Name, UseChangeKind};
 use syntax::{FileId, KEYWORDS, Span, Token, TokenKind};
 
 use super::describe::noun;
@@ -39,12 +39,24 @@ pub fn rename(
     for id in &ids {
         edits.extend(uses(snapshot, *id, new)?);
     }
-    // names in `check` and in what must not compile are not resolved; whether they are meant is seen from what is wrong
-    // with the text afterwards
-    let beside = unresolved(snapshot, old, &edits, new);
+    // some names are not resolved; whether they are meant is seen from what is wrong with the text afterwards
+    let [families, checks, snippets] = unresolved(snapshot, old, &edits, new);
+    let mut tries = Vec::new();
+    for beside in [
+        [&families[..], &checks, &snippets],
+        [&families, &checks, &[]],
+        [&families, &[], &snippets],
+        [&families, &[], &[]],
+        [&[], &checks, &snippets],
+        [&[], &[], &[]],
+    ] {
+        let tried = [&edits[..], &beside.concat()].concat();
+        if !tries.contains(&tried) {
+            tries.push(tried);
+        }
+    }
     let mut problem = None;
-    let with = (!beside.is_empty()).then(|| [edits.clone(), beside].concat());
-    for tried in with.into_iter().chain([edits]) {
+    for tried in tries {
         let tried = Edits::of(tried);
         match differs(snapshot, &tried, &tried.compiled(snapshot, catalog)) {
             None => return Ok(tried.for_editor(snapshot, uri)),
@@ -60,7 +72,7 @@ fn target(snapshot: &Snapshot, offset: u32) -> Result<(Token, Vec<DefinitionId>)
     let token = snapshot.token_at(offset).filter(|token| token.kind == TokenKind::Word);
     let token = token.ok_or_else(|| Refusal::because("there is no name here"))?;
     let word = token.span.text(&snapshot.text);
-    let mut ids = snapshot.analysis().definitions_at(TEXT, token.span.start);
+    let mut ids = snapshot.definitions_at(token.span.start);
     if ids.is_empty() {
         // `hold_seat as hold`: the new name stands for what is called so
         let named = given_names(snapshot).any(|name| name.span == token.span);
@@ -154,7 +166,7 @@ fn uses(snapshot: &Snapshot, id: DefinitionId, new: &str) -> Result<Vec<Edit>, R
     let short = short_fields(snapshot.items());
     let old = &definition.name;
     let edits = spans.into_iter().map(|span| {
-        let others = snapshot.analysis().definitions_at(TEXT, span.start);
+        let others = snapshot.definitions_at(span.start);
         let two = others.iter().any(|other| snapshot.definition(*other).span != definition.span);
         let field = matches!(definition.kind, Kind::Attribute | Kind::Key);
         match two || short.contains(&span.start) {
@@ -166,29 +178,37 @@ fn uses(snapshot: &Snapshot, id: DefinitionId, new: &str) -> Result<Vec<Edit>, R
     Ok(edits.collect())
 }
 
-/// The same word where names are not resolved: in `check` and in what must not compile.
-fn unresolved(snapshot: &Snapshot, old: &str, edits: &[Edit], new: &str) -> Vec<Edit> {
-    let mut regions: Vec<Span> = Vec::new();
+/// The same word where names are not resolved: in what a family of goals is given, in `check`, and in what must not
+/// compile.
+fn unresolved(snapshot: &Snapshot, old: &str, edits: &[Edit], new: &str) -> [Vec<Edit>; 3] {
+    let mut regions: [Vec<Span>; 3] = Default::default();
     for item in snapshot.items() {
         match &item.kind {
-            ItemKind::Check(_) => regions.push(item.span),
+            ItemKind::Invariant { body, .. } | ItemKind::Recovers { body, .. } => {
+                if let ExprKind::Call { args, .. } = &body.kind {
+                    regions[0].extend(args.iter().map(|arg| arg.span));
+                }
+            }
+            ItemKind::Check(_) => regions[1].push(item.span),
             ItemKind::Failure(failure) => {
                 let proofs = failure.proofs.iter();
                 let snippets =
                     proofs.filter(|proof| matches!(proof.kind, FailureProofKind::Compiler { .. }));
-                regions.extend(snippets.map(|proof| proof.span));
+                regions[2].extend(snippets.map(|proof| proof.span));
             }
             _ => {}
         }
     }
-    let inside = |span: Span| {
-        regions.iter().any(|region| region.start <= span.start && span.end <= region.end)
-    };
     let words = snapshot.tokens().iter().filter(|token| token.kind == TokenKind::Word);
     let words = words.map(|token| token.span).filter(|span| span.text(&snapshot.text) == old);
-    let missed = words.filter(|span| inside(*span));
-    let missed = missed.filter(|span| !edits.iter().any(|edit| edit.start == span.start));
-    missed.map(|span| Edit::replace(span, new)).collect()
+    let missed: Vec<Span> =
+        words.filter(|span| !edits.iter().any(|edit| edit.start == span.start)).collect();
+    regions.map(|regions| {
+        let inside = |span: &&Span| {
+            regions.iter().any(|region| region.start <= span.start && span.end <= region.end)
+        };
+        missed.iter().filter(inside).map(|span| Edit::replace(*span, new)).collect()
+    })
 }
 
 /// What another text says that this one does not.
@@ -199,21 +219,24 @@ fn differs(snapshot: &Snapshot, edits: &Edits, after: &Compiled) -> Option<Strin
         file => (file, span.start),
     };
     let stays = |span: Span| (span.file, span.start);
+    // a text that is made of names has other places with other names
+    let made = |span: Span| span.file != TEXT;
     let problems = |compiled: &Compiled, place: &dyn Fn(Span) -> (FileId, u32)| {
         let mut all: Vec<_> = compiled
             .diagnostics
             .iter()
-            .map(|problem| (problem.code, place(problem.primary.span)))
+            .map(|problem| (problem.code, problem.primary.span))
+            .map(|(code, span)| (code, if made(span) { (span.file, 0) } else { place(span) }))
             .collect();
         all.sort_unstable();
         all
     };
     let known = problems(before, &moved);
     if known != problems(after, &stays) {
-        let new = after
-            .diagnostics
-            .iter()
-            .find(|problem| !known.contains(&(problem.code, stays(problem.primary.span))));
+        let new = after.diagnostics.iter().find(|problem| {
+            let span = problem.primary.span;
+            made(span) || !known.contains(&(problem.code, stays(span)))
+        });
         return Some(new.map_or("what is wrong with the text would change".into(), |problem| {
             format!("then {} [{}]", problem.message, problem.code)
         }));
@@ -235,7 +258,7 @@ type Lead = ((FileId, u32), (FileId, u32));
 
 fn leads(compiled: &Compiled, lead: &dyn Fn(&Reference, &Definition) -> Lead) -> Vec<Lead> {
     let analysis = &compiled.analysis;
-    let all = analysis.references().iter();
+    let all = analysis.references().iter().filter(|held| held.span.file == TEXT);
     let mut all: Vec<Lead> =
         all.map(|held| lead(held, analysis.definition(held.definition))).collect();
     all.sort_unstable();

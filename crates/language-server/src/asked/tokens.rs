@@ -1,7 +1,7 @@
 //! Which role each word of a text has, for colours. The lexer knows no keywords: a word is one where the compiler does
 //! not know it as a name.
 
-use design::DefinitionKind as Kind;
+use design::{Definition, DefinitionKind as Kind};
 use gen_lsp_types::{SemanticToken, SemanticTokens};
 use rustc_hash::FxHashMap;
 use syntax::{KEYWORDS, TokenKind};
@@ -54,7 +54,8 @@ pub fn tokens(snapshot: &Snapshot) -> SemanticTokens {
         let kind = of_kind(snapshot.definition(reference.definition).kind);
         names.entry(reference.span.start).or_insert((kind, 0));
     }
-    for definition in analysis.definitions().iter().filter(|held| held.span.file == TEXT) {
+    let here = |held: &&Definition| held.span.file == TEXT && snapshot.is_written(held);
+    for definition in analysis.definitions().iter().filter(here) {
         names.insert(definition.span.start, (of_kind(definition.kind), 1));
     }
     let mut data = Vec::new();
