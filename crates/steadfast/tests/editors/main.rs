@@ -46,7 +46,7 @@ end
 local function ask(method, params)
   local answers = vim.lsp.buf_request_sync(0, method, params, 60000) or {}
   for _, answer in pairs(answers) do
-    return answer.result, answer.err
+    return answer.result, answer.err or answer.error
   end
 end
 local function go(pattern)
@@ -63,7 +63,7 @@ local function run()
   if not wait("diagnostics", function() return #vim.diagnostic.get(0) > 0 end) then return end
   seen.diagnostics = vim.diagnostic.get(0)
 
-  go("keeper\\[close")
+  go("close(door")
   seen.hover = ask("textDocument/hover", vim.lsp.util.make_position_params())
 
   -- the quick fix
