@@ -167,7 +167,8 @@ fn uses(snapshot: &Snapshot, id: DefinitionId, new: &str) -> Result<Vec<Edit>, R
     let old = &definition.name;
     let edits = spans.into_iter().map(|span| {
         let others = snapshot.definitions_at(span.start);
-        let two = others.iter().any(|other| snapshot.definition(*other).span != definition.span);
+        let two = in_braces(snapshot, span)
+            && others.iter().any(|other| snapshot.definition(*other).span != definition.span);
         let field = matches!(definition.kind, Kind::Attribute | Kind::Key);
         match two || short.contains(&span.start) {
             false => Edit::replace(span, new),
@@ -176,6 +177,25 @@ fn uses(snapshot: &Snapshot, id: DefinitionId, new: &str) -> Result<Vec<Edit>, R
         }
     });
     Ok(edits.collect())
+}
+
+/// Is the innermost bracket around this place a brace? A name in round ones that stands for two things is no field.
+fn in_braces(snapshot: &Snapshot, span: Span) -> bool {
+    let tokens = snapshot.tokens();
+    let before = tokens.partition_point(|token| token.span.start < span.start);
+    let mut closed = 0;
+    for token in tokens[..before].iter().rev() {
+        match token.kind {
+            TokenKind::CloseBrace | TokenKind::CloseBracket | TokenKind::CloseParen => closed += 1,
+            TokenKind::OpenBrace | TokenKind::OpenBracket | TokenKind::OpenParen if closed > 0 => {
+                closed -= 1;
+            }
+            TokenKind::OpenBrace => return true,
+            TokenKind::OpenBracket | TokenKind::OpenParen => return false,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// The same word where names are not resolved: in what a family of goals is given, in `check`, and in what must not
