@@ -1,5 +1,7 @@
 //! The designs that are compiled into the binary.
 
+use std::sync::LazyLock;
+
 use syntax::tree::ItemKind;
 use syntax::{FileId, parse};
 
@@ -90,15 +92,19 @@ pub fn error_pages() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The catalog as `use A08 as Ticket` sees it.
 pub struct Embedded;
 
+/// Every archetype by its id. An editor asks with each key: the headers are read once.
+static ARCHETYPES: LazyLock<Vec<(String, &str)>> = LazyLock::new(|| {
+    entries().filter_map(|entry| Some((entry.header().id?, entry.text))).collect()
+});
+
 impl design::Catalog for Embedded {
     fn archetype(&self, id: &str) -> Option<&str> {
-        entries()
-            .find(|entry| entry.header().id.is_some_and(|its| its.eq_ignore_ascii_case(id)))
-            .map(|entry| entry.text)
+        let found = ARCHETYPES.iter().find(|(its, _)| its.eq_ignore_ascii_case(id));
+        found.map(|(_, text)| *text)
     }
 
     fn ids(&self) -> Vec<String> {
-        entries().filter_map(|entry| entry.header().id).collect()
+        ARCHETYPES.iter().map(|(id, _)| id.clone()).collect()
     }
 }
 

@@ -14,6 +14,8 @@ mod crowd;
 mod doors;
 #[path = "drives/main.rs"]
 mod drives;
+#[path = "editors/main.rs"]
+mod editors;
 mod evidence;
 #[path = "find/main.rs"]
 mod find;

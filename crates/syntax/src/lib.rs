@@ -5,6 +5,7 @@
 
 mod diagnostic;
 mod format;
+mod keywords;
 mod lexer;
 mod parser;
 mod span;
@@ -13,6 +14,7 @@ pub mod tree;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use format::{Formatted, format};
+pub use keywords::KEYWORDS;
 pub use lexer::{MAX_SOURCE_BYTES, lex};
 pub use parser::MAX_DEPTH;
 pub use span::{FileId, Span};

@@ -142,6 +142,11 @@ impl Analysis {
         &self.definitions
     }
 
+    /// The ids of [`Analysis::definitions`], in its order.
+    pub fn ids(&self) -> impl Iterator<Item = DefinitionId> + use<> {
+        (0..self.definitions.len()).map(DefinitionId::of)
+    }
+
     pub fn definition(&self, id: DefinitionId) -> &Definition {
         &self.definitions[id.index()]
     }

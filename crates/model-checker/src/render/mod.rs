@@ -32,7 +32,7 @@ pub use kept::{Kept, histories, read_kept, write_kept};
 pub use page::{Checked, STYLE, html, part};
 pub use paint::Paint;
 pub use replay::replay;
-pub use text::{Traces, found, text, told};
+pub use text::{Traces, found, prevented, text, told};
 
 use crate::{FailureStatus, Report, Trace, Verdict};
 

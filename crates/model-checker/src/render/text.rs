@@ -84,6 +84,12 @@ pub fn found(goal: &str, held: &crate::Trace, paint: Paint) -> String {
     format!("{}\n{}", heading(&shown, paint), trace(held, paint))
 }
 
+/// The history that a protection prevents.
+pub fn prevented(failure: &crate::FailureVerdict, held: &crate::Trace) -> String {
+    let shown = Shown { title: &failure.title, claim: Some(&failure.claim), trace: held };
+    format!("{}\n{}", heading(&shown, Paint::Plain), trace(held, Paint::Plain))
+}
+
 /// Every history alone, without colours.
 pub fn told(report: &Report) -> String {
     let one = |shown: &Shown<'_>| {

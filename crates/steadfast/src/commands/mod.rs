@@ -20,6 +20,7 @@ mod get;
 mod host;
 mod import;
 mod list;
+mod lsp;
 mod man;
 mod new;
 mod outgoing_options;
@@ -60,6 +61,7 @@ pub enum Command {
     Show(show::Show),
     Fmt(fmt::Fmt),
     Error(error::ErrorPage),
+    Lsp(lsp::Lsp),
     Schedule(schedule::Schedule),
     Call(call::Call),
     Get(get::Get),
@@ -100,6 +102,7 @@ impl Command {
             Command::Show(command) => command.run(output),
             Command::Fmt(command) => command.run(output),
             Command::Error(command) => command.run(output),
+            Command::Lsp(command) => command.run(output),
             Command::Schedule(command) => command.run(output),
             Command::Call(command) => command.run(output),
             Command::Get(command) => command.run(output),

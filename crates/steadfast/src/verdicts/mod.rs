@@ -34,11 +34,16 @@ impl VerdictOptions {
 }
 
 fn usual_folder() -> Option<PathBuf> {
+    Some(cache_folder()?.join("verdicts"))
+}
+
+/// Where the program keeps what it can make again.
+pub fn cache_folder() -> Option<PathBuf> {
     // by its specification, a path that is not absolute is to be ignored
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(cache.join("steadfast/verdicts"))
+    Some(cache.join("steadfast"))
 }
 
 /// What was found about texts.

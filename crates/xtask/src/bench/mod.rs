@@ -5,6 +5,7 @@ mod calendar;
 mod checker;
 mod design_text;
 mod due;
+mod editor;
 mod explain;
 mod growth;
 mod language;
@@ -29,6 +30,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "language",
         about: "compile time of a generated design, by the line, and its growth",
         run: language::run,
+    },
+    Benchmark {
+        name: "editor",
+        about: "from a key that is typed to its diagnostics, in a design of 2,000 lines",
+        run: editor::run,
     },
     Benchmark {
         name: "checker",

@@ -55,6 +55,13 @@ const LAYERS: &[Layer] = &[
     Layer { package: "calendar", uses: &[], tests_use: &[], never: CALENDAR_NEVER },
     Layer { package: "design", uses: &["calendar", "syntax"], tests_use: &[], never: RUNNING },
     Layer { package: "drawing", uses: &[], tests_use: &[], never: RUNNING },
+    // threads for one check beside the editor, and no more: it must not know how to run a design
+    Layer {
+        package: "language-server",
+        uses: &["design", "syntax"],
+        tests_use: &[],
+        never: RUNNING,
+    },
     Layer { package: "engine", uses: &["design"], tests_use: &["syntax"], never: IMPURE },
     Layer { package: "interface", uses: &["design", "engine"], tests_use: &[], never: RUNNING },
     Layer {
@@ -164,6 +171,7 @@ const LAYERS: &[Layer] = &[
             "gateway",
             "identity",
             "interface",
+            "language-server",
             "store",
             "store-embedded",
             "rehearsal",
