@@ -8,10 +8,12 @@ mod coverage;
 mod expect;
 mod secrets;
 mod stage;
+mod telling;
 mod value;
 
 pub use coverage::{Coverage, Covered};
-pub use stage::{Failure, Seen};
+pub use stage::Failure;
+pub use telling::Seen;
 pub use value::Values;
 
 use design::model::{Design, Test};

@@ -16,6 +16,7 @@ use store::{Cursor, Partition, Store};
 
 use crate::expect::{self, Happened};
 use crate::secrets::TestSecrets;
+use crate::telling::{Seen, happened, seen, told_rows};
 use crate::value::{Values, shown};
 
 /// When every test begins: 2023-11-14T22:13:20Z.
@@ -37,15 +38,6 @@ pub struct Failure {
     pub meanwhile: Vec<String>,
     /// how long the test had been going on
     pub after_ms: i64,
-}
-
-/// A record.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Seen {
-    pub subject: String,
-    pub key: Vec<Json>,
-    /// null: there is none
-    pub truth: Json,
 }
 
 type Carried = Result<(), Box<Failure>>;
@@ -572,38 +564,4 @@ impl Outside for Says {
         }
         self.answer.clone()
     }
-}
-
-fn happened(answer: &Result<Reply, CallError>) -> String {
-    match answer {
-        Ok(reply) if reply.replayed => "the answer of an earlier call under this key".into(),
-        Ok(reply) if reply.result.is_null() => "it is done".into(),
-        Ok(reply) => format!("it is done, and gives {}", told_rows(&reply.result)),
-        Err(CallError::Refused(refused)) => {
-            let why = refused.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
-            format!("refused by `{}`{why}", refused.clause)
-        }
-        Err(other) => format!("not taken: {other}"),
-    }
-}
-
-/// Of rows their keys are enough.
-fn told_rows(found: &Json) -> String {
-    let rows = found.get("rows").unwrap_or(found).as_array();
-    let keys = rows.filter(|rows| rows.iter().all(|row| row.get("key").is_some()));
-    match keys {
-        Some(rows) => Json::Array(rows.iter().map(|row| row["key"].clone()).collect()).to_string(),
-        None => found.to_string(),
-    }
-}
-
-/// The records that an answer or a refusal tells of.
-fn seen(truth: &Json) -> Vec<Seen> {
-    let records = truth.as_array().into_iter().flatten();
-    let told = records.map(|record| Seen {
-        subject: record["subject"].as_str().unwrap_or_default().to_string(),
-        key: record["key"].as_array().cloned().unwrap_or_default(),
-        truth: record["truth"].clone(),
-    });
-    told.collect()
 }
