@@ -53,6 +53,9 @@ impl Runtime {
             Found::Ready(found) => {
                 let Registered { schema, older, epoch } = *found;
                 let opened = Runtime::of(schema, older, store, clock, settings).within(epoch);
+                if opened.fence.is_none() {
+                    return Ok(opened);
+                }
                 match opened.block_on(opened.in_time()) {
                     Err(CallError::Skewed(skewed)) => Err(OpenError::Skewed(skewed)),
                     _ => Ok(opened),
