@@ -163,6 +163,10 @@ impl Problem {
             CallError::Store(error) => Problem::of_store(error),
             CallError::Replaced => Problem::new(&kinds::REPLACED, "nothing was done; come again")
                 .hint(Hint::AgainAfter(1)),
+            CallError::Skewed(skewed) => {
+                Problem::new(&kinds::UNAVAILABLE, format!("{skewed}; nothing was done"))
+                    .hint(Hint::AgainAfter(5))
+            }
             CallError::Damaged(damaged) => {
                 let design = &service.name;
                 tracing::error!(%design, reason = %damaged, "a call needs what cannot be read");
@@ -194,6 +198,10 @@ impl Problem {
                 "what a step writes",
                 usize::try_from(bytes_max).unwrap_or(usize::MAX),
             ),
+            store::Error::TooMany { operations_max, .. } => {
+                let most = format!("a step reads and writes at most {operations_max} records here");
+                Problem::new(&kinds::TOO_LARGE, most)
+            }
             store::Error::BelowFloor(floor) => Problem::new(
                 &kinds::FORGOTTEN,
                 "read the truth anew, then follow from the revision in `floor`",

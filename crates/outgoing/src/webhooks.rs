@@ -135,8 +135,13 @@ struct Teller {
     spans: Spans,
 }
 
-/// Someone asked for an end.
-struct Stopped;
+/// Why an event was not told.
+enum Untold {
+    /// someone asked for an end
+    Stopped,
+    /// another server tells the events of this subscription now
+    Elsewhere,
+}
 
 impl Teller {
     fn run(&self, mut follower: Follower) {
@@ -144,7 +149,9 @@ impl Teller {
             match self.page(&mut follower) {
                 Ok(Ok(true)) => {}
                 Ok(Ok(false)) => follower.wait(IDLE),
-                Ok(Err(Stopped)) => return,
+                // what is not kept is told by whoever follows now
+                Ok(Err(Untold::Elsewhere)) => follower.back(),
+                Ok(Err(Untold::Stopped)) => return,
                 Err(error) => {
                     // the store is in trouble: what is not kept is told again
                     let url = &self.subscription.url;
@@ -160,7 +167,7 @@ impl Teller {
     }
 
     /// Tells what is ahead and keeps the position. False: there is nothing.
-    fn page(&self, follower: &mut Follower) -> Result<Result<bool, Stopped>, CallError> {
+    fn page(&self, follower: &mut Follower) -> Result<Result<bool, Untold>, CallError> {
         let design = follower.runtime().design().name.clone();
         let mut told = 0;
         match follower.ahead(PAGE)? {
@@ -169,11 +176,15 @@ impl Teller {
                 follower.keep(false)?;
                 return Ok(Ok(false));
             }
+            Ahead::Elsewhere => {
+                lock(&self.standing).since = None;
+                return Ok(Ok(false));
+            }
             Ahead::Gap { after, from } => {
                 lock(&self.standing).gaps += 1;
                 let message = gap(&design, &after, &from);
-                if self.tell(follower, &message).is_err() {
-                    return Ok(Err(Stopped));
+                if let Err(untold) = self.tell(follower, &message)? {
+                    return Ok(Err(untold));
                 }
                 told += 1;
             }
@@ -184,8 +195,8 @@ impl Teller {
                         if wanted.is_some_and(|names| !names.contains(&message.event)) {
                             continue;
                         }
-                        if self.tell(follower, &message).is_err() {
-                            return Ok(Err(Stopped));
+                        if let Err(untold) = self.tell(follower, &message)? {
+                            return Ok(Err(untold));
                         }
                         told += 1;
                     }
@@ -196,13 +207,21 @@ impl Teller {
         Ok(Ok(true))
     }
 
-    /// Returns when it was taken, or when it is time to stop.
-    fn tell(&self, follower: &Follower, message: &Message) -> Result<(), Stopped> {
+    /// Returns when it was taken, or when it is not to be told any more.
+    fn tell(
+        &self,
+        follower: &mut Follower,
+        message: &Message,
+    ) -> Result<Result<(), Untold>, CallError> {
         let mut backoff = BACKOFF_FIRST;
         lock(&self.standing).since = Some(message.at_ms);
         loop {
             if self.stop.load(Ordering::Acquire) {
-                return Err(Stopped);
+                return Ok(Err(Untold::Stopped));
+            }
+            // it may have been at it for long
+            if !follower.hold()? {
+                return Ok(Err(Untold::Elsewhere));
             }
             match self.attempt(message) {
                 Ok(()) => {
@@ -210,7 +229,7 @@ impl Teller {
                     standing.delivered += 1;
                     standing.attempts = 0;
                     standing.trouble.clear();
-                    return Ok(());
+                    return Ok(Ok(()));
                 }
                 Err((trouble, asked_for)) => {
                     {
@@ -223,14 +242,16 @@ impl Teller {
                         standing.trouble = trouble;
                     }
                     let asked_for = asked_for.unwrap_or_default().min(RETRY_AFTER_MAX);
-                    self.pause(follower, backoff.max(asked_for))?;
+                    if let Err(untold) = self.pause(follower, backoff.max(asked_for)) {
+                        return Ok(Err(untold));
+                    }
                     backoff = (backoff * 2).min(BACKOFF_MAX);
                 }
             }
         }
     }
 
-    fn pause(&self, follower: &Follower, time: Duration) -> Result<(), Stopped> {
+    fn pause(&self, follower: &Follower, time: Duration) -> Result<(), Untold> {
         let until = Instant::now() + time;
         while !self.stop.load(Ordering::Acquire) {
             let left = until.saturating_duration_since(Instant::now());
@@ -239,7 +260,7 @@ impl Teller {
             }
             follower.rest(left);
         }
-        Err(Stopped)
+        Err(Untold::Stopped)
     }
 
     fn attempt(&self, message: &Message) -> Result<(), (String, Option<Duration>)> {

@@ -18,6 +18,7 @@
 //! | `replacement` | another version of a design takes the place of one |
 //! | `registry` | which designs a store holds, and opening one |
 //! | `secrets` | what is stored of a secret, and how one is recognised |
+//! | `servers` | who else works on the same store, and who does what of the work |
 //! | `sight` | who may see what |
 //! | `truth` | reading records |
 //! | `values` | values as clients write them |
@@ -34,13 +35,16 @@ mod registry;
 mod repairs;
 mod replacement;
 mod secrets;
+mod servers;
 mod sight;
 mod truth;
 mod values;
 mod views;
 mod workers;
 
-pub use self::core::{Clock, Counters, HotKey, ManualClock, Runtime, Settings, SystemClock};
+pub use self::core::{
+    Clock, Counters, HotKey, ManualClock, Runtime, Settings, Skewed, SystemClock,
+};
 pub use aside::{Aside, AsideError};
 pub use calls::{
     CallError, IfMatch, MemoryPlace, Refused, Remembered, Reply, Request, TextBegun, TextCall,

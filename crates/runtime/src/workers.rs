@@ -47,6 +47,12 @@ impl Workers {
                 work(&runtime, Worker::Search, || index(&runtime, worker))
             })?;
         }
+        if runtime.is_shared() {
+            let runtime = Arc::clone(runtime);
+            workers.spawn("lease", move |worker| {
+                work(&runtime, Worker::Lease, || live(&runtime, worker))
+            })?;
+        }
         Ok(workers)
     }
 
@@ -91,6 +97,10 @@ impl Drop for Workers {
     fn drop(&mut self) {
         self.runtime.alarm.stop();
         self.tasks.drain(..).for_each(Task::join);
+        // what it had in hand is free at once; if that cannot be said, it is when the lease is over
+        if let Err(error) = self.runtime.leave() {
+            tracing::debug!(design = %self.runtime.schema.design.name, %error, "left without a word");
+        }
     }
 }
 
@@ -123,6 +133,16 @@ fn repair(runtime: &Runtime, worker: WorkerNumber) -> Next {
         _ => Some(runtime.clock.now_ms() + TROUBLE_MS),
     };
     runtime.alarm.rest(worker, rings, (next, !runtime.is_shared()), runtime.clock.now_ms())
+}
+
+/// Puts off the lease of this server, so that others leave to it what it has in hand.
+fn live(runtime: &Runtime, worker: WorkerNumber) -> Next {
+    if let Called::Rest(Next::Ended) = runtime.alarm.called(worker, runtime.clock.now_ms()) {
+        return Next::Ended;
+    }
+    let attended = runtime.attend();
+    runtime.say_trouble(Worker::Lease, attended.as_ref().err());
+    Next::After(Duration::from_millis(runtime.settings.lease_ms.unsigned_abs() / 6))
 }
 
 /// Lets the indexes of `search` views follow the feed. What happens is not waited for: each time costs a commit of an

@@ -431,7 +431,7 @@ fn an_entry_of_the_feed_that_cannot_be_read_is_a_gap_for_followers_and_nothing_t
     let mut told = Vec::new();
     loop {
         match follower.ahead(100).unwrap() {
-            Ahead::Nothing => break,
+            Ahead::Nothing | Ahead::Elsewhere => break,
             Ahead::Gap { .. } => told.push("a gap".to_string()),
             Ahead::Transitions(list) => told.extend(list.into_iter().map(|(_, it)| it.operation)),
         }

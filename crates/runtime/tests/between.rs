@@ -9,7 +9,7 @@ use runtime::{CallError, ManualClock, Request, Runtime};
 use serde_json::{Value, json};
 use store::{
     Blobs, Commit, Cursor, Decision, Description, FeedPage, Key, Limits, LocalStore, Memory, Page,
-    Partition, Pending, Progress, Record, Result, Scan, Store, Ticket, Transaction,
+    Partition, Pending, Progress, Read, Result, Scan, Store, Ticket, Transaction,
 };
 use support::{Bench, START, ask, bench_on, compile, deliver_all};
 
@@ -63,11 +63,7 @@ impl LocalStore for Between {
 }
 
 impl Store for Between {
-    fn read<'a>(
-        &'a self,
-        keys: &'a [Key],
-        at_least: Option<Cursor>,
-    ) -> Pending<'a, Vec<Option<Record>>> {
+    fn read<'a>(&'a self, keys: &'a [Key], at_least: Option<Cursor>) -> Pending<'a, Read> {
         self.memory.read(keys, at_least)
     }
 

@@ -23,6 +23,7 @@ mod kept;
 mod linear;
 mod linearizable;
 mod listening;
+mod many_servers;
 mod messages;
 mod near;
 mod past;

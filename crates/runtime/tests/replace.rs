@@ -397,7 +397,7 @@ impl store::Store for Unsynced {
         &'a self,
         keys: &'a [store::Key],
         at_least: Option<store::Cursor>,
-    ) -> store::Pending<'a, Vec<Option<store::Record>>> {
+    ) -> store::Pending<'a, store::Read> {
         self.memory.read(keys, at_least)
     }
 

@@ -6,7 +6,7 @@ use crate::support;
 use std::sync::Arc;
 
 use design::model::Design;
-use runtime::{Clock, Fired, ManualClock, Runtime, Settings, Viewer};
+use runtime::{Clock, Fired, ManualClock, Runtime, Viewer};
 use serde_json::{Value, json};
 use store::{Distant, Faults, Store, block_on};
 use support::{Bench, START, ask, bench, bench_on, compile};
@@ -248,7 +248,7 @@ fn another_age_counts_from_when_entries_were_appended() {
 fn a_store_far_away_forgets_as_well() {
     let clock = Arc::new(ManualClock::new(START));
     let store: Arc<dyn Store> = Arc::new(Distant::new(7, Faults::default()));
-    let settings = Settings::default();
+    let settings = support::by_hand();
     let runtime =
         Runtime::open_with_clock(journal(), Arc::clone(&store), settings, clock.clone()).unwrap();
     let bench = Bench { runtime: Arc::new(runtime), clock, store };

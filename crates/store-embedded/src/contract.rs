@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use store::{
     Blobs, Commit, Cursor, Decision, Description, Error as StoreError, FeedPage, Key, Limits,
-    LocalStore, Page, Partition, Pending, Progress, Record, Scan, Store, Ticket, Transaction,
+    LocalStore, Page, Partition, Pending, Progress, Read, Scan, Store, Ticket, Transaction,
 };
 
 use crate::embedded::Embedded;
@@ -16,15 +16,13 @@ use crate::options::{KEY_BYTES_MAX, SCAN_RECORDS_MAX};
 use crate::position::at;
 
 impl Store for Embedded {
-    fn read<'a>(
-        &'a self,
-        keys: &'a [Key],
-        at_least: Option<Cursor>,
-    ) -> Pending<'a, Vec<Option<Record>>> {
+    fn read<'a>(&'a self, keys: &'a [Key], at_least: Option<Cursor>) -> Pending<'a, Read> {
         Box::pin(async move {
             let (records, seen) = self.read_now(keys, at_least)?;
             self.shared.progress.wait_for(seen).await?;
-            Ok(records)
+            // Nothing that was read has changed between `seen` and when it was read.
+            let asked = at_least.map_or(0, Cursor::position);
+            Ok(Read { records, at: at(seen.max(asked)) })
         })
     }
 
@@ -83,6 +81,8 @@ impl Store for Embedded {
             key_bytes_max: KEY_BYTES_MAX.min(self.shared.options.commit_bytes_max),
             value_bytes_max: self.shared.options.commit_bytes_max,
             commit_bytes_max: self.shared.options.commit_bytes_max,
+            // What is in memory is as large as it is: only the bytes are limited.
+            commit_operations_max: usize::MAX,
             scan_records_max: SCAN_RECORDS_MAX,
         }
     }

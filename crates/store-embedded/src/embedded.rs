@@ -187,7 +187,7 @@ impl Embedded {
     pub(crate) fn scan_now(&self, scan: &Scan) -> store::Result<(Page, u64)> {
         let core = self.readable(scan.at_least)?;
         let limit = scan.limit.min(SCAN_RECORDS_MAX);
-        let mut page = Page::default();
+        let mut page = Page::empty(at(core.position));
         let mut records = core.map.range(&scan.range);
         loop {
             let next = if scan.reverse { records.next_back() } else { records.next() };

@@ -147,7 +147,11 @@ impl Transaction for EmbeddedTransaction<'_> {
         encode_feed(self.batch, entry);
     }
 
-    fn position(&self) -> u64 {
+    fn number(&self) -> u64 {
         self.position
+    }
+
+    fn position(&self) -> Option<u64> {
+        Some(self.position)
     }
 }

@@ -104,7 +104,7 @@ fn a_full_disk_is_told_refuses_writes_serves_reads_and_passes_by_itself() {
     assert!(matches!(refused, store::Error::Full(_)), "{refused}");
     let told = store.health();
     assert!(told.full.is_some() && told.failed.is_none(), "{told:?}");
-    assert!(block_on(store.read(&["key".into()], None)).unwrap()[0].is_some());
+    assert!(block_on(store.read(&["key".into()], None)).unwrap().records[0].is_some());
     disk.set_faults(Faults::default());
     let deadline = Instant::now() + Duration::from_secs(60);
     while store.health().full.is_some() {

@@ -1,5 +1,8 @@
 //! A commit: what must hold, what is written, and what the feed says about it.
 
+use std::collections::BTreeSet;
+use std::fmt;
+
 use bytes::Bytes;
 
 use crate::error::{Error, Result};
@@ -36,12 +39,24 @@ impl Write {
     }
 }
 
+/// Names one commit, so that its outcome can be asked for when the answer was lost. Made by chance, never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Token(pub u128);
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
 /// All of it happens, or nothing. A commit that writes nothing and feeds nothing only checks.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Commit {
     pub checks: Vec<Check>,
     pub writes: Vec<Write>,
     pub feed: Vec<Bytes>,
+    /// None: whoever loses the answer will never know.
+    pub token: Option<Token>,
 }
 
 impl Commit {
@@ -72,6 +87,18 @@ impl Commit {
     pub fn feed(mut self, entry: impl Into<Bytes>) -> Self {
         self.feed.push(entry.into());
         self
+    }
+
+    pub fn token(mut self, token: Token) -> Self {
+        self.token = Some(token);
+        self
+    }
+
+    /// Keys that it checks or writes, each once.
+    pub fn operations(&self) -> usize {
+        let checked = self.checks.iter().map(|check| &check.key);
+        let written = self.writes.iter().map(Write::key);
+        checked.chain(written).collect::<BTreeSet<_>>().len()
     }
 
     /// It changes nothing when its checks hold.
@@ -108,6 +135,13 @@ impl Commit {
             }
         }
         within("commit", self.bytes(), limits.commit_bytes_max)?;
+        let operations_max = limits.commit_operations_max;
+        if self.checks.len() + self.writes.len() > operations_max {
+            let operations = self.operations();
+            if operations > operations_max {
+                return Err(Error::TooMany { operations, operations_max });
+            }
+        }
         match self.written_twice() {
             Some(key) => Err(Error::Invalid(format!("`{key}` is written twice in one commit"))),
             None => Ok(()),

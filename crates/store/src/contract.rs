@@ -3,8 +3,9 @@
 use bytes::Bytes;
 
 use crate::blob::Blobs;
-use crate::commit::Commit;
+use crate::commit::{Commit, Token};
 use crate::cursor::{Cursor, Partition};
+use crate::error::Error;
 use crate::key::{Key, KeyRange};
 use crate::limits::Limits;
 use crate::local::LocalStore;
@@ -35,12 +36,31 @@ impl Scan {
     }
 }
 
+/// What a read found, all as of one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// In the order of the keys that were asked for.
+    pub records: Vec<Option<Record>>,
+    /// The moment, or one before it: every change that the records do not show comes after it in the feed. Who follows
+    /// the feed from here loses nothing, and may be told again of something that the records show.
+    pub at: Cursor,
+}
+
 /// The records of one scan, all as of one moment.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     pub records: Vec<(Key, Record)>,
     /// The range holds more than the limit let through.
     pub more: bool,
+    /// As in [`Read::at`].
+    pub at: Cursor,
+}
+
+impl Page {
+    /// Nothing, as of this moment.
+    pub fn empty(at: Cursor) -> Self {
+        Page { records: Vec::new(), more: false, at }
+    }
 }
 
 /// What one commit put into the feed.
@@ -73,16 +93,30 @@ pub struct Description {
 /// latest commit that is durable: never one that a crash could still take back.
 pub trait Store: Send + Sync {
     /// The records under these keys, all as of one moment that is not before `at_least`.
-    fn read<'a>(
-        &'a self,
-        keys: &'a [Key],
-        at_least: Option<Cursor>,
-    ) -> Pending<'a, Vec<Option<Record>>>;
+    fn read<'a>(&'a self, keys: &'a [Key], at_least: Option<Cursor>) -> Pending<'a, Read>;
 
     fn scan(&self, scan: Scan) -> Pending<'_, Page>;
 
-    /// Carries out all of the commit if all of its checks hold.
+    /// Carries out all of the commit if all of its checks hold. Sent twice with the same token, it is carried out once,
+    /// and the second answer is the first one.
     fn commit(&self, commit: Commit) -> Pending<'_, Cursor>;
+
+    /// What became of the commit with this token, for whoever lost the answer. None: it was not carried out, and it
+    /// never will be, even if its request is still on its way somewhere. A store remembers a token for an hour at
+    /// least.
+    ///
+    /// A store in this process loses no answers, and need not answer this.
+    fn outcome(&self, token: Token) -> Pending<'_, Option<Cursor>> {
+        let why =
+            format!("{} keeps no tokens, and has none to tell of {token}", self.describe().name);
+        Box::pin(std::future::ready(Err(Error::Invalid(why))))
+    }
+
+    /// What the store's clock says, in milliseconds since 1970, so that servers can tell how far their own are off.
+    /// None: it has none but that of this process.
+    fn clock(&self) -> Pending<'_, Option<u64>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
 
     /// What was fed by the commits after `from`, in commit order. Commits are given whole: `limit`
     /// counts entries, and the first commit is given even when it has more.

@@ -18,6 +18,8 @@ pub enum Error {
     Full(String),
     /// The commit, or a part of it, is larger than the store takes. Nothing was written.
     TooLarge { what: &'static str, bytes: u64, bytes_max: u64 },
+    /// The commit checks or writes more keys than the store takes at once. Nothing was written.
+    TooMany { operations: usize, operations_max: usize },
     /// The request makes no sense in any state. Nothing was written.
     Invalid(String),
     /// More is waiting to become durable than the store keeps in memory. Nothing was written.
@@ -46,6 +48,7 @@ impl Error {
             Error::Contended { .. } => "try again; often, it takes a key that is less in demand",
             Error::Full(_) => "free or add disk space; commits are taken again by themselves",
             Error::TooLarge { .. } => "split it, or put the large part into a blob",
+            Error::TooMany { .. } => "do it in several steps",
             Error::Invalid(_) => "change the request",
             Error::Busy => "slow down and try again; the disk is behind",
             Error::Poisoned(_) => "examine the disk, then restart: what was acknowledged is kept",
@@ -69,6 +72,12 @@ impl fmt::Display for Error {
             Error::Full(why) => write!(f, "the store is full: {why}"),
             Error::TooLarge { what, bytes, bytes_max } => {
                 write!(f, "the {what} has {bytes} bytes, of at most {bytes_max}")
+            }
+            Error::TooMany { operations, operations_max } => {
+                write!(
+                    f,
+                    "the commit checks or writes {operations} keys, of at most {operations_max}"
+                )
             }
             Error::Invalid(why) => write!(f, "the request cannot be carried out: {why}"),
             Error::Busy => write!(f, "too much is waiting to become durable"),

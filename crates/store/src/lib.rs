@@ -11,7 +11,7 @@
 //! let memory = Memory::new();
 //! let cursor = block_on(memory.commit(Commit::new().absent("seat/1").put("seat/1", "taken")))?;
 //! let found = block_on(memory.read(&["seat/1".into()], Some(cursor)))?;
-//! assert_eq!(found[0].as_ref().unwrap().value, "taken");
+//! assert_eq!(found.records[0].as_ref().unwrap().value, "taken");
 //! # Ok::<(), store::Error>(())
 //! ```
 
@@ -38,8 +38,8 @@ mod surroundings;
 mod uploads;
 
 pub use blob::{Blob, BlobReader, BlobWriter, Blobs};
-pub use commit::{Check, Commit, Expected, Write};
-pub use contract::{Description, FeedCommit, FeedPage, Page, Scan, Store};
+pub use commit::{Check, Commit, Expected, Token, Write};
+pub use contract::{Description, FeedCommit, FeedPage, Page, Read, Scan, Store};
 pub use cursor::{Cursor, Partition};
 pub use distant::{Distant, Faults};
 pub use error::{Error, Result};

@@ -7,6 +7,9 @@ pub struct Limits {
     pub value_bytes_max: u64,
     /// Keys, values and feed entries of one commit together.
     pub commit_bytes_max: u64,
+    /// Keys that one commit checks or writes, each counted once. Whoever gathers work into one commit, such as
+    /// housekeeping, gathers no more than this.
+    pub commit_operations_max: usize,
     /// A larger scan is answered in part, with `more` set.
     pub scan_records_max: usize,
 }

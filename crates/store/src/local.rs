@@ -14,6 +14,9 @@ use crate::record::Version;
 pub enum Decision {
     Commit,
     Abandon,
+    /// Nothing of it counts, and it wants to be run again, on what has been fetched so far. Where the state is in this
+    /// process it is the same as `Abandon`.
+    Again,
 }
 
 /// Sees one record of a scan, and says whether to go on.
@@ -26,7 +29,18 @@ pub trait Transaction {
 
     /// Visits the records of a range in order until told to stop. Sees what this transaction has
     /// put and deleted.
+    ///
+    /// Where the state is not in this process, every record that was visited counts as read: the commit fails if one
+    /// of them has changed or is gone. A record that somebody else adds to the range meanwhile is *not* noticed. What
+    /// depends on a range having no more than it showed needs a record of its own that everybody writes who adds to
+    /// the range: the end of a log stands in the log's record, so appends of two transactions always meet there.
     fn scan(&self, range: &KeyRange, reverse: bool, visit: &mut Visit<'_>);
+
+    /// As `scan`, but what is seen does not count as read, and may be out of date where the state is not in this
+    /// process: to choose where to look. What is decided on is then asked for with `get`.
+    fn glance(&self, range: &KeyRange, reverse: bool, visit: &mut Visit<'_>) {
+        self.scan(range, reverse, visit);
+    }
 
     fn put(&mut self, key: &[u8], value: &[u8]);
 
@@ -34,8 +48,21 @@ pub trait Transaction {
 
     fn feed(&mut self, entry: &[u8]);
 
-    /// Where this transaction will be in the feed if it commits, and the version of what it writes.
-    fn position(&self) -> u64;
+    /// A number that no other transaction has, and the version under which it sees what it writes itself. It says
+    /// nothing about order where the state is not in this process: see [`Transaction::position`].
+    fn number(&self) -> u64;
+
+    /// Where this transaction will be in the feed if it commits. None: nobody knows before it has, because others
+    /// commit at the same time.
+    fn position(&self) -> Option<u64> {
+        None
+    }
+
+    /// No decision in this transaction may be at an earlier time than this, in milliseconds since 1970. Stores know
+    /// nothing of it: whoever wraps a transaction may.
+    fn not_before(&self) -> i64 {
+        i64::MIN
+    }
 
     /// Something that was asked for is not here yet, and was answered as if it were absent. Whatever
     /// the transaction does, it will be run again. Never so where the state is in this process.

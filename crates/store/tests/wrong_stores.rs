@@ -1,6 +1,6 @@
 //! Stores that are wrong on purpose: the suite and the linearizability check must find them out.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -8,7 +8,7 @@ use std::thread;
 use store::linearizability::{self, Recording, Registers};
 use store::{
     Blobs, Commit, Cursor, Description, Error, FeedPage, Key, Limits, Memory, Page, Partition,
-    Pending, Record, Scan, Store, Write, block_on, conformance,
+    Pending, Read, Record, Scan, Store, Token, Write, block_on, conformance,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,6 +21,16 @@ enum Fault {
     Torn,
     /// Now and then an entry is missing in the feed.
     Forgetful,
+    /// A commit has its place in the feed before it can be seen there: whoever reads on from the last place misses it.
+    MaxPosition,
+    /// The feed is in the order in which commits began.
+    ByBeginning,
+    /// What a read shows is older than the cursor that it gives.
+    LateCursor,
+    /// What became of a commit is not known, and is said not to have happened.
+    ForgetsTokens,
+    /// A commit that was said not to have happened may still happen.
+    NoTombstones,
 }
 
 struct Wrong {
@@ -29,11 +39,22 @@ struct Wrong {
     calls: AtomicU64,
     /// What each record was before its last write.
     before: Mutex<HashMap<Key, Option<Record>>>,
+    /// Commits that cannot be seen in the feed yet.
+    hidden: Mutex<BTreeSet<u64>>,
+    /// When commits began, by where they are.
+    begun: Mutex<BTreeMap<u64, u64>>,
 }
 
 impl Wrong {
     fn new(fault: Fault) -> Self {
-        Wrong { right: Memory::new(), fault, calls: AtomicU64::new(0), before: Mutex::default() }
+        Wrong {
+            right: Memory::new(),
+            fault,
+            calls: AtomicU64::new(0),
+            before: Mutex::default(),
+            hidden: Mutex::default(),
+            begun: Mutex::default(),
+        }
     }
 
     fn now(&self, fault: Fault) -> bool {
@@ -42,7 +63,7 @@ impl Wrong {
 
     fn remember(&self, commit: &Commit) -> Result<(), Error> {
         let keys: Vec<Key> = commit.writes.iter().map(|write| write.key().clone()).collect();
-        let records = block_on(self.right.read(&keys, None))?;
+        let records = block_on(self.right.read(&keys, None))?.records;
         self.before.lock().unwrap().extend(keys.into_iter().zip(records));
         Ok(())
     }
@@ -63,27 +84,67 @@ impl Wrong {
             let rest = Commit { writes: rest, ..Commit::new() };
             return block_on(self.right.commit(rest));
         }
-        block_on(self.right.commit(commit))
+        match self.fault {
+            Fault::MaxPosition => {
+                let cursor = {
+                    let mut hidden = self.hidden.lock().unwrap();
+                    let cursor = block_on(self.right.commit(commit))?;
+                    hidden.insert(cursor.position());
+                    cursor
+                };
+                thread::yield_now();
+                self.hidden.lock().unwrap().remove(&cursor.position());
+                Ok(cursor)
+            }
+            Fault::ByBeginning => {
+                let number = self.calls.fetch_add(1, Ordering::Relaxed);
+                thread::yield_now();
+                let mut begun = self.begun.lock().unwrap();
+                let cursor = block_on(self.right.commit(commit))?;
+                begun.insert(cursor.position(), number);
+                Ok(cursor)
+            }
+            Fault::NoTombstones => {
+                commit.token = None;
+                block_on(self.right.commit(commit))
+            }
+            _ => block_on(self.right.commit(commit)),
+        }
+    }
+
+    /// The feed of the right store, as this one gives it.
+    fn fed(&self, from: Cursor, limit: usize) -> Result<FeedPage, Error> {
+        let hidden = self.hidden.lock().unwrap();
+        let begun = self.begun.lock().unwrap();
+        let mut page = block_on(self.right.feed(from, limit))?;
+        page.commits.retain(|commit| !hidden.contains(&commit.cursor.position()));
+        let cursors: Vec<Cursor> = page.commits.iter().map(|commit| commit.cursor).collect();
+        page.commits.sort_by_key(|commit| begun.get(&commit.cursor.position()).copied());
+        for (commit, cursor) in page.commits.iter_mut().zip(cursors) {
+            commit.cursor = cursor;
+        }
+        Ok(page)
     }
 }
 
+/// As the right store behind it, but for its fault. It is not local: what it loses can be asked for.
 impl Store for Wrong {
-    fn read<'a>(
-        &'a self,
-        keys: &'a [Key],
-        at_least: Option<Cursor>,
-    ) -> Pending<'a, Vec<Option<Record>>> {
+    fn read<'a>(&'a self, keys: &'a [Key], at_least: Option<Cursor>) -> Pending<'a, Read> {
         Box::pin(async move {
-            let mut records = self.right.read(keys, at_least).await?;
+            let mut read = self.right.read(keys, at_least).await?;
             if self.now(Fault::StaleRead) {
                 let before = self.before.lock().unwrap();
-                for (key, record) in keys.iter().zip(&mut records) {
+                for (key, record) in keys.iter().zip(&mut read.records) {
                     if let Some(stale) = before.get(key) {
                         record.clone_from(stale);
                     }
                 }
             }
-            Ok(records)
+            if self.fault == Fault::LateCursor {
+                thread::yield_now();
+                read.at = self.right.head(read.at.partition()).await?;
+            }
+            Ok(read)
         })
     }
 
@@ -96,7 +157,14 @@ impl Store for Wrong {
     }
 
     fn feed(&self, from: Cursor, limit: usize) -> Pending<'_, FeedPage> {
-        self.right.feed(from, limit)
+        Box::pin(async move { self.fed(from, limit) })
+    }
+
+    fn outcome(&self, token: Token) -> Pending<'_, Option<Cursor>> {
+        match self.fault {
+            Fault::ForgetsTokens | Fault::NoTombstones => Box::pin(std::future::ready(Ok(None))),
+            _ => self.right.outcome(token),
+        }
     }
 
     fn changed(&self, after: Cursor) -> Pending<'_, Cursor> {
@@ -130,9 +198,33 @@ impl Store for Wrong {
 
 #[test]
 fn the_suite_rejects_every_wrong_store() {
-    for fault in [Fault::StaleRead, Fault::LostUpdate, Fault::Torn, Fault::Forgetful] {
+    let faults = [
+        Fault::StaleRead,
+        Fault::LostUpdate,
+        Fault::Torn,
+        Fault::Forgetful,
+        Fault::MaxPosition,
+        Fault::ByBeginning,
+        Fault::LateCursor,
+        Fault::ForgetsTokens,
+        Fault::NoTombstones,
+    ];
+    for fault in faults {
         let judged = conformance::check(&mut || Box::new(Wrong::new(fault)));
         assert!(judged.is_err(), "{fault:?} was not found");
+    }
+}
+
+/// A feed that misses something only while others commit is found by whoever reads it then.
+#[test]
+fn a_wrong_feed_is_found_where_it_shows() {
+    for fault in [Fault::MaxPosition, Fault::ByBeginning] {
+        let failure = conformance::check(&mut || Box::new(Wrong::new(fault))).unwrap_err();
+        let expected = [
+            "the feed misses nothing while others commit",
+            "the feed is the order in which commits happened",
+        ];
+        assert!(expected.contains(&failure.check), "{fault:?}: {failure}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! Keys that are a text after their space: content, actors, followers, the design itself.
 
+use std::borrow::Cow;
+
 use super::{parse, take_all};
 use crate::bytes::Reader;
 use crate::damaged::{Damaged, Wrong};
@@ -90,21 +92,45 @@ pub enum About {
     Flat,
     /// what was found when it was checked
     Verdict,
+    /// which text of it has the say, where there may be several servers
+    Epoch,
+    /// a server that works on it, where there may be several, by the number that it chose when it started
+    Server(u64),
 }
 
-impl About {
-    const ALL: [About; 6] =
-        [About::Numbers, About::Layout, About::Design, About::Text, About::Flat, About::Verdict];
+/// What the names of all servers begin with.
+const SERVER: &str = "server ";
 
-    fn name(self) -> &'static str {
-        match self {
+impl About {
+    const ALL: [About; 7] = [
+        About::Numbers,
+        About::Layout,
+        About::Design,
+        About::Text,
+        About::Flat,
+        About::Verdict,
+        About::Epoch,
+    ];
+
+    fn name(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
             About::Numbers => "",
             About::Layout => "layout",
             About::Design => "design",
             About::Text => "text",
             About::Flat => "flat",
             About::Verdict => "verdict",
+            About::Epoch => "epoch",
+            About::Server(number) => return Cow::Owned(format!("{SERVER}{number:016x}")),
+        })
+    }
+
+    fn of(name: &str) -> Option<About> {
+        if let Some(digits) = name.strip_prefix(SERVER) {
+            let server = u64::from_str_radix(digits, 16).ok().map(About::Server);
+            return server.filter(|server| server.name() == name);
         }
+        About::ALL.into_iter().find(|about| about.name() == name)
     }
 }
 
@@ -119,6 +145,11 @@ impl MetaKey {
     /// Which designs the store holds.
     pub const NUMBERS: MetaKey = MetaKey { design: DesignNumber::NOBODYS, about: About::Numbers };
 
+    /// How the keys of all servers that work on a design begin.
+    pub fn servers(design: DesignNumber) -> Vec<u8> {
+        bytes_of(Space::Meta, design, [SERVER.as_bytes(), &[]])
+    }
+
     pub fn to_bytes(&self) -> Vec<u8> {
         bytes_of(Space::Meta, self.design, [self.about.name().as_bytes(), &[]])
     }
@@ -126,8 +157,24 @@ impl MetaKey {
     pub fn parse(key: &[u8]) -> Result<MetaKey, Damaged> {
         parse(key, Space::Meta, |design, reader| {
             let name = take_text(reader)?;
-            let about = About::ALL.into_iter().find(|about| about.name() == name);
-            Ok(MetaKey { design, about: about.ok_or(Wrong::UnknownChoice)? })
+            Ok(MetaKey { design, about: About::of(name).ok_or(Wrong::UnknownChoice)? })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_of_a_design_is_found_by_its_name() {
+        let design = DesignNumber(3);
+        for about in About::ALL.into_iter().chain([About::Server(0), About::Server(u64::MAX)]) {
+            let key = MetaKey { design, about };
+            assert_eq!(MetaKey::parse(&key.to_bytes()), Ok(key));
+        }
+        let server = MetaKey { design, about: About::Server(9) }.to_bytes();
+        assert!(server.starts_with(&MetaKey::servers(design)));
+        assert!(MetaKey::parse(&server[..server.len() - 1]).is_err());
     }
 }

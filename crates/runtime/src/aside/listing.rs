@@ -108,7 +108,10 @@ impl Runtime {
                 }
             }
             for (rest, value) in &aside.taken {
-                transaction.put(&full(rest), value);
+                let key = full(rest);
+                // whoever had it in hand has it no more
+                let claimed = Space::of(&key) == Some(Space::OutboxDue);
+                transaction.put(&key, if claimed { &[][..] } else { &value[..] });
             }
             Ok(())
         })?;

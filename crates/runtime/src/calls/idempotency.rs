@@ -11,7 +11,7 @@ use store::{Decision, KeyRange};
 use super::reply::CallError;
 use super::request::Request;
 use crate::aside::{Trouble, move_aside};
-use crate::core::{Runtime, Schema};
+use crate::core::{Runtime, Schema, operations_left};
 use crate::secrets::SecretTrouble;
 
 /// The stored part of a reply; its revision is the version of the stored record.
@@ -140,6 +140,20 @@ impl Runtime {
     /// Forgets outcomes whose time is over, at most `limit` of them. Gives how many. Entries that cannot
     /// be read are set aside, since nobody knows when their time is over.
     pub fn forget_outcomes(&self, limit: usize) -> Result<usize, CallError> {
+        // each is two keys: the outcome, and when it is forgotten
+        let most = (operations_left(self.store.as_ref()) / 2).max(1);
+        let mut forgotten = 0;
+        while forgotten < limit {
+            let some = self.forget_some_outcomes(most.min(limit - forgotten))?;
+            forgotten += some;
+            if some < most {
+                break;
+            }
+        }
+        Ok(forgotten)
+    }
+
+    fn forget_some_outcomes(&self, limit: usize) -> Result<usize, CallError> {
         let now = self.clock.now_ms();
         let mut forgotten = 0;
         let mut moved = Vec::new();

@@ -9,7 +9,7 @@ use layout::{Damaged, Pool};
 use serde_json::{Map, Value, json};
 
 use super::taken;
-use crate::core::{Records, Schema};
+use crate::core::{Records, Schema, Skewed};
 use crate::feed;
 use crate::secrets::SecretTrouble;
 use crate::sight::Mask;
@@ -61,6 +61,8 @@ pub enum CallError {
     Hidden(String),
     /// another version of the design is served now; nothing was done
     Replaced,
+    /// the clock of this server is too far from that of the store; nothing was done
+    Skewed(Skewed),
     /// what is stored does not read as what this design stores
     Damaged(Box<Damaged>),
     /// something that is needed was never fetched from a store far away
@@ -114,6 +116,7 @@ impl std::fmt::Display for CallError {
             CallError::Store(error) => write!(f, "{error}"),
             CallError::Hidden(what) => write!(f, "{what}"),
             CallError::Replaced => write!(f, "another version of this design is served now"),
+            CallError::Skewed(skewed) => write!(f, "{skewed}"),
             CallError::Damaged(damaged) => write!(f, "{damaged}"),
             CallError::NotFetched => write!(f, "the store did not give what the call needs"),
             CallError::Secret(trouble) => write!(f, "{trouble}"),

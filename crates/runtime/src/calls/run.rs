@@ -143,7 +143,7 @@ impl Runtime {
         let mut answer: Option<Result<Finished, CallError>> = None;
         let mut wake = None;
         let mut run = |transaction: &mut dyn Transaction| {
-            asked.now = self.clock.now_ms();
+            asked.now = self.now_in(transaction);
             let decided = self.decide(&asked, transaction, desk);
             let decision = match &decided {
                 Ok(Finished::Done(done, _)) if !done.plan.is_empty() => {
@@ -325,7 +325,7 @@ impl Runtime {
             return Err(taking::none_left(&self.schema.design, id));
         }
         let source = Newest(transaction, self.schema.number);
-        let number = transaction.position();
+        let number = transaction.number();
         let performed =
             perform(&self.schema, &command, &desk.pool, &source, number, &mut desk.room)?;
         match performed {

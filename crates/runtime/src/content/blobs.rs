@@ -83,7 +83,7 @@ impl Runtime {
         let mut found = self.store.blobs().get(hash).await?;
         if found.is_none() {
             let mark = Key::new(mark(self.schema.number, digest.as_bytes()));
-            if self.store.read(&[mark], None).await?[0].is_none() {
+            if self.store.read(&[mark], None).await?.records[0].is_none() {
                 return Ok(None);
             }
             // it may have been stored meanwhile; else it was acknowledged, and is lost

@@ -25,6 +25,7 @@ pub(crate) enum Worker {
     Repairs,
     Deliveries,
     Search,
+    Lease,
 }
 
 impl Worker {
@@ -33,6 +34,7 @@ impl Worker {
             Worker::Repairs => "repairs",
             Worker::Deliveries => "deliveries",
             Worker::Search => "search",
+            Worker::Lease => "lease",
         }
     }
 }

@@ -74,9 +74,13 @@ impl Runtime {
         &self,
         run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
     ) -> Result<Ticket, CallError> {
-        let mut current = Ok(());
-        let mut gated =
-            |transaction: &mut dyn Transaction| self.pass(transaction, &mut current, run);
+        let (mut current, mut floor) = (Ok(()), i64::MIN);
+        if self.fence.is_some() {
+            self.block_on(self.in_time())?;
+        }
+        let mut gated = |transaction: &mut dyn Transaction| {
+            self.pass(transaction, &mut current, &mut floor, run)
+        };
         let ticket = match self.store.local() {
             Some(local) => local.transact(&mut gated)?,
             None => self.block_on(self.on_ground(&mut gated))?,
@@ -89,9 +93,13 @@ impl Runtime {
         &self,
         run: &mut (dyn FnMut(&mut dyn Transaction) -> Decision + Send),
     ) -> Result<Ticket, CallError> {
-        let mut current = Ok(());
-        let mut gated =
-            |transaction: &mut dyn Transaction| self.pass(transaction, &mut current, run);
+        let (mut current, mut floor) = (Ok(()), i64::MIN);
+        if self.fence.is_some() {
+            self.in_time().await?;
+        }
+        let mut gated = |transaction: &mut dyn Transaction| {
+            self.pass(transaction, &mut current, &mut floor, run)
+        };
         let ticket = self.on_ground(&mut gated).await?;
         current.map(|()| ticket)
     }
@@ -100,11 +108,19 @@ impl Runtime {
         &self,
         transaction: &mut dyn Transaction,
         current: &mut Result<(), CallError>,
+        floor: &mut i64,
         run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
     ) -> Decision {
         *current = self.still_current();
         if current.is_err() {
             return Decision::Abandon;
+        }
+        if let Some(fence) = &self.fence {
+            let passed = self.pass_fence(fence, transaction, floor, run);
+            return passed.unwrap_or_else(|error| {
+                *current = Err(error);
+                Decision::Abandon
+            });
         }
         if !self.gate.copying.load(Ordering::Acquire) {
             return run(transaction);
@@ -148,7 +164,11 @@ impl Transaction for Noting<'_> {
         self.inner.feed(entry);
     }
 
-    fn position(&self) -> u64 {
+    fn number(&self) -> u64 {
+        self.inner.number()
+    }
+
+    fn position(&self) -> Option<u64> {
         self.inner.position()
     }
 

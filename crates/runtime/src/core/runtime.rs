@@ -6,20 +6,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use design::model::Design;
 use engine::{NULL, Word};
-use layout::{ContentKey, DesignNumber, Pool, RecordKey};
+use layout::{ContentKey, DesignNumber, Epoch, Pool, RecordKey};
 use serde_json::Value;
 use store::{Store, Transaction};
 
 use super::alarm::Alarm;
 use super::clock::Clock;
 use super::counters::Counters;
+use super::fence::Fence;
 use super::former::Former;
 use super::gate::Gate;
 use super::hot::{HotKey, HotKeys};
 use super::plan::{Got, Plan, Source};
 use super::schema::Schema;
 use super::settings::Settings;
+use super::skew::Skew;
 use crate::calls::{Ephemerals, Room};
+use crate::servers::Membership;
 use crate::sight::Viewer;
 use crate::values;
 use crate::views::Views;
@@ -44,6 +47,10 @@ pub struct Runtime {
     /// what they called what this one has
     pub(crate) former: Former,
     pub(crate) gate: Gate,
+    /// which text has the say, where others may change the store, too
+    pub(crate) fence: Option<Fence>,
+    pub(crate) skew: Skew,
+    pub(crate) membership: Membership,
     /// outbox entries that are on their way, by operation and key
     in_flight: Mutex<BTreeSet<Vec<u8>>>,
 }
@@ -102,6 +109,10 @@ impl Runtime {
     ) -> Runtime {
         schema.secrets.clone_from(&settings.secrets);
         schema.reexamine_ms = settings.reexamine_ms;
+        // where nobody else is, nothing is left to chance
+        let server = if store.local().is_none() { settings.surroundings.chance() } else { 0 };
+        let membership = Membership::new(server);
+        schema.forgets_max = operations_left(store.as_ref());
         let counters = Counters::new(&schema.design);
         let former = Former::of(&schema.design, &older);
         // whoever is called twice across a change of the name sees one key
@@ -120,8 +131,17 @@ impl Runtime {
             older,
             former,
             gate: Gate::default(),
+            fence: None,
+            skew: Skew::default(),
+            membership,
             in_flight: Mutex::default(),
         }
+    }
+
+    /// The same, in this epoch of a store that others may change, too.
+    pub(crate) fn within(mut self, epoch: Option<Epoch>) -> Runtime {
+        self.fence = epoch.map(|epoch| Fence::new(self.schema.number, epoch));
+        self
     }
 
     /// Another version of this design on the same store.
@@ -191,6 +211,14 @@ impl Runtime {
         });
         (named.collect(), total)
     }
+}
+
+/// Keys that one commit may check or write besides those that it is about: the epoch, the record, its due times.
+const OPERATIONS_APART: usize = 16;
+
+/// How many keys of one kind a commit may gather.
+pub(crate) fn operations_left(store: &dyn Store) -> usize {
+    store.limits().commit_operations_max.saturating_sub(OPERATIONS_APART).max(1)
 }
 
 /// No principal: the engine acts itself.

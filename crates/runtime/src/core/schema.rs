@@ -39,6 +39,8 @@ pub struct Schema {
     pub secrets: Option<Arc<dyn Secrets>>,
     /// a repair whose guard depends on another record is looked at again after so long
     pub reexamine_ms: i64,
+    /// so many entries of a log are forgotten in one commit, if not fewer
+    pub forgets_max: usize,
     /// repairs that another record may make due
     pub elsewhere: Elsewhere,
     /// for each operation: whether anybody may call it
@@ -132,6 +134,7 @@ impl Schema {
             secret_places: SecretPlaces::of(&design, &program),
             secrets: None,
             reexamine_ms: crate::repairs::REEXAMINE_MS,
+            forgets_max: usize::MAX,
             called: design.operations.iter().map(|operation| operation.name.clone()).collect(),
             design,
             program,

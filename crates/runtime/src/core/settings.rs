@@ -20,9 +20,15 @@ pub struct Settings {
     /// how often a call is tried again when others change what it has read, on a store that does
     /// not keep its state in this process
     pub conflicts: store::Retry,
-    /// on such a store whoever picks an entry of the outbox has it for so long; a delivery that takes
-    /// longer may be made twice, under the same key
+    /// on such a store others look after so long at an entry of the outbox that a server has in hand: it keeps it as
+    /// long as it lives
     pub claim_ms: i64,
+    /// on such a store a server may be relied on for so long after it was last heard of; then others do its work
+    pub lease_ms: i64,
+    /// on such a store every repair and delivery is one server's first; others do it so long after it was due
+    pub grace_ms: i64,
+    /// a server whose clock is further than this from that of such a store does not serve
+    pub skew_max_ms: i64,
     /// the keys that secrets are kept with; none: a call that is given a secret is not taken
     pub secrets: Option<Arc<dyn Secrets>>,
     /// what keeps the indexes of `search` views; none: they are not answered
@@ -46,7 +52,10 @@ impl Default for Settings {
             repair_batch: 256,
             reexamine_ms: crate::repairs::REEXAMINE_MS,
             conflicts: store::Retry::default(),
-            claim_ms: 60_000,
+            claim_ms: 6_000,
+            lease_ms: 5_000,
+            grace_ms: 1_000,
+            skew_max_ms: 500,
             secrets: None,
             search: None,
             search_lag_ms: 100,

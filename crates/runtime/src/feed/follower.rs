@@ -25,6 +25,8 @@ pub struct Follower {
     name: String,
     next: Cursor,
     kept: Cursor,
+    /// how often it had changed hands when it was taken by this server, where there may be several; none: it was not
+    held: Option<u64>,
     bell: Arc<Bell>,
 }
 
@@ -93,6 +95,8 @@ pub enum Ahead {
         after: String,
         from: String,
     },
+    /// another server follows under this name
+    Elsewhere,
 }
 
 impl Runtime {
@@ -100,16 +104,21 @@ impl Runtime {
     /// durable when this returns.
     pub fn follower(self: &Arc<Runtime>, name: &str) -> Result<Follower, CallError> {
         let key = follower_key(self, name);
+        // where others commit, too, nobody knows before a commit where it will be
+        let head = match self.is_shared() {
+            true => Some(self.block_on(self.store.head(Partition::default()))?),
+            false => None,
+        };
         let mut found: Result<Option<Cursor>, ReadError> = Ok(None);
         let ticket = self.transact(&mut |transaction| {
-            let position = transaction.position();
+            let own = transaction.position().map(|at| Cursor::at(Partition::default(), at));
             match transaction.get(&key) {
                 Some((_, bytes)) => {
-                    found = read_position(&key, bytes).map(Some);
+                    found = Standing::take(&key, bytes).map(|standing| Some(standing.at));
                     Decision::Abandon
                 }
                 None => {
-                    let here = Cursor::at(Partition::default(), position);
+                    let here = own.or(head).expect("a store is in this process or has a head");
                     transaction.put(&key, &here.to_bytes());
                     found = Ok(Some(here));
                     Decision::Commit
@@ -119,7 +128,14 @@ impl Runtime {
         ticket.wait()?;
         let at = found?.expect("a transaction that is over has looked");
         let bell = Arc::default();
-        Ok(Follower { runtime: Arc::clone(self), name: name.into(), next: at, kept: at, bell })
+        Ok(Follower {
+            runtime: Arc::clone(self),
+            name: name.into(),
+            next: at,
+            kept: at,
+            held: None,
+            bell,
+        })
     }
 
     /// Everyone who follows, and how far each is.
@@ -131,7 +147,7 @@ impl Runtime {
         self.transact(&mut |transaction| {
             transaction.scan(&KeyRange::prefix(start.clone()), false, &mut |key, _, value| {
                 let read = FollowerKey::parse(key).map_err(ReadError::from);
-                match read.and_then(|follower| Ok((follower, read_position(key, value)?))) {
+                match read.and_then(|follower| Ok((follower, Standing::take(key, value)?.at))) {
                     Ok((follower, at)) => list.push(Followed {
                         name: follower.name.into(),
                         revision: at.to_string(),
@@ -158,8 +174,73 @@ impl Runtime {
 }
 
 impl Follower {
-    /// The next part of the feed; asked again, it gives what comes after.
+    /// The next part of the feed; asked again, it gives what comes after. Of the servers that follow under one name, one
+    /// is given it.
     pub fn ahead(&mut self, limit: usize) -> Result<Ahead, CallError> {
+        if !self.hold()? {
+            return Ok(Ahead::Elsewhere);
+        }
+        self.part(limit)
+    }
+
+    /// Whether this server is the one that follows under this name, which it becomes if nobody else is. It stays so as
+    /// long as it lives. To be asked again by whoever takes long over what `ahead` gave.
+    pub fn hold(&mut self) -> Result<bool, CallError> {
+        let runtime = Arc::clone(&self.runtime);
+        if !runtime.is_shared() {
+            return Ok(true);
+        }
+        runtime.attend()?;
+        let key = follower_key(&runtime, &self.name);
+        let here = self.next;
+        let mut found: Result<Option<Standing>, CallError> = Ok(None);
+        let ticket = runtime.transact(&mut |transaction| {
+            found = Ok(None);
+            let now = runtime.now_in(transaction);
+            let look = || -> Result<(Option<Standing>, bool), ReadError> {
+                let Some((_, bytes)) = transaction.get(&key) else {
+                    // it was forgotten: it begins anew where it is
+                    let owner = Some((runtime.server(), 1));
+                    return Ok((Some(Standing { at: here, owner }), true));
+                };
+                let mut standing = Standing::take(&key, bytes)?;
+                match standing.owner {
+                    Some((server, _)) if server == runtime.server() => Ok((Some(standing), false)),
+                    Some((server, _)) if runtime.is_alive(server, now, &*transaction)? => {
+                        Ok((None, false))
+                    }
+                    owner => {
+                        let times = owner.map_or(0, |(_, times)| times) + 1;
+                        standing.owner = Some((runtime.server(), times));
+                        Ok((Some(standing), true))
+                    }
+                }
+            };
+            match look() {
+                Ok((standing, taken)) => {
+                    found = Ok(standing);
+                    if let Some(standing) = standing.filter(|_| taken) {
+                        transaction.put(&key, &standing.to_bytes());
+                        return Decision::Commit;
+                    }
+                }
+                Err(error) => found = Err(error.into()),
+            }
+            Decision::Abandon
+        })?;
+        ticket.wait()?;
+        let held = found?.and_then(|standing| Some((standing.at, standing.owner?.1)));
+        if self.held != held.map(|(_, times)| times) {
+            // what was done meanwhile, somebody else has done
+            self.held = held.map(|(_, times)| times);
+            if let Some((at, _)) = held {
+                (self.next, self.kept) = (at, at);
+            }
+        }
+        Ok(self.held.is_some())
+    }
+
+    fn part(&mut self, limit: usize) -> Result<Ahead, CallError> {
         match self.runtime.block_on(self.runtime.feed(Some(&self.next.to_string()), limit)) {
             Ok((transitions, next)) => {
                 self.next = next.parse().expect("the feed gives cursors");
@@ -175,7 +256,7 @@ impl Follower {
                 Ok(Ahead::Gap { after, from: floor.to_string() })
             }
             // less at a time, until what cannot be read stands alone
-            Err(CallError::Damaged(_)) if limit > 1 => self.ahead(limit / 2),
+            Err(CallError::Damaged(_)) if limit > 1 => self.part(limit / 2),
             Err(CallError::Damaged(damaged)) => {
                 let after = self.next;
                 // commits are given whole, so this is the one that cannot be read
@@ -203,12 +284,26 @@ impl Follower {
             return Ok(());
         }
         let key = follower_key(&self.runtime, &self.name);
-        let position = self.next.to_bytes();
+        let (next, held) = (self.next, self.held);
+        let mut found: Result<(), ReadError> = Ok(());
         let ticket = self.runtime.transact(&mut |transaction| {
-            transaction.put(&key, &position);
+            let stored = transaction.get(&key).map(|(_, bytes)| Standing::take(&key, bytes));
+            let standing = match stored.transpose() {
+                Ok(standing) => standing.unwrap_or(Standing { at: next, owner: None }),
+                Err(error) => {
+                    found = Err(error);
+                    return Decision::Abandon;
+                }
+            };
+            // somebody else follows now, or is further already: a position only advances
+            if standing.owner.map(|(_, times)| times) != held || standing.at > next {
+                return Decision::Abandon;
+            }
+            transaction.put(&key, &Standing { at: next, ..standing }.to_bytes());
             Decision::Commit
         })?;
         ticket.wait()?;
+        found?;
         self.kept = self.next;
         Ok(())
     }
@@ -260,8 +355,34 @@ fn follower_key(runtime: &Runtime, name: &str) -> Vec<u8> {
     FollowerKey { design: runtime.schema.number, name }.to_bytes()
 }
 
-fn read_position(key: &[u8], bytes: &[u8]) -> Result<Cursor, ReadError> {
-    let position: [u8; 12] =
-        bytes.try_into().map_err(|_| ReadError::value(key, Wrong::EndsEarly))?;
-    Ok(Cursor::from_bytes(position))
+/// How far a follower is, and who follows.
+#[derive(Clone, Copy)]
+struct Standing {
+    at: Cursor,
+    /// the server that follows, and how often that has changed; none: the state is in one process, or nobody has begun
+    owner: Option<(u64, u64)>,
+}
+
+impl Standing {
+    fn to_bytes(self) -> Vec<u8> {
+        let mut bytes = self.at.to_bytes().to_vec();
+        if let Some((server, times)) = self.owner {
+            bytes.extend_from_slice(&server.to_be_bytes());
+            bytes.extend_from_slice(&times.to_be_bytes());
+        }
+        bytes
+    }
+
+    fn take(key: &[u8], bytes: &[u8]) -> Result<Standing, ReadError> {
+        let wrong = || ReadError::value(key, Wrong::EndsEarly);
+        let (at, rest) = bytes.split_first_chunk().ok_or_else(wrong)?;
+        let owner = match rest.as_chunks::<8>() {
+            ([], []) => None,
+            ([server, times], []) => {
+                Some((u64::from_be_bytes(*server), u64::from_be_bytes(*times)))
+            }
+            _ => return Err(wrong()),
+        };
+        Ok(Standing { at: Cursor::from_bytes(*at), owner })
+    }
 }

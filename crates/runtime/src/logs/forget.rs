@@ -140,7 +140,8 @@ pub fn forget(
     let mut words = loaded.words(at).ok_or_else(|| wrong(Wrong::Missing))?.to_vec();
     let stored_key = RecordKey::parse(&record_key)?;
     let span = (words[aged.start], words[aged.start + 1]);
-    let kept = kept(aged, span, now, stored_key, source)?;
+    let most = ENTRIES_MAX.min(Word::try_from(schema.forgets_max).unwrap_or(Word::MAX));
+    let kept = kept(aged, span, (now, most), stored_key, source)?;
     if kept.start == span.0 {
         return Ok(Forgotten::Nothing(kept.due));
     }
@@ -180,15 +181,15 @@ pub fn forget(
 fn kept(
     aged: &Aged,
     span: (Word, Word),
-    now: Word,
+    (now, most): (Word, Word),
     stored_key: RecordKey<'_>,
     source: &dyn Source,
 ) -> Result<Kept, ReadError> {
     let mut at = |offset: Word| appended_at(stored_key, aged.log, offset, source);
-    let kept = retention::keep(span, aged.age, now, ENTRIES_MAX, &mut at);
+    let kept = retention::keep(span, aged.age, now, most, &mut at);
     if kept.is_err() {
         // they are fetched together, not one after the other
-        for offset in span.0..span.1.min(span.0.saturating_add(ENTRIES_MAX + 1)) {
+        for offset in span.0..span.1.min(span.0.saturating_add(most + 1)) {
             let _ = at(offset);
         }
     }

@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 use design::model::{OperationId, OperationKind};
 use engine::outbox::{Entry, EntryState};
 use engine::{Command, Outcome, Word};
-use layout::{OutboxDueKey, OutboxEntry, OutboxKey, Reader, Space, Wrong};
+use layout::{
+    OutboxDueKey, OutboxEntry, OutboxKey, Reader, Space, Wrong, event_key, put_claim, take_claim,
+};
 use serde_json::{Map, Value};
 use store::{Decision, KeyRange, Transaction};
 use telemetry::Trace;
@@ -15,7 +17,11 @@ use super::naming::key_text;
 use crate::aside::{attempt, caught, move_aside};
 use crate::calls::{CallError, Performed, clause_name, fetch, perform};
 use crate::core::{Desk, Loaded, Newest, Plan, ReadError, Runtime, Schema, apply};
+use crate::servers::Turn;
 use crate::values;
+
+/// What is said of an entry whose server has ended, or could not write down what it was answered.
+const ORPHANED: &str = "whoever delivered it did not come back with an answer";
 
 /// One call to the world outside.
 #[derive(Clone, PartialEq, Debug)]
@@ -74,6 +80,8 @@ pub(super) struct Picked {
     pub delivery: Option<Delivery>,
     /// the clause that refused a message
     refused: Option<String>,
+    /// the server that had it in hand has ended, and nobody knows what the other side did
+    orphaned: bool,
 }
 
 impl Picked {
@@ -95,12 +103,22 @@ impl Runtime {
         outside: &dyn Outside,
         choice: Choice<'_>,
     ) -> Result<Worked, CallError> {
+        self.attend()?;
         let picked = match self.pick(choice)? {
             Pick::Entry(picked) => picked,
+            Pick::Again => return Ok(Worked::Tried),
             Pick::Idle(at) => return Ok(Worked::Idle(at)),
             Pick::SetAside => return Ok(Worked::SetAside),
         };
         match (&picked.delivery, &picked.refused) {
+            (Some(_), _) if picked.orphaned => {
+                // an attempt like any other of which nothing is known: it counts
+                let trouble = ORPHANED.to_string();
+                let settled =
+                    self.settle(&picked, &Delivered::Unknown { trouble, retry_after_ms: None });
+                self.in_flight().remove(&picked.key(&self.schema).to_bytes());
+                return settled;
+            }
             (Some(delivery), _) => {
                 let settled = match caught(|| outside.deliver(delivery)) {
                     Ok(delivered) => self.settle(&picked, &delivered),
@@ -121,16 +139,26 @@ impl Runtime {
     /// Takes the first entry that is due and that nobody has in hand.
     fn pick(&self, choice: Choice<'_>) -> Result<Pick, CallError> {
         let mut desk = self.desk();
-        let now = self.clock.now_ms();
+        let turn = self.whose_turn();
         let mut outcome: Result<Pick, CallError> = Ok(Pick::Idle(None));
         let mut wake = None;
-        let mut moved = None;
+        let (mut moved, mut claimed) = (None, None);
         let ticket = self.transact(&mut |transaction| {
             desk.pool.borrow_mut().reset();
-            (outcome, wake, moved) = (Ok(Pick::Idle(None)), None, None);
-            let Some(key) = self.first_waiting(choice.of, &*transaction) else {
+            (outcome, wake, moved, claimed) = (Ok(Pick::Idle(None)), None, None, None);
+            let now = self.now_in(transaction);
+            let Some((key, from)) = self.first_waiting(choice.of, now, &turn, &*transaction) else {
                 return Decision::Abandon;
             };
+            if from > now && choice.of.is_none() {
+                outcome = Ok(Pick::Idle(Some(from)));
+                return Decision::Abandon;
+            }
+            // it was only glanced at: it counts as read now, and somebody else may have been faster
+            if self.fence.is_some() && transaction.get(&key).is_none() {
+                outcome = Ok(Pick::Again);
+                return Decision::Abandon;
+            }
             let key = self.first_of_its_key(key, &*transaction);
             match attempt(|| self.prepare(&key, (now, choice), &*transaction, &mut desk)) {
                 Ok(Ok(Prepared::Idle(at))) => {
@@ -142,7 +170,18 @@ impl Runtime {
                     outcome = Ok(Pick::Entry(picked));
                     Decision::Abandon
                 }
-                Ok(Ok(Prepared::Claimed(picked, plan) | Prepared::Message(picked, plan))) => {
+                Ok(Ok(Prepared::Waits(plan))) => {
+                    apply(&plan, transaction);
+                    outcome = Ok(Pick::Again);
+                    Decision::Commit
+                }
+                Ok(Ok(Prepared::Claimed(picked, plan))) => {
+                    apply(&plan, transaction);
+                    claimed = Some(picked.key(&self.schema).to_bytes());
+                    outcome = Ok(Pick::Entry(picked));
+                    Decision::Commit
+                }
+                Ok(Ok(Prepared::Message(picked, plan))) => {
                     apply(&plan, transaction);
                     wake = plan.wake;
                     outcome = Ok(Pick::Entry(picked));
@@ -169,6 +208,7 @@ impl Runtime {
         if let Some(at) = wake {
             self.alarm.ring(at);
         }
+        self.in_flight().extend(claimed);
         // the world is told of nothing that a crash could still take back
         if let Err(error) = ticket.wait() {
             if let Ok(Pick::Entry(picked)) = &outcome {
@@ -182,29 +222,49 @@ impl Runtime {
         outcome
     }
 
-    /// The first key in the index of due deliveries that is chosen and not under way. One that cannot be
-    /// read is found, too, unless somebody chooses: it is to be set aside.
+    /// The first key in the index of due deliveries that is chosen and not under way, and from when on it is this
+    /// server's turn. One that cannot be read is found, too, unless somebody chooses: it is to be set aside.
     fn first_waiting(
         &self,
         chosen: Option<&Chosen<'_>>,
+        now: i64,
+        turn: &Turn,
         transaction: &dyn Transaction,
-    ) -> Option<Vec<u8>> {
+    ) -> Option<(Vec<u8>, i64)> {
         let start = Space::OutboxDue.prefix(self.schema.number).to_vec();
         let in_flight = self.in_flight();
         let is_under_way = |due: OutboxDueKey<'_>| {
             !in_flight.is_empty() && in_flight.contains(&due.entry.to_bytes())
         };
-        let mut found = None;
-        transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, _| {
+        let mut found: Option<(Vec<u8>, i64)> = None;
+        transaction.glance(&KeyRange::prefix(start), false, &mut |key, _, _| {
             if OutboxDueKey::parse(key).is_ok_and(is_under_way)
                 || chosen.is_some_and(|chosen| !self.is_chosen(key, chosen, transaction))
             {
                 return ControlFlow::Continue(());
             }
-            found = Some(key.to_vec());
-            ControlFlow::Break(())
+            let (due, from) = match OutboxDueKey::parse(key) {
+                Ok(due) if turn.is_alone() || chosen.is_some() => (due.at, due.at),
+                Ok(due) => (due.at, turn.from(&self.known_by(due.entry), due.at)),
+                Err(_) => (i64::MIN, i64::MIN),
+            };
+            if found.as_ref().is_none_or(|(_, first)| from < *first) {
+                found = Some((key.to_vec(), from));
+            }
+            // nothing that follows is due earlier
+            let over = found.as_ref().is_some_and(|(_, first)| *first <= now.max(due));
+            if over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         found
+    }
+
+    /// What decides whose turn a delivery is: all events of one key are the same server's.
+    fn known_by(&self, entry: OutboxKey<'_>) -> Vec<u8> {
+        let operation = self.schema.design.operations.get(entry.operation.index());
+        match operation.is_some_and(|operation| operation.hears.is_some()) {
+            true => OutboxKey { name: event_key(entry.name), ..entry }.to_bytes(),
+            false => entry.to_bytes(),
+        }
     }
 
     fn prepare(
@@ -229,20 +289,23 @@ impl Runtime {
         if self.is_each(effect) {
             let plan = self.page_of(key, &entry, now, transaction, desk)?;
             let (name, due) = (key.name.to_vec(), due.to_vec());
-            let picked = Picked { effect, name, due, delivery: None, refused: None };
+            let picked =
+                Picked { effect, name, due, delivery: None, refused: None, orphaned: false };
             return Ok(Prepared::Message(picked, plan));
         }
         let params = params_of(schema, effect, &entry.args, desk).map_err(wrong)?;
         let command = Command::of_nobody(effect, &params, now);
+        let due_key = due;
         let (name, due) = (key.name.to_vec(), due.to_vec());
-        let mut picked = Picked { effect, name, due, delivery: None, refused: None };
+        let mut picked =
+            Picked { effect, name, due, delivery: None, refused: None, orphaned: false };
         let operation = schema.codec().operation(effect).map_err(wrong)?;
         if matches!(operation.kind, OperationKind::Repair { .. } | OperationKind::Read { .. }) {
             return Err(wrong(Wrong::OtherKind));
         }
         if !matches!(operation.kind, OperationKind::Effect(_)) {
             let source = Newest(transaction, schema.number);
-            let number = transaction.position();
+            let number = transaction.number();
             desk.room.trace.clone_from(&entry.trace);
             let performed = perform(schema, &command, &desk.pool, &source, number, &mut desk.room)?;
             let mut plan = match performed {
@@ -264,6 +327,12 @@ impl Runtime {
         if !self.is_shared() {
             return Ok(Prepared::Deliver(picked));
         }
+        let claim = transaction.get(due_key).map_or(&[][..], |(_, claim)| claim);
+        let owner = take_claim(claim).map_err(|wrong| ReadError::value(due_key, wrong))?;
+        let lives = match owner {
+            Some(server) if server != self.server() => self.is_alive(server, now, transaction)?,
+            _ => false,
+        };
         let claimed = OutboxEntry {
             entry: Entry { next_at: now.saturating_add(self.settings.claim_ms), ..entry.entry },
             ..entry.clone()
@@ -271,6 +340,12 @@ impl Runtime {
         let mut plan = Plan::default();
         move_entry(key, &entry, &claimed, &mut plan);
         picked.due = key.due(claimed.entry.next_at).to_bytes();
+        let server = if lives { owner } else { Some(self.server()) };
+        plan.put(&picked.due, &put_claim(server));
+        if lives {
+            return Ok(Prepared::Waits(plan));
+        }
+        picked.orphaned = owner.is_some();
         Ok(Prepared::Claimed(picked, plan))
     }
 }
@@ -278,12 +353,16 @@ impl Runtime {
 /// What there was to pick.
 enum Pick {
     Entry(Picked),
+    /// somebody else has it, or was faster: the next look finds another one
+    Again,
     Idle(Option<i64>),
     SetAside,
 }
 
 enum Prepared {
     Idle(i64),
+    /// the server that has it in hand lives: it is looked at again later
+    Waits(Plan),
     Deliver(Picked),
     Claimed(Picked, Plan),
     Message(Picked, Plan),

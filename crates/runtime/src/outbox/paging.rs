@@ -16,7 +16,7 @@ use store::{KeyRange, Transaction};
 
 use super::deliver::{close, move_entry};
 use crate::calls::{Performed, perform};
-use crate::core::{Desk, NOBODY, Newest, Plan, ReadError, Runtime};
+use crate::core::{Desk, NOBODY, Newest, Plan, ReadError, Runtime, operations_left};
 
 /// So many have their turn in one commit.
 const PAGE: usize = 128;
@@ -64,8 +64,10 @@ impl Runtime {
         let parent = operation.params[1].ty.subject().ok_or(Wrong::OtherKind).map_err(wrong)?;
         let mut prefix = Vec::new();
         put_parts(&mut prefix, &schema.design, parent, params[1], &desk.pool.borrow());
-        let turns = self.turns(record, &prefix, &round, transaction);
-        let mut last = (turns.len() == PAGE).then(|| turns[PAGE - 1].clone());
+        // of each turn: its record, what is sent, and when it is due
+        let most = PAGE.min((operations_left(self.store.as_ref()) / 4).max(1));
+        let turns = self.turns(record, &prefix, &round, most, transaction);
+        let mut last = (turns.len() == most).then(|| turns[most - 1].clone());
         for (at, parts) in turns.iter().enumerate() {
             if plan.bytes() > PAGE_BYTES {
                 last = Some(turns[at - 1].clone());
@@ -78,7 +80,7 @@ impl Runtime {
             params[0] = schema.codec().handle(place, &mut desk.pool.borrow_mut())?;
             let command = Command::of_nobody(key.operation, &params, now);
             let source = Newest(transaction, schema.number);
-            let number = transaction.position();
+            let number = transaction.number();
             desk.room.trace.clone_from(&entry.trace);
             match perform(schema, &command, &desk.pool, &source, number, &mut desk.room)? {
                 Performed::Done(done) => {
@@ -112,6 +114,7 @@ impl Runtime {
         record: SubjectId,
         prefix: &[u8],
         round: &Round,
+        most: usize,
         transaction: &dyn Transaction,
     ) -> Vec<Key> {
         let number = self.schema.number;
@@ -130,7 +133,7 @@ impl Runtime {
                 return ControlFlow::Break(());
             }
             turns.push(parts);
-            if turns.len() == PAGE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if turns.len() == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         turns
     }
@@ -154,7 +157,7 @@ impl Runtime {
         let Some(operation) = effect else { return 0 };
         let prefix = OutboxKey { design: self.schema.number, operation, name: &[] }.to_bytes();
         let mut open = 0;
-        transaction.scan(&KeyRange::prefix(prefix), false, &mut |_, _, value| {
+        transaction.glance(&KeyRange::prefix(prefix), false, &mut |_, _, value| {
             let entry = OutboxEntry::take(value);
             open += usize::from(entry.is_ok_and(|entry| entry.entry.state == EntryState::Open));
             if open >= OPEN_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

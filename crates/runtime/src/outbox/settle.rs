@@ -30,7 +30,6 @@ impl Runtime {
         delivered: &Delivered,
     ) -> Result<Worked, CallError> {
         let mut desk = self.desk();
-        let now = self.clock.now_ms();
         let mut outcome: Result<Worked, CallError> = Ok(Worked::Tried);
         let mut wake = None;
         let mut came = Came::default();
@@ -39,6 +38,7 @@ impl Runtime {
             desk.pool.borrow_mut().reset();
             (outcome, wake, moved) = (Ok(Worked::Tried), None, None);
             came = Came::default();
+            let now = self.now_in(transaction);
             let answered = attempt(|| {
                 self.answered(picked, delivered, now, &*transaction, &mut desk, &mut came)
             });
@@ -204,7 +204,7 @@ impl Runtime {
         let source = Newest(transaction, schema.number);
         // the entry is closed before its handler runs, so that it may send the same key again
         let closing = Closing { inner: &source, key };
-        let number = transaction.position();
+        let number = transaction.number();
         match perform(schema, &command, &desk.pool, &closing, number, &mut desk.room)? {
             Performed::Done(done) => {
                 came.done = true;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use design::model::Design;
 use layout::{
-    About, Damaged, DesignNumber, MetaKey, Numbered, Space, Wrong, describe, put_numbers,
+    About, Damaged, DesignNumber, Epoch, MetaKey, Numbered, Space, Wrong, describe, put_numbers,
     take_numbers,
 };
 use store::{Decision, KeyRange, LocalStore, Store, Transaction};
@@ -16,8 +16,8 @@ use store::{Decision, KeyRange, LocalStore, Store, Transaction};
 use super::kept::Writing;
 use super::open_error::OpenError;
 use crate::calls::CallError;
-use crate::core::{self, Schema, Settings};
-use crate::replacement::stored_alike;
+use crate::core::{self, Fence, Schema, Settings};
+use crate::replacement::{stored_alike, without_places};
 
 /// Keys that are removed in one commit.
 const KEYS: usize = 1_000;
@@ -26,6 +26,8 @@ const KEYS: usize = 1_000;
 pub struct Registered {
     pub schema: Schema,
     pub older: Vec<Arc<Schema>>,
+    /// where others may change the store, too
+    pub epoch: Option<Epoch>,
 }
 
 pub enum Found {
@@ -55,7 +57,8 @@ pub fn register(
             }
         };
         let mut changed = false;
-        for entry in &mut entries {
+        // where there may be other servers, one of them may be at it
+        for entry in entries.iter_mut().filter(|_| store.local().is_some()) {
             if *entry == Numbered::Copying(design.name.clone()) {
                 *entry = Numbered::Dead;
                 changed = true;
@@ -78,13 +81,29 @@ pub fn register(
                 number
             }
         };
-        let found = known(transaction, &entries, number, (&design, &written));
-        if let Ok(known) = &found
+        let mut found = known(transaction, &entries, number, (&design, &written));
+        if let Ok(known) = &mut found
             && known.is_stored_like(&design, &described)
-            && !is_kept(transaction, number, &written, text)
         {
-            keep_design(transaction, number, &design, text);
-            changed = true;
+            if store.local().is_none() {
+                match next_epoch(transaction, number, &design) {
+                    Ok((epoch, new)) => {
+                        if new {
+                            transaction.put(&Fence::key_of(number), &epoch.to_bytes());
+                            changed = true;
+                        }
+                        known.epoch = Some(epoch);
+                    }
+                    Err(error) => {
+                        outcome = Some(Err(error));
+                        return Decision::Abandon;
+                    }
+                }
+            }
+            if !is_kept(transaction, number, &written, text) {
+                keep_design(transaction, number, &design, text);
+                changed = true;
+            }
         }
         outcome = Some(found);
         if !changed {
@@ -107,11 +126,12 @@ pub fn register(
     let older = older.collect();
     let ready = |design| Schema::new(design, known.number).map_err(OpenError::Design);
     if same {
-        return Ok(Found::Ready(Box::new(Registered { schema: ready(design)?, older })));
+        let epoch = known.epoch;
+        return Ok(Found::Ready(Box::new(Registered { schema: ready(design)?, older, epoch })));
     }
     match known.stored.filter(|stored| describe(stored) == known.layout) {
         Some(stored) => {
-            let stored = Registered { schema: ready(stored)?, older };
+            let stored = Registered { schema: ready(stored)?, older, epoch: known.epoch };
             Ok(Found::Differs(Box::new((stored, design))))
         }
         None => Err(difference(&known.layout, &described)),
@@ -124,6 +144,7 @@ struct Known {
     /// none: it cannot be read by this version of the program
     stored: Option<Design>,
     older: Vec<(DesignNumber, Option<Design>)>,
+    epoch: Option<Epoch>,
 }
 
 impl Known {
@@ -160,7 +181,55 @@ fn known(
         layout: String::from_utf8_lossy(layout).into_owned(),
         stored: design(number),
         older: older.map(|number| (number, design(number))).collect(),
+        epoch: None,
     })
+}
+
+/// The epoch in which this text has the say, and whether it begins now: with another text than the store's a new one
+/// does, and whoever serves the text before has no say any more.
+fn next_epoch(
+    transaction: &dyn Transaction,
+    number: DesignNumber,
+    design: &Design,
+) -> Result<(Epoch, bool), OpenError> {
+    let key = Fence::key_of(number);
+    let hash = hash_of(design);
+    let Some((_, bytes)) = transaction.get(&key) else {
+        return Ok((Epoch { number: 1, design: hash, before: None }, true));
+    };
+    let stored = Epoch::take(bytes).map_err(|wrong| Damaged::value(&key, wrong))?;
+    if stored.design == hash {
+        return Ok((stored, false));
+    }
+    if stored.before == Some(hash) {
+        return Err(OpenError::Outdated { epoch: stored.number });
+    }
+    Ok((following(&stored, hash), true))
+}
+
+/// The epoch after this one.
+fn following(epoch: &Epoch, design: [u8; 32]) -> Epoch {
+    Epoch { number: epoch.number + 1, design, before: Some(epoch.design) }
+}
+
+/// From now on this text has the say, on a store that others may change, too.
+pub fn begin_epoch(
+    transaction: &mut dyn Transaction,
+    schema: &Schema,
+    epoch: &Epoch,
+    text: Option<Writing<'_>>,
+) -> Epoch {
+    let next = following(epoch, hash_of(&schema.design));
+    transaction.put(&Fence::key_of(schema.number), &next.to_bytes());
+    keep_design(transaction, schema.number, &schema.design, text);
+    next
+}
+
+/// Of what a design says, wherever in its text it does.
+fn hash_of(design: &Design) -> [u8; 32] {
+    let mut value = serde_json::to_value(design).unwrap_or_default();
+    without_places(&mut value);
+    *blake3::hash(value.to_string().as_bytes()).as_bytes()
 }
 
 /// A number to copy to. Nothing counts there yet.

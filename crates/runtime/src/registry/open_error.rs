@@ -3,6 +3,7 @@
 use layout::Damaged;
 
 use crate::calls::CallError;
+use crate::core::Skewed;
 use crate::replacement::ReplaceError;
 
 /// Why a design cannot be opened on a store.
@@ -18,6 +19,12 @@ pub enum OpenError {
     },
     /// what is stored does not follow to this version of the design
     Replace(ReplaceError),
+    /// the store has gone on from this text to another, at this epoch
+    Outdated {
+        epoch: u64,
+    },
+    /// the clock of this server is too far from that of the store
+    Skewed(Skewed),
     /// what the store says of its designs cannot be read
     Damaged(Box<Damaged>),
     /// what earlier versions left behind could not be removed
@@ -49,6 +56,12 @@ impl std::fmt::Display for OpenError {
             OpenError::Replace(error) => {
                 write!(f, "the store holds truth of another version of this design: {error}")
             }
+            OpenError::Outdated { epoch } => write!(
+                f,
+                "the store has gone on from this text of the design to another, which is its epoch {epoch}: serve that \
+                 text, or put this one back in its place on a server that runs"
+            ),
+            OpenError::Skewed(skewed) => write!(f, "{skewed}"),
             OpenError::Damaged(damaged) => {
                 write!(f, "what the store says of its designs cannot be read: {damaged}")
             }

@@ -8,6 +8,7 @@ use store::Store;
 use super::kept::Writing;
 use super::numbers::{self as registry, Found, Registered};
 use super::open_error::OpenError;
+use crate::calls::CallError;
 use crate::core::{Clock, Runtime, Settings, SystemClock};
 
 impl Runtime {
@@ -50,12 +51,19 @@ impl Runtime {
     ) -> Result<Runtime, OpenError> {
         match registry::register(design, text, store.as_ref(), &settings)? {
             Found::Ready(found) => {
-                let Registered { schema, older } = *found;
-                Ok(Runtime::of(schema, older, store, clock, settings))
+                let Registered { schema, older, epoch } = *found;
+                let opened = Runtime::of(schema, older, store, clock, settings).within(epoch);
+                if opened.fence.is_none() {
+                    return Ok(opened);
+                }
+                match opened.block_on(opened.in_time()) {
+                    Err(CallError::Skewed(skewed)) => Err(OpenError::Skewed(skewed)),
+                    _ => Ok(opened),
+                }
             }
             Found::Differs(found) => {
-                let (Registered { schema, older }, design) = *found;
-                let stored = Runtime::of(schema, older, store, clock, settings);
+                let (Registered { schema, older, epoch }, design) = *found;
+                let stored = Runtime::of(schema, older, store, clock, settings).within(epoch);
                 let replaced =
                     stored.replace_with(design, text, &[]).map_err(OpenError::Replace)?;
                 replaced.remove_left_over().map_err(OpenError::LeftOver)?;

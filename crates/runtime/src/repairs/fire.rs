@@ -14,8 +14,9 @@ use telemetry::Trace;
 use super::elsewhere::{PATIENCE_MAX, again};
 use crate::aside::{attempt, move_aside};
 use crate::calls::{CallError, Performed, fetch, perform, reindex};
-use crate::core::{Desk, Loaded, NOBODY, Newest, Plan, ReadError, Runtime, Schema, apply};
+use crate::core::{Desk, Loaded, NOBODY, Newest, Plan, ReadError, Runtime, apply};
 use crate::logs::{self, Forgotten};
+use crate::servers::Turn;
 use crate::values;
 
 /// What a look at the index came to.
@@ -31,23 +32,10 @@ pub enum Fired {
     Idle(Option<i64>),
 }
 
-/// Entries of a due-time index, from the beginning.
-pub(crate) fn first_due(
-    transaction: &dyn Transaction,
-    schema: &Schema,
-    space: Space,
-    accept: &mut dyn FnMut(&[u8]) -> bool,
-) -> Option<Vec<u8>> {
-    let start = space.prefix(schema.number).to_vec();
-    let mut first = None;
-    transaction.scan(&KeyRange::prefix(start), false, &mut |key, _, _| {
-        if accept(key) {
-            first = Some(key.to_vec());
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    });
-    first
+/// The first entry of the index that is accepted, and from when on it is this server's turn.
+struct First {
+    key: Vec<u8>,
+    from: i64,
 }
 
 impl Runtime {
@@ -93,8 +81,9 @@ impl Runtime {
         accept: &mut dyn FnMut(&[u8]) -> bool,
         early: bool,
     ) -> Result<Fired, CallError> {
+        self.attend()?;
+        let turn = self.whose_turn();
         let mut desk = self.desk();
-        let now = self.clock.now_ms();
         let mut outcome: Result<Fired, CallError> = Ok(Fired::Idle(None));
         let mut fired = None;
         let mut mistaken = None;
@@ -104,11 +93,21 @@ impl Runtime {
         let ticket = self.transact(&mut |transaction| {
             desk.pool.borrow_mut().reset();
             (fired, mistaken, wake, forgotten, moved) = (None, None, None, 0, None);
-            let first = first_due(transaction, &self.schema, Space::RepairDue, accept);
-            let Some(key) = first else {
+            let now = self.now_in(transaction);
+            let first = self.first_due(&*transaction, now, &turn, accept);
+            let Some(First { key, from }) = first else {
                 outcome = Ok(Fired::Idle(None));
                 return Decision::Abandon;
             };
+            if from > now && !early {
+                outcome = Ok(Fired::Idle(Some(from)));
+                return Decision::Abandon;
+            }
+            // it was only glanced at: it counts as read now, and somebody else may have been faster
+            if self.fence.is_some() && transaction.get(&key).is_none() {
+                outcome = Ok(Fired::Moved);
+                return Decision::Abandon;
+            }
             let attempted =
                 attempt(|| self.fire(&key, (now, early), &*transaction, &mut desk, &mut mistaken));
             match attempted {
@@ -158,6 +157,36 @@ impl Runtime {
             self.alarm.ring(at);
         }
         outcome
+    }
+
+    /// The entry that has been due longest of those whose turn is this server's; if there is none yet, the one whose
+    /// turn comes first. An entry that cannot be read is anybody's.
+    fn first_due(
+        &self,
+        transaction: &dyn Transaction,
+        now: i64,
+        turn: &Turn,
+        accept: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Option<First> {
+        let start = Space::RepairDue.prefix(self.schema.number).to_vec();
+        let mut first: Option<First> = None;
+        transaction.glance(&KeyRange::prefix(start), false, &mut |key, _, _| {
+            if !accept(key) {
+                return ControlFlow::Continue(());
+            }
+            let (due, from) = match RepairDueKey::parse(key) {
+                Ok(due) if turn.is_alone() => (due.at, due.at),
+                Ok(due) => (due.at, turn.from(&due.record.to_bytes(), due.at)),
+                Err(_) => (i64::MIN, i64::MIN),
+            };
+            if first.as_ref().is_none_or(|first| from < first.from) {
+                first = Some(First { key: key.to_vec(), from });
+            }
+            // nothing that follows is due earlier
+            let found = first.as_ref().is_some_and(|first| first.from <= now.max(due));
+            if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        first
     }
 
     /// Fires what is due, at most `repair_batch` of them. Gives how many were done, and when the
@@ -213,7 +242,7 @@ impl Runtime {
         let params = [record];
         let command = Command::of_nobody(repair, &params, now);
         let source = Newest(transaction, schema.number);
-        let number = transaction.position();
+        let number = transaction.number();
         // as far as it is known: an index that was made anew does not say
         desk.room.trace = transaction.get(key).and_then(|(_, cause)| Trace::take(cause));
         let performed = perform(schema, &command, &desk.pool, &source, number, &mut desk.room)?;

@@ -17,7 +17,9 @@ use std::sync::Arc;
 
 use design::model::{Design, OperationKind, StateKind};
 use engine::outbox::EntryState;
-use layout::{DesignNumber, Following, OutboxEntry, OutboxKey, RecordKey, StoredKey, describe};
+use layout::{
+    DesignNumber, Epoch, Following, OutboxEntry, OutboxKey, RecordKey, StoredKey, describe,
+};
 use serde_json::Value;
 use store::{Decision, Key, KeyRange, Transaction};
 
@@ -32,6 +34,11 @@ use obstacle::Obstacles;
 
 /// Keys that are copied in one commit, so that calls get their turn.
 const KEYS: usize = 512;
+
+/// Said where the copy of a version could not be held against what other servers write meanwhile.
+const NOT_CONVERTED: &str = "what is stored would have to be converted, and that is done only where the state is in one \
+                             process: on a store that several servers share, only a text is replaced under which it \
+                             stays as it is";
 
 /// Why a design was not replaced. Nothing has changed.
 #[derive(Clone, PartialEq, Debug)]
@@ -102,9 +109,11 @@ impl Runtime {
             let (is, was) = (&design.name, &self.schema.design.name);
             return Err(ReplaceError::Design(format!("this is `{is}`, and `{was}` is served")));
         }
+        if let Some(fence) = &self.fence {
+            return self.replace_text(design, text.map(Into::into), &fence.epoch);
+        }
         if self.is_shared() {
-            let why = "a design is replaced only where the state is in this process";
-            return Err(ReplaceError::Design(why.into()));
+            return Err(ReplaceError::Design(NOT_CONVERTED.into()));
         }
         let mut begun = false;
         self.transact(&mut |_| {
@@ -126,6 +135,31 @@ impl Runtime {
         }
         let (schema, older) = replaced?;
         Ok(self.successor(schema, older))
+    }
+
+    /// On a store that others may change, too: the text alone, under which what is stored stays as it is. One commit
+    /// begins the next epoch; from there on no server commits anything that the text before has decided.
+    fn replace_text(
+        &self,
+        design: Design,
+        text: Option<Writing<'_>>,
+        epoch: &Epoch,
+    ) -> Result<Runtime, ReplaceError> {
+        let misfits = Following::of(&self.schema.design, &design).misfits;
+        if !misfits.is_empty() || !stored_alike(&self.schema.design, &design) {
+            return Err(ReplaceError::Design(NOT_CONVERTED.into()));
+        }
+        let schema = schema_of(design, self.schema.number)?;
+        let mut begun = None;
+        let ticket = self.transact(&mut |transaction| {
+            begun = Some(registry::begin_epoch(transaction, &schema, epoch, text));
+            Decision::Commit
+        })?;
+        ticket.wait()?;
+        self.gate.retire();
+        let name = &self.schema.design.name;
+        tracing::info!(design = %name, "the new text has the say, on every server");
+        Ok(self.successor(schema, self.older.clone()).within(begun))
     }
 
     fn replace_now(

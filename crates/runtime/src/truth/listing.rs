@@ -87,6 +87,7 @@ impl Runtime {
                 _ => break,
             }
         }
+        self.current_anywhere().await?;
         Ok(seen)
     }
 

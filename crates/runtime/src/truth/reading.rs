@@ -71,8 +71,8 @@ impl Runtime {
             }
             (handle, Key::new(schema.codec().record_key(id, handle, &pool)))
         };
-        let found = self.store.read(std::slice::from_ref(&stored_key), None).await?;
-        self.still_current()?;
+        let found = self.store.read(std::slice::from_ref(&stored_key), None).await?.records;
+        self.current_anywhere().await?;
         let implicit = schema.design.subjects[id.index()].implicit;
         let mut words = Vec::new();
         let version = match found.into_iter().next().flatten() {
@@ -122,7 +122,7 @@ impl Runtime {
                 CallError::Bad(values::BadValue::new("/from", message))
             })?,
         };
-        self.still_current()?;
+        self.current_anywhere().await?;
         let page = self.store.feed(from, limit).await?;
         let eye = self.eye(viewer);
         let mut list = Vec::new();

@@ -71,7 +71,7 @@ impl Runtime {
         let group = self.group_of(view, query, viewer)?;
         let mut state = self.views.lock();
         self.follow(&mut state)?;
-        self.still_current()?;
+        self.block_on(self.current_anywhere())?;
         let empty = Group::default();
         let known = &state.views[at];
         let found = known.groups.get(&group[..]).unwrap_or(&empty);

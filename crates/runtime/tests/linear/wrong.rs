@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use store::{
     Blobs, Commit, Cursor, Decision, Description, FeedPage, Key, KeyRange, Limits, LocalStore,
-    Memory, Page, Partition, Pending, Progress, Record, Scan, Store, Ticket, Transaction, Version,
-    Visit,
+    Memory, Page, Partition, Pending, Progress, Read, Record, Scan, Store, Ticket, Transaction,
+    Version, Visit,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,7 +79,11 @@ impl Transaction for Seen<'_> {
         self.right.feed(entry);
     }
 
-    fn position(&self) -> u64 {
+    fn number(&self) -> u64 {
+        self.right.number()
+    }
+
+    fn position(&self) -> Option<u64> {
         self.right.position()
     }
 }
@@ -113,23 +117,19 @@ impl LocalStore for Wrong {
 }
 
 impl Store for Wrong {
-    fn read<'a>(
-        &'a self,
-        keys: &'a [Key],
-        at_least: Option<Cursor>,
-    ) -> Pending<'a, Vec<Option<Record>>> {
+    fn read<'a>(&'a self, keys: &'a [Key], at_least: Option<Cursor>) -> Pending<'a, Read> {
         Box::pin(async move {
-            let mut records = self.right.read(keys, at_least).await?;
+            let mut read = self.right.read(keys, at_least).await?;
             if self.now(Fault::StaleRead) {
                 let before = self.before.lock().unwrap();
-                for (key, record) in keys.iter().zip(&mut records) {
+                for (key, record) in keys.iter().zip(&mut read.records) {
                     if let Some((version, value)) = before.get(&**key) {
                         let value = value.clone().into();
                         *record = Some(Record { version: *version, value });
                     }
                 }
             }
-            Ok(records)
+            Ok(read)
         })
     }
 

@@ -197,7 +197,7 @@ fn live_and_die(
 fn check(directory: &Path, ledger: &Ledger) -> Result<(), String> {
     let store = Embedded::open(directory, Options::small()).map_err(|e| e.to_string())?;
     let read = |key: String| {
-        let found = block_on(store.read(&[key.into()], None)).unwrap().remove(0);
+        let found = block_on(store.read(&[key.into()], None)).unwrap().records.remove(0);
         found.map_or(0, |r| u64::from_le_bytes(r.value.as_ref().try_into().unwrap()))
     };
     let total = read("total".into());

@@ -35,7 +35,7 @@ fn increments(store: &dyn Store) -> Outcome {
     spawn_all(|client| {
         for round in 0..ROUNDS {
             loop {
-                let found = block_on(store.read(&key, None))?.remove(0);
+                let found = block_on(store.read(&key, None))?.records.remove(0);
                 let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).parse::<usize>();
                 let before = found.as_ref().map_or(Ok(0), |record| text(&record.value));
                 let after = before.map_err(|_| Broken("the counter is no number".into()))? + 1;
@@ -79,7 +79,7 @@ fn atomic(store: &dyn Store) -> Outcome {
             return Ok(outcome?);
         }
         while !stop.load(Ordering::SeqCst) {
-            let read = block_on(store.read(&keys, None))?;
+            let read = block_on(store.read(&keys, None))?.records;
             let same = read.windows(2).all(|pair| pair[0] == pair[1]);
             holds("all keys of a read show one commit", same)?;
             let page = block_on(store.scan(Scan::new(KeyRange::prefix("pair/"), 100)))?;

@@ -27,7 +27,7 @@ pub fn commit(store: &dyn Store, commit: Commit) -> Result<Cursor> {
 }
 
 pub fn read(store: &dyn Store, key: &str) -> Result<Option<Record>> {
-    Ok(block_on(store.read(&[Key::from(key)], None))?.remove(0))
+    Ok(block_on(store.read(&[Key::from(key)], None))?.records.remove(0))
 }
 
 pub fn value(store: &dyn Store, key: &str) -> Result<Option<String>> {

@@ -8,6 +8,7 @@ use crate::{Commit, Error, Key};
 pub const CHECKS: &[Check] = &[
     Check { name: "what is at the limit is taken", run: taken },
     Check { name: "what is over the limit is refused", run: refused },
+    Check { name: "a commit has so many operations", run: operations },
     Check { name: "a store describes itself", run: described },
 ];
 
@@ -37,6 +38,28 @@ fn refused(store: &dyn Store) -> Outcome {
     refused(Commit::new().feed(vec![0; limits.commit_bytes_max as usize + 1]))?;
     equal("what was refused", read(store, "v")?, None)?;
     commit(store, Commit::new().put("v", "fits"))?;
+    Ok(())
+}
+
+fn operations(store: &dyn Store) -> Outcome {
+    let most = store.limits().commit_operations_max;
+    if most > 10_000 {
+        // only its bytes are limited
+        return Ok(());
+    }
+    // a key that is checked and written counts once
+    let of = |count: usize| {
+        let keys = (0..count).map(|n| format!("o/{n}"));
+        keys.fold(Commit::new(), |commit, key| match commit.writes.len() < count / 2 {
+            true => commit.absent(key.clone()).put(key, "x"),
+            false => commit.absent(key),
+        })
+    };
+    let outcome = commit(store, of(most + 1));
+    let refused = Error::TooMany { operations: most + 1, operations_max: most };
+    equal("one more", outcome.map(drop), Err(refused))?;
+    equal("what was refused", read(store, "o/0")?, None)?;
+    commit(store, of(most))?;
     Ok(())
 }
 

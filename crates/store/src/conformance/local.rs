@@ -41,7 +41,7 @@ fn own_writes(store: &dyn Store) -> Outcome {
             transaction.put(b"c", b"3");
             transaction.put(b"e", b"2");
             transaction.delete(b"e");
-            let own = Version(transaction.position());
+            let own = Version(transaction.number());
             equal("an own write", transaction.get(b"a"), Some((own, &b"2"[..])))?;
             equal("an own delete", transaction.get(b"b"), None)?;
             let all = KeyRange::all();

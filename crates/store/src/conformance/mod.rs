@@ -11,9 +11,11 @@ mod expect;
 mod feed;
 mod limits;
 mod local;
+mod meanwhile;
 mod records;
 mod reopen;
 mod scans;
+mod tokens;
 
 use std::fmt;
 
@@ -77,7 +79,9 @@ pub fn check(open: Open<'_>) -> Result<Vec<&'static str>, Failure> {
         limits::CHECKS,
         blobs::CHECKS,
         local::CHECKS,
+        tokens::CHECKS,
         concurrent::CHECKS,
+        meanwhile::CHECKS,
     ];
     let mut names = Vec::new();
     for check in lists.into_iter().flatten() {

@@ -19,7 +19,7 @@ pub const CHECKS: &[Check] = &[
 
 fn absent(store: &dyn Store) -> Outcome {
     equal("a read of nothing", read(store, "nothing")?, None)?;
-    equal("a read without keys", block_on(store.read(&[], None))?.len(), 0)
+    equal("a read without keys", block_on(store.read(&[], None))?.records.len(), 0)
 }
 
 fn written(store: &dyn Store) -> Outcome {
@@ -71,7 +71,7 @@ fn many(store: &dyn Store) -> Outcome {
     let odd: &[u8] = b"\x00\xff\n";
     commit(store, Commit::new().put("b", "2").put("a", "1").put(odd, "bytes"))?;
     let keys = ["b".into(), "none".into(), Key::from(odd), "a".into(), "b".into()];
-    let records = block_on(store.read(&keys, None))?;
+    let records = block_on(store.read(&keys, None))?.records;
     let values: Vec<_> = records.into_iter().map(|r| r.map(|r| r.value)).collect();
     let expected = ["2", "", "bytes", "1", "2"].map(|v| (!v.is_empty()).then(|| v.into()));
     equal("values", values, expected.to_vec())
@@ -81,7 +81,7 @@ fn at_least(store: &dyn Store) -> Outcome {
     let key = ["k".into()];
     for n in 0..20 {
         let cursor = commit(store, Commit::new().put("k", n.to_string()).feed("k"))?;
-        let records = block_on(store.read(&key, Some(cursor)))?;
+        let records = block_on(store.read(&key, Some(cursor)))?.records;
         let found = records[0].as_ref().map(|record| record.value.clone());
         equal("a read of at least this commit", found, Some(n.to_string().into()))?;
     }

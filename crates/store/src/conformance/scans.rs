@@ -28,7 +28,7 @@ fn keys(page: &Page) -> Vec<String> {
 
 fn ranges(store: &dyn Store) -> Outcome {
     let empty = scan(store, Scan::new(KeyRange::all(), 10))?;
-    equal("a scan of nothing", empty, Page::default())?;
+    equal("a scan of nothing", empty.records.len(), 0)?;
     fill(store)?;
     let check = |range: KeyRange, expected: &[&str]| {
         let page = scan(store, Scan::new(range.clone(), 100))?;
@@ -53,7 +53,7 @@ fn backwards(store: &dyn Store) -> Outcome {
     equal("the last three", keys(&page), vec!["s/20".into(), "s/2".into(), "s/10".into()])?;
     holds("there is more", page.more)?;
     let page = scan(store, Scan::new(KeyRange::new("s/3", "s/2"), 3).reversed())?;
-    equal("an empty range", page, Page::default())
+    equal("an empty range", page.records.len(), 0)
 }
 
 fn limited(store: &dyn Store) -> Outcome {

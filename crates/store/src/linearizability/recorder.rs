@@ -81,7 +81,7 @@ impl<'a> Client<'a> {
         let registers = self.choose();
         let keys: Vec<Key> = registers.iter().map(|register| key(*register)).collect();
         let begun = self.tick();
-        let records = block_on(self.store.read(&keys, None))?;
+        let records = block_on(self.store.read(&keys, None))?.records;
         let ended = self.tick();
         for (register, record) in registers.iter().zip(&records) {
             self.known[*register] = record.as_ref().map(|record| (record.version, value(record)));

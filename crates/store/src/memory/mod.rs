@@ -13,8 +13,8 @@ use bytes::Bytes;
 use self::blobs::MemoryBlobs;
 use self::transaction::MemoryTransaction;
 use crate::blob::Blobs;
-use crate::commit::{Commit, Expected, Write};
-use crate::contract::{Description, FeedCommit, FeedPage, Page, Scan, Store};
+use crate::commit::{Commit, Expected, Token, Write};
+use crate::contract::{Description, FeedCommit, FeedPage, Page, Read, Scan, Store};
 use crate::cursor::{Cursor, Partition};
 use crate::error::{Error, Result};
 use crate::key::{Key, KeyRange};
@@ -39,6 +39,8 @@ struct State {
     /// The feed begins after this position.
     floor: u64,
     position: u64,
+    /// What became of commits that can be asked for; none: they never will be carried out.
+    tokens: BTreeMap<Token, Option<u64>>,
     closed: bool,
 }
 
@@ -46,6 +48,7 @@ const LIMITS: Limits = Limits {
     key_bytes_max: 4 << 10,
     value_bytes_max: 16 << 20,
     commit_bytes_max: 16 << 20,
+    commit_operations_max: usize::MAX,
     scan_records_max: 10_000,
 };
 
@@ -73,6 +76,11 @@ impl Memory {
     fn commit_now(&self, commit: Commit) -> Result<Cursor> {
         commit.validate(&LIMITS)?;
         let mut state = self.reached(None)?;
+        match commit.token.and_then(|token| state.tokens.get(&token)) {
+            Some(Some(position)) => return Ok(at(*position)),
+            Some(None) => return Err(Error::Invalid("this commit was given up".into())),
+            None => {}
+        }
         for check in &commit.checks {
             let found = state.records.get(&check.key).map(|record| record.version);
             let holds = match check.expected {
@@ -86,6 +94,10 @@ impl Memory {
         if !commit.only_checks() {
             state.apply(commit.writes, commit.feed);
             self.progress.advance(state.position);
+        }
+        if let Some(token) = commit.token {
+            let position = state.position;
+            state.tokens.insert(token, Some(position));
         }
         Ok(at(state.position))
     }
@@ -131,7 +143,7 @@ impl State {
 
     fn page(&self, scan: &Scan) -> Page {
         let limit = scan.limit.min(LIMITS.scan_records_max);
-        let mut page = Page::default();
+        let mut page = Page::empty(at(self.position));
         let mut visit = |(key, record): (&Key, &Record)| {
             page.more = page.records.len() == limit;
             if !page.more {
@@ -164,13 +176,11 @@ fn bounds(range: &KeyRange) -> (Bound<&[u8]>, Bound<&[u8]>) {
 }
 
 impl Store for Memory {
-    fn read<'a>(
-        &'a self,
-        keys: &'a [Key],
-        at_least: Option<Cursor>,
-    ) -> Pending<'a, Vec<Option<Record>>> {
-        let found = self.reached(at_least);
-        let found = found.map(|s| keys.iter().map(|key| s.records.get(key).cloned()).collect());
+    fn read<'a>(&'a self, keys: &'a [Key], at_least: Option<Cursor>) -> Pending<'a, Read> {
+        let found = self.reached(at_least).map(|state| Read {
+            records: keys.iter().map(|key| state.records.get(key).cloned()).collect(),
+            at: at(state.position),
+        });
         Box::pin(ready(found))
     }
 
@@ -180,6 +190,11 @@ impl Store for Memory {
 
     fn commit(&self, commit: Commit) -> Pending<'_, Cursor> {
         Box::pin(ready(self.commit_now(commit)))
+    }
+
+    fn outcome(&self, token: Token) -> Pending<'_, Option<Cursor>> {
+        let outcome = self.reached(None).map(|mut state| *state.tokens.entry(token).or_default());
+        Box::pin(ready(outcome.map(|position| position.map(at))))
     }
 
     fn feed(&self, from: Cursor, limit: usize) -> Pending<'_, FeedPage> {
@@ -242,7 +257,7 @@ impl LocalStore for Memory {
         let decision = run(&mut transaction);
         let (writes, feed) = transaction.into_parts();
         if decision == Decision::Commit && !(writes.is_empty() && feed.is_empty()) {
-            let commit = Commit { checks: Vec::new(), writes, feed };
+            let commit = Commit { writes, feed, ..Commit::default() };
             commit.validate(&LIMITS)?;
             state.apply(commit.writes, commit.feed);
             self.progress.advance(state.position);

@@ -35,13 +35,13 @@ impl<'a> MemoryTransaction<'a> {
 impl Transaction for MemoryTransaction<'_> {
     fn get(&self, key: &[u8]) -> Option<(Version, &[u8])> {
         if let Some(written) = self.written.get(key) {
-            return written.as_ref().map(|value| (Version(self.position()), &**value));
+            return written.as_ref().map(|value| (Version(self.number()), &**value));
         }
         self.state.records.get(key).map(|record| (record.version, &*record.value))
     }
 
     fn scan(&self, range: &KeyRange, reverse: bool, visit: &mut Visit<'_>) {
-        let own = Version(self.position());
+        let own = Version(self.number());
         let bounds = bounds(range);
         let records = self.state.records.range::<[u8], _>(bounds);
         let records = records.map(|(key, record)| (&**key, record.version, &*record.value));
@@ -65,7 +65,11 @@ impl Transaction for MemoryTransaction<'_> {
         self.feed.push(Bytes::copy_from_slice(entry));
     }
 
-    fn position(&self) -> u64 {
+    fn number(&self) -> u64 {
         self.state.position + 1
+    }
+
+    fn position(&self) -> Option<u64> {
+        Some(self.number())
     }
 }

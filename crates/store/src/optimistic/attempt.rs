@@ -69,18 +69,33 @@ impl Transaction for Attempt<'_> {
         if let Some(own) = self.writes.get(key) {
             return own.as_deref().map(|value| (Version(self.number), value));
         }
-        let Some(record) = self.fetched.records.get(key) else {
+        let scanned = || {
+            let mut scans = self.fetched.scans.iter().flat_map(|scanned| &scanned.records);
+            scans.find(|(known, _)| **known == *key)
+        };
+        let known = self.fetched.records.get(key).map(Option::as_ref);
+        let Some(record) = known.or_else(|| scanned().map(|(_, record)| Some(record))) else {
             let mut missed = self.missed.borrow_mut();
             if !missed.keys.iter().any(|known| **known == *key) {
                 missed.keys.push(key.into());
             }
             return None;
         };
-        self.read.borrow_mut().entry(key.into()).or_insert(expected(record.as_ref()));
-        record.as_ref().map(|record| (record.version, &*record.value))
+        self.read.borrow_mut().entry(key.into()).or_insert(expected(record));
+        record.map(|record| (record.version, &*record.value))
     }
 
     fn scan(&self, range: &KeyRange, reverse: bool, visit: &mut Visit<'_>) {
+        self.glance(range, reverse, &mut |key, version, value| {
+            if version.0 != self.number {
+                let expected = Expected::Version(version);
+                self.read.borrow_mut().entry(key.into()).or_insert(expected);
+            }
+            visit(key, version, value)
+        });
+    }
+
+    fn glance(&self, range: &KeyRange, reverse: bool, visit: &mut Visit<'_>) {
         let known = self.fetched.scans.iter();
         let known = known.filter(|known| known.range == *range && known.reverse == reverse);
         let Some(scanned) = known.into_iter().next() else {
@@ -91,10 +106,6 @@ impl Transaction for Attempt<'_> {
         let own = own.map(|(key, value)| (&**key, value.as_deref()));
         let mut stopped = false;
         let mut see = |key: &[u8], version: Version, value: &[u8]| {
-            if version.0 != self.number {
-                let expected = Expected::Version(version);
-                self.read.borrow_mut().entry(key.into()).or_insert(expected);
-            }
             let flow = visit(key, version, value);
             stopped = flow == ControlFlow::Break(());
             flow
@@ -121,7 +132,7 @@ impl Transaction for Attempt<'_> {
         self.feed.push(Bytes::copy_from_slice(entry));
     }
 
-    fn position(&self) -> u64 {
+    fn number(&self) -> u64 {
         self.number
     }
 

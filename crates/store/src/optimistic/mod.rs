@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use self::attempt::{Attempt, Wanted};
-use crate::commit::{Check, Commit, Expected, Write};
+use crate::commit::{Check, Commit, Expected, Token, Write};
 use crate::contract::{Scan, Store};
-use crate::cursor::Partition;
+use crate::cursor::{Cursor, Partition};
 use crate::error::{Error, Result};
 use crate::key::{Key, KeyRange};
 use crate::local::{Decision, Ticket, Transaction};
@@ -28,6 +28,8 @@ pub struct Retry {
     /// Each wait is a part of this, by chance; it doubles from try to try.
     pub backoff_first: Duration,
     pub backoff_max: Duration,
+    /// So long it is asked what became of a commit whose answer was lost.
+    pub outcome_within: Duration,
 }
 
 impl Default for Retry {
@@ -36,6 +38,7 @@ impl Default for Retry {
             attempts_max: 24,
             backoff_first: Duration::from_millis(2),
             backoff_max: Duration::from_millis(100),
+            outcome_within: Duration::from_secs(10),
         }
     }
 }
@@ -54,6 +57,8 @@ struct Fetched {
     scans: Vec<Scanned>,
     /// What was fetched at once is of one moment; more is not.
     fetches: u32,
+    /// The earliest of those moments: all that is not shown comes after it in the feed.
+    at: Option<Cursor>,
 }
 
 /// The beginning of a range, as far as it was fetched.
@@ -69,8 +74,13 @@ struct Scanned {
 /// So many records of a scan are fetched at first, then four times as many each time.
 const SCAN_FIRST: usize = 32;
 
-/// Runs a transaction to its end; the surroundings decide how long it waits for others. Only its last run counts. An [`Error::Contended`] means that it met others too often,
-/// and that nothing was written.
+/// Runs a transaction to its end; the surroundings decide how long it waits for others. Only its last run counts. An
+/// [`Error::Contended`] means that it met others too often, and that nothing was written.
+///
+/// When the answer to a commit is lost, the store is asked what became of it: [`Error::Unknown`] is left only where it
+/// cannot be reached for long.
+///
+/// The ticket of a transaction that wrote nothing says at which cursor it has looked, never a later one.
 pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
     surroundings: &dyn Surroundings,
     store: &dyn Store,
@@ -87,6 +97,9 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
             fetched.fetch(store, wanted).await?;
             continue;
         }
+        if decision == Decision::Again {
+            continue;
+        }
         let read: Vec<Key> = found.read.keys().cloned().collect();
         let checks = found.read.into_iter().map(|(key, expected)| Check { key, expected });
         let mut commit = Commit { checks: checks.collect(), ..Commit::default() };
@@ -94,13 +107,31 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
             commit.writes = found.writes.into_iter().map(write).collect();
             commit.feed = found.feed;
         }
-        if commit.only_checks() && fetched.fetches <= 1 {
-            let cursor = store.head(Partition::default()).await?;
-            return Ok(Settled { ticket: Ticket::settled(cursor), conflicts });
+        let looked = commit.only_checks();
+        let settled = |cursor| Ok(Settled { ticket: Ticket::settled(cursor), conflicts });
+        if looked && fetched.fetches <= 1 {
+            let at = match fetched.at {
+                Some(at) => at,
+                // it has asked for nothing at all
+                None => store.head(Partition::default()).await?,
+            };
+            return settled(at);
         }
-        match store.commit(commit).await {
-            Ok(cursor) => return Ok(Settled { ticket: Ticket::settled(cursor), conflicts }),
-            Err(Error::Conflict(_)) => {
+        let answer = if looked {
+            // A range that was scanned may have more by now than was shown.
+            let unchanged = unchanged(store, &read, &commit.checks).await?;
+            Ok(fetched.at.filter(|_| unchanged))
+        } else {
+            let token = token(surroundings);
+            commit.token = Some(token);
+            match store.commit(commit).await {
+                Err(Error::Unknown(why)) => outcome(surroundings, store, retry, token, why).await,
+                answer => answer.map(Some),
+            }
+        };
+        match answer {
+            Ok(Some(cursor)) => return settled(cursor),
+            Ok(None) | Err(Error::Conflict(_)) => {
                 conflicts += 1;
                 if conflicts >= retry.attempts_max {
                     return Err(Error::Contended { attempts: conflicts });
@@ -111,6 +142,39 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
                 fetched.fetch(store, vec![Wanted::Records(read)]).await?;
             }
             Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Whether everything that was read at several moments was like this at one moment. A read does it: it takes as many
+/// keys as somebody looked at, where a commit takes few.
+async fn unchanged(store: &dyn Store, keys: &[Key], checks: &[Check]) -> Result<bool> {
+    let now = store.read(keys, None).await?.records;
+    Ok(checks.iter().zip(&now).all(|(check, record)| check.expected == expected(record.as_ref())))
+}
+
+fn token(surroundings: &dyn Surroundings) -> Token {
+    Token(u128::from(surroundings.chance()) << 64 | u128::from(surroundings.chance()))
+}
+
+/// What became of a commit whose answer was lost. None: it was not carried out, and never will be.
+async fn outcome(
+    surroundings: &dyn Surroundings,
+    store: &dyn Store,
+    retry: &Retry,
+    token: Token,
+    why: String,
+) -> Result<Option<Cursor>> {
+    let end = surroundings.now() + retry.outcome_within;
+    let mut asked = 0;
+    loop {
+        match store.outcome(token).await {
+            Ok(cursor) => return Ok(cursor),
+            Err(Error::Unknown(_) | Error::Unavailable(_)) if surroundings.now() < end => {
+                asked += 1;
+                surroundings.sleep(retry.wait(surroundings.chance(), asked)).await;
+            }
+            Err(_) => return Err(Error::Unknown(why)),
         }
     }
 }
@@ -137,8 +201,9 @@ impl Fetched {
             self.fetches += 1;
             match wanted {
                 Wanted::Records(keys) => {
-                    let records = store.read(&keys, None).await?;
-                    self.records.extend(keys.into_iter().zip(records));
+                    let read = store.read(&keys, None).await?;
+                    self.taken(read.at);
+                    self.records.extend(keys.into_iter().zip(read.records));
                 }
                 Wanted::Scan { range, reverse } => self.fetch_scan(store, range, reverse).await?,
             }
@@ -158,7 +223,7 @@ impl Fetched {
             self.scans.push(Scanned { range, reverse, records, whole: false });
             self.scans.len() - 1
         });
-        let scanned = &mut self.scans[at];
+        let scanned = &self.scans[at];
         let mut rest = range;
         match scanned.records.last() {
             Some((last, _)) if reverse => rest.end = Some(last.clone()),
@@ -170,9 +235,15 @@ impl Fetched {
         let mut scan = Scan::new(rest, limit);
         scan.reverse = reverse;
         let page = store.scan(scan).await?;
+        let scanned = &mut self.scans[at];
         scanned.whole = !page.more;
         scanned.records.extend(page.records);
+        self.taken(page.at);
         Ok(())
+    }
+
+    fn taken(&mut self, at: Cursor) {
+        self.at = Some(self.at.map_or(at, |known| if at < known { at } else { known }));
     }
 }
 

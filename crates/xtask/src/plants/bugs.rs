@@ -72,7 +72,7 @@ pub const BUGS: &[Bug] = &[
         name: "the check of an idempotency key is skipped, one time in fifty",
         file: RUN,
         from: "                Verdict::Replay(outcome) => {\n",
-        to: "                Verdict::Replay(_) if transaction.position() % 50 > 25 => {}\n                \
+        to: "                Verdict::Replay(_) if transaction.number() % 50 > 25 => {}\n                \
              Verdict::Replay(outcome) => {\n",
     },
     Bug {
@@ -86,7 +86,7 @@ pub const BUGS: &[Bug] = &[
         file: FIRE,
         from: "                            apply(&plan, transaction);\n",
         to: "                            apply(&plan, transaction);\n                            \
-             if transaction.position() % 10 == 0 && !plan.feed.is_empty() {\n                                \
+             if transaction.number() % 10 == 0 && !plan.feed.is_empty() {\n                                \
              transaction.feed(&plan.feed);\n                            }\n",
     },
     Bug {

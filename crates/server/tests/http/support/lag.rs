@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use store::{
     Blobs, Commit, Cursor, Decision, Description, FeedPage, Key, Limits, LocalStore, Memory, Page,
-    Partition, Pending, Progress, Record, Result, Scan, Store, Ticket, Transaction,
+    Partition, Pending, Progress, Read, Result, Scan, Store, Ticket, Transaction,
 };
 
 pub struct Lag {
@@ -59,11 +59,7 @@ impl LocalStore for Lag {
 }
 
 impl Store for Lag {
-    fn read<'a>(
-        &'a self,
-        keys: &'a [Key],
-        at_least: Option<Cursor>,
-    ) -> Pending<'a, Vec<Option<Record>>> {
+    fn read<'a>(&'a self, keys: &'a [Key], at_least: Option<Cursor>) -> Pending<'a, Read> {
         self.inner.read(keys, at_least)
     }
 

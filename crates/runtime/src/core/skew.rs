@@ -1,0 +1,88 @@
+//! How far this server's clock is from the store's. Where several servers decide by their clocks, one that is far off
+//! would end leases that are not over, or keep those that are: it refuses to serve instead.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use store::Moment;
+
+use super::runtime::Runtime;
+use crate::calls::CallError;
+
+/// The clocks are compared this often, by whoever asks for something then.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// The clock of this server is too far from the store's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Skewed {
+    /// how far it is ahead; behind, if this is below zero
+    pub ahead_ms: i64,
+    pub most_ms: i64,
+}
+
+impl fmt::Display for Skewed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = if self.ahead_ms < 0 { "behind" } else { "ahead of" };
+        let (off, most) = (self.ahead_ms.unsigned_abs(), self.most_ms);
+        write!(
+            f,
+            "the clock of this server is {off} ms {side} the store's, of at most {most} ms: it does not serve until it \
+             is set right"
+        )
+    }
+}
+
+#[derive(Default)]
+pub struct Skew(Mutex<Compared>);
+
+#[derive(Default)]
+struct Compared {
+    at: Option<Moment>,
+    beyond: Option<Skewed>,
+}
+
+impl Skew {
+    /// What is known; whether it is time to compare again, which is up to whoever is told so.
+    fn known(&self, now: Moment) -> (Option<Skewed>, bool) {
+        let mut compared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let again = compared.at.is_none_or(|at| now.since(at) >= EVERY);
+        if again {
+            compared.at = Some(now);
+        }
+        (compared.beyond, again)
+    }
+
+    fn learn(&self, beyond: Option<Skewed>) -> Option<Skewed> {
+        let mut compared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut compared.beyond, beyond)
+    }
+}
+
+impl Runtime {
+    /// Refuses to go on while the clock is too far from the store's.
+    pub(crate) async fn in_time(&self) -> Result<(), CallError> {
+        let (mut beyond, again) = self.skew.known(self.settings.surroundings.now());
+        if again {
+            let before = self.clock.now_ms();
+            // a store that does not answer will not take a commit either
+            if let Ok(Some(theirs)) = self.store.clock().await {
+                let after = self.clock.now_ms();
+                let ours = before + (after - before) / 2;
+                let ahead_ms = ours.saturating_sub(i64::try_from(theirs).unwrap_or(i64::MAX));
+                // the answer may have been under way for all of this time
+                let known = ahead_ms.abs() - (after - before) / 2;
+                let most_ms = self.settings.skew_max_ms;
+                beyond = (known > most_ms).then_some(Skewed { ahead_ms, most_ms });
+                let was = self.skew.learn(beyond);
+                let design = &self.schema.design.name;
+                match (was, beyond) {
+                    (None, Some(skewed)) => tracing::error!(%design, %skewed, "not served"),
+                    (Some(_), None) => tracing::info!(%design, "the clock is right again; served"),
+                    _ => {}
+                }
+            }
+        }
+        beyond.map_or(Ok(()), |skewed| Err(CallError::Skewed(skewed)))
+    }
+}
