@@ -135,7 +135,7 @@ fn what_is_shown_with_a_check_holds() {
 #[test]
 fn tests_that_are_shown_pass() {
     let mut ran = 0;
-    for Snippet { place, design, tests } in snippets() {
+    for Snippet { place, design, tests, .. } in snippets() {
         let report = rehearsal::rehearse(&design, &tests);
         let report = report.unwrap_or_else(|why| panic!("{place}: {why}"));
         for told in report.tests {

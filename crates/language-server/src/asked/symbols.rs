@@ -89,6 +89,13 @@ impl Outline<'_> {
                 at: failure.title.span,
                 children: Vec::new(),
             },
+            ItemKind::Test(test) => Entry {
+                name: &test.title.value,
+                detail: "test".into(),
+                kind: SymbolKind::String,
+                at: test.title.span,
+                children: Vec::new(),
+            },
             ItemKind::Hotspot(hotspot) => Entry {
                 name: &hotspot.title.value,
                 detail: "hotspot".into(),

@@ -124,9 +124,9 @@ vim.cmd("qall!")
 #[test]
 fn neovim_shows_hovers_mends_renames_formats_and_tells_the_verdict() {
     let neovim = program("nvim", &[], "neovim");
+    let texts = folder("neovim-texts");
     let folder = folder_with("neovim", "door.design", DOOR);
     std::fs::write(folder.join("done.lua"), DONE).unwrap();
-    let texts = folder("neovim-texts");
     let settings = root().join("editors/neovim/steadfast.lua");
     let server = env!("CARGO_BIN_EXE_steadfast");
     let status = Command::new(neovim)
