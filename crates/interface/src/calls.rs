@@ -56,7 +56,9 @@ fn is_searched(view: &View) -> bool {
 /// The subjects whose records a step may change, in the order of the design: those that it writes, and those that
 /// count them.
 pub fn changed(design: &Design, operation: &Operation) -> Vec<SubjectId> {
-    let mut found = Vec::new();
+    // what a step makes is there, also if it says nothing else of it
+    let made = operation.params.iter().filter(|param| param.new);
+    let mut found: Vec<SubjectId> = made.filter_map(|param| param.ty.subject()).collect();
     visit::each_statement(&operation.body, &mut |statement| match &statement.kind {
         StmtKind::Assign { target: Target::Attr { base, .. }, .. }
         | StmtKind::Assign { target: Target::Element { base, .. }, .. }

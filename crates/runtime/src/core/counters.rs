@@ -14,7 +14,7 @@ pub struct Counters {
     forgotten: AtomicU64,
     moved_aside: AtomicU64,
     /// of each kind of worker, in the order of `Worker`
-    trouble: Mutex<[Option<String>; 3]>,
+    trouble: Mutex<[Option<String>; 4]>,
     /// a worker panicked, and is gone until the process starts anew
     ended: Mutex<Option<String>>,
 }

@@ -6,15 +6,12 @@
 use std::ops::ControlFlow;
 
 use layout::{About, DesignNumber, Epoch, MetaKey, Reader, Space, take_head};
-use store::{Decision, Key, KeyRange, Transaction, Version, Visit};
-
-use super::runtime::Runtime;
-use crate::calls::CallError;
+use store::{Key, KeyRange, Transaction, Version, Visit};
 
 /// The epoch that a runtime was opened in. Only where others may change the store, too.
 pub struct Fence {
     pub epoch: Epoch,
-    key: Key,
+    pub(super) key: Key,
 }
 
 impl Fence {
@@ -27,68 +24,16 @@ impl Fence {
     }
 
     /// Whether what stands in the store is this epoch.
-    fn is_still(&self, stored: Option<&[u8]>) -> bool {
+    pub(super) fn is_still(&self, stored: Option<&[u8]>) -> bool {
         stored.and_then(|bytes| Epoch::take(bytes).ok()) == Some(self.epoch)
     }
 }
 
-impl Runtime {
-    /// The epoch that this runtime was opened in; none: the state is in this process, and nobody else has a say.
-    pub fn epoch(&self) -> Option<u64> {
-        self.fence.as_ref().map(|fence| fence.epoch.number)
-    }
-
-    /// Runs a transaction of a runtime that is not alone with its store. `floor`: no decision before this time.
-    pub(super) fn pass_fence(
-        &self,
-        fence: &Fence,
-        transaction: &mut dyn Transaction,
-        floor: &mut i64,
-        run: &mut dyn FnMut(&mut dyn Transaction) -> Decision,
-    ) -> Result<Decision, CallError> {
-        let found = transaction.get(&fence.key).map(|(_, bytes)| bytes);
-        // what is not fetched yet is asked for together with whatever else this run will miss
-        if !(found.is_none() && transaction.misses()) && !fence.is_still(found) {
-            self.gate.retire();
-            return Err(CallError::Replaced);
-        }
-        let before = self.clock.now_ms();
-        let mut watching =
-            Watching { inner: transaction, not_before: *floor, latest: i64::MIN.into() };
-        let decision = run(&mut watching);
-        let latest = watching.latest.get();
-        if latest > before.max(*floor) {
-            *floor = latest;
-            return Ok(Decision::Again);
-        }
-        Ok(decision)
-    }
-
-    /// Whether this runtime still has the say, asked of the store if others may have taken it.
-    pub(crate) async fn current_anywhere(&self) -> Result<(), CallError> {
-        self.still_current()?;
-        let Some(fence) = &self.fence else { return Ok(()) };
-        self.in_time().await?;
-        let read = self.store.read(std::slice::from_ref(&fence.key), None).await?;
-        if !fence.is_still(read.records[0].as_ref().map(|record| &*record.value)) {
-            self.gate.retire();
-        }
-        self.still_current()
-    }
-
-    /// The time at which something is decided in a transaction: never before what it has read was written, whatever
-    /// the clock of the server said that wrote it.
-    pub(crate) fn now_in(&self, transaction: &dyn Transaction) -> i64 {
-        let now = self.clock.now_ms();
-        if self.fence.is_some() { now.max(transaction.not_before()) } else { now }
-    }
-}
-
 /// A transaction that notes when the records that it reads were written.
-struct Watching<'t> {
-    inner: &'t mut dyn Transaction,
-    not_before: i64,
-    latest: std::cell::Cell<i64>,
+pub(super) struct Watching<'t> {
+    pub(super) inner: &'t mut dyn Transaction,
+    pub(super) not_before: i64,
+    pub(super) latest: std::cell::Cell<i64>,
 }
 
 impl Watching<'_> {

@@ -14,6 +14,7 @@ mod loaded;
 mod plan;
 mod read_error;
 mod runtime;
+mod say;
 mod schema;
 mod seen;
 mod settings;

@@ -7,9 +7,6 @@ use std::time::Duration;
 
 use store::Moment;
 
-use super::runtime::Runtime;
-use crate::calls::CallError;
-
 /// The clocks are compared this often, by whoever asks for something then.
 const EVERY: Duration = Duration::from_secs(1);
 
@@ -44,7 +41,7 @@ struct Compared {
 
 impl Skew {
     /// What is known; whether it is time to compare again, which is up to whoever is told so.
-    fn known(&self, now: Moment) -> (Option<Skewed>, bool) {
+    pub(super) fn known(&self, now: Moment) -> (Option<Skewed>, bool) {
         let mut compared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let again = compared.at.is_none_or(|at| now.since(at) >= EVERY);
         if again {
@@ -53,36 +50,8 @@ impl Skew {
         (compared.beyond, again)
     }
 
-    fn learn(&self, beyond: Option<Skewed>) -> Option<Skewed> {
+    pub(super) fn learn(&self, beyond: Option<Skewed>) -> Option<Skewed> {
         let mut compared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut compared.beyond, beyond)
-    }
-}
-
-impl Runtime {
-    /// Refuses to go on while the clock is too far from the store's.
-    pub(crate) async fn in_time(&self) -> Result<(), CallError> {
-        let (mut beyond, again) = self.skew.known(self.settings.surroundings.now());
-        if again {
-            let before = self.clock.now_ms();
-            // a store that does not answer will not take a commit either
-            if let Ok(Some(theirs)) = self.store.clock().await {
-                let after = self.clock.now_ms();
-                let ours = before + (after - before) / 2;
-                let ahead_ms = ours.saturating_sub(i64::try_from(theirs).unwrap_or(i64::MAX));
-                // the answer may have been under way for all of this time
-                let known = ahead_ms.abs() - (after - before) / 2;
-                let most_ms = self.settings.skew_max_ms;
-                beyond = (known > most_ms).then_some(Skewed { ahead_ms, most_ms });
-                let was = self.skew.learn(beyond);
-                let design = &self.schema.design.name;
-                match (was, beyond) {
-                    (None, Some(skewed)) => tracing::error!(%design, %skewed, "not served"),
-                    (Some(_), None) => tracing::info!(%design, "the clock is right again; served"),
-                    _ => {}
-                }
-            }
-        }
-        beyond.map_or(Ok(()), |skewed| Err(CallError::Skewed(skewed)))
     }
 }

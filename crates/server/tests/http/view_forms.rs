@@ -92,6 +92,14 @@ fn the_token_decides_whose_rows_they_are() {
     }
 }
 
+/// What a reference of the document leads to.
+fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
+    match schema["$ref"].as_str().and_then(|to| to.strip_prefix('#')) {
+        Some(to) => document.pointer(to).expect("a reference leads somewhere"),
+        None => schema,
+    }
+}
+
 #[test]
 fn aggregates_are_null_of_no_row_and_openapi_says_what_is_answered() {
     let server = server::start(config(), vec![service("drive", DRIVE)]).unwrap();
@@ -112,14 +120,15 @@ fn aggregates_are_null_of_no_row_and_openapi_says_what_is_answered() {
     let schema = |path: &str| {
         let get = &document["paths"][path]["get"];
         let content = &get["responses"]["200"]["content"]["application/json"];
-        (get.clone(), content["schema"]["properties"].clone())
+        (get.clone(), resolved(&document, &content["schema"])["properties"].clone())
     };
     let (_, largest) = schema("/v1/drive/views/Largest");
     assert_eq!(largest["max"]["type"], json!(["integer", "null"]), "{largest}");
     let (_, usual) = schema("/v1/drive/views/Usual");
     assert_eq!(usual["avg"]["type"], json!(["string", "null"]), "{usual}");
     let (mine, rows) = schema("/v1/drive/views/Mine");
-    let with = &rows["rows"]["items"]["properties"]["with"]["properties"];
+    let row = resolved(&document, &rows["rows"]["items"]);
+    let with = &row["properties"]["with"]["properties"];
     assert_eq!(with["file.path"]["type"], json!(["string", "null"]), "{with}");
     let names: Vec<&str> = mine["parameters"]
         .as_array()

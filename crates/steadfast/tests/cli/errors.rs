@@ -98,6 +98,7 @@ fn the_calls_in_the_help_and_in_the_documents_are_those_of_the_catalog() {
     let page = fs::read_to_string(root().join("docs/commands.md")).unwrap();
     let mut seen = 0;
     for line in help.lines().chain(page.lines()).map(str::trim) {
+        let line = line.strip_prefix("$ ").unwrap_or(line);
         let Some(rest) = line.strip_prefix("steadfast call ") else { continue };
         let words: Vec<&str> = rest.split_whitespace().collect();
         let [design, actor, operation, ref given @ ..] = words[..] else { panic!("{line}") };

@@ -8,6 +8,13 @@ use crate::pages::parts::{blocks, pages};
 
 /// Blocks of commands that no test types: the page, how the block begins, and why.
 const NOT_RUN: &[(&str, &str, &str)] = &[
+    ("docs/clients.md", "steadfast client", "run by the tests of clients"),
+    ("docs/clients.md", "steadfast serve", "serves without an end; run by the tests of origins"),
+    (
+        "docs/identity.md",
+        "steadfast serve tickets --oidc",
+        "needs an issuer; run by the tests of OIDC",
+    ),
     ("docs/commands.md", "steadfast dev shop.design", "typed in docs/first-steps.md"),
     ("docs/explain.md", "java", "TLC; `cargo xtask tlc` runs it"),
     ("docs/installing.md", "cargo install", "builds everything anew"),

@@ -110,7 +110,7 @@ fn read(garden: &Path, file: &str) -> Result<String, String> {
 fn hunt(garden: &Path, seconds: u64) -> Result<Option<String>, String> {
     let mut test = cargo::command(garden);
     test.args(["test", "--quiet", "--release", "--package", "simulator", "--test", "it"]);
-    test.args(["--", "--exact", "hunt::what_is_planted", "--ignored", "--nocapture"]);
+    test.args(["--", "--exact", "hunt::what_is_planted", "--nocapture"]);
     test.env("STEADFAST_HUNT", seconds.to_string());
     test.env("CARGO_TARGET_DIR", garden.join("target"));
     let printed = cargo::output(&mut test)?;
