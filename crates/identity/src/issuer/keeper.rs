@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::jwks::{self, Key};
-use super::{Fetch, IssuerTerms, Keys};
+use super::{Fetch, IssuerTerms, Keys, Told};
 
 /// So often without being asked, and after it failed.
 const EVERY: Duration = Duration::from_secs(300);
@@ -44,7 +44,7 @@ impl Keeper {
         terms: &IssuerTerms,
         fetch: Fetch,
         keys: Keys,
-        told: Box<dyn Fn(Option<&str>) + Send>,
+        told: Told,
     ) -> std::io::Result<Keeper> {
         let shared = Arc::new(Shared::default());
         let mut failed = false;

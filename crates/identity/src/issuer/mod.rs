@@ -23,6 +23,9 @@ use keeper::Keeper;
 /// The longest token, in bytes.
 const TOKEN_MAX: usize = 12_288;
 
+/// Is told why keys could not be fetched, and of none when they could again.
+pub type Told = Box<dyn Fn(Option<&str>) + Send>;
+
 /// Gets what lies under an address, or says why it cannot be had.
 pub type Fetch = Box<dyn Fn(&str) -> Result<Vec<u8>, String> + Send + Sync>;
 
@@ -87,11 +90,7 @@ impl Issuer {
     /// Fetches the keys, and from then on now and again. `told` is called with why they could not be fetched, and with
     /// none when they could again. An issuer that cannot be reached is no reason not to begin: until it can, its tokens
     /// cannot be checked, and all others can.
-    pub fn start(
-        terms: IssuerTerms,
-        fetch: Fetch,
-        told: Box<dyn Fn(Option<&str>) + Send>,
-    ) -> std::io::Result<Issuer> {
+    pub fn start(terms: IssuerTerms, fetch: Fetch, told: Told) -> std::io::Result<Issuer> {
         let keys: Keys = Arc::default();
         let keeper = Keeper::start(&terms, fetch, Arc::clone(&keys), told)?;
         Ok(Issuer { terms, keys, keeper })

@@ -241,7 +241,7 @@ fn asked(out: &mut String, view: &Asked) {
 
 fn client(out: &mut String, module: &Module) {
     let group = |out: &mut String, name: &str, members: Vec<(String, &str)>| {
-        let _ = write!(out, "export class {name} {{\n");
+        let _ = writeln!(out, "export class {name} {{");
         for (member, class) in &members {
             let _ = writeln!(out, "  readonly {member}: {class};");
         }

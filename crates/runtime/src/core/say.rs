@@ -23,7 +23,8 @@ impl Runtime {
     ) -> Result<Decision, CallError> {
         let found = transaction.get(&fence.key).map(|(_, bytes)| bytes);
         // what is not fetched yet is asked for together with whatever else this run will miss
-        if !(found.is_none() && transaction.misses()) && !fence.is_still(found) {
+        let later = found.is_none() && transaction.misses();
+        if !later && !fence.is_still(found) {
             self.gate.retire();
             return Err(CallError::Replaced);
         }

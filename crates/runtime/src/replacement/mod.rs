@@ -282,12 +282,15 @@ impl Runtime {
     }
 }
 
+/// A key and its value.
+pub type Stored = (Vec<u8>, Vec<u8>);
+
 /// What is stored under the old design, as the new one keeps it: records, entries of logs, and whatever else moves with
 /// them. The outbox is left out. Fails with what would stand in the way.
 pub fn carried_over<'k>(
     (old, new): (&Schema, &Schema),
     stored: impl Iterator<Item = (&'k [u8], &'k [u8])>,
-) -> Result<Vec<(Vec<u8>, Vec<u8>)>, ReplaceError> {
+) -> Result<Vec<Stored>, ReplaceError> {
     let mut conversion = Conversion::new(old, new, &[]);
     let mut all = Vec::new();
     for (key, value) in stored {

@@ -116,7 +116,7 @@ impl Editor {
             .map(|(at, _)| at)
             .collect();
         let line = lines[(number / 2 * 7) % lines.len()];
-        let (end, typed) = if number % 2 == 0 { (4, "x") } else { (5, "") };
+        let (end, typed) = if number.is_multiple_of(2) { (4, "x") } else { (5, "") };
         let range = json!({
             "start": { "line": line, "character": 4 },
             "end": { "line": line, "character": end },
