@@ -112,7 +112,8 @@ fn a_public_key_is_no_secret_and_no_key_of_another_kind() {
     let by_secret = |message: &[u8]| hmac::sign(&secret, message).as_ref().to_vec();
     let right = |message: &[u8]| key.sign(message).as_ref().to_vec();
     let none = |_: &[u8]| Vec::new();
-    let cases: [(Value, &dyn Fn(&[u8]) -> Vec<u8>, Denied); 8] = [
+    type Signs<'s> = &'s dyn Fn(&[u8]) -> Vec<u8>;
+    let cases: [(Value, Signs<'_>, Denied); 8] = [
         (json!({ "alg": "none", "kid": "k1" }), &none, Denied::Malformed),
         (json!({ "alg": "HS256", "kid": "k1" }), &by_secret, Denied::Malformed),
         (json!({ "alg": "RS256", "kid": "k1" }), &right, Denied::Signature),
