@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use store::linearizability::{self, Recording, Registers};
 use store::{
@@ -80,7 +81,7 @@ impl Wrong {
             commit.validate(&self.right.limits())?;
             let rest: Vec<Write> = commit.writes.drain(1..).collect();
             block_on(self.right.commit(commit))?;
-            thread::yield_now();
+            linger(1);
             let rest = Commit { writes: rest, ..Commit::new() };
             return block_on(self.right.commit(rest));
         }
@@ -92,13 +93,14 @@ impl Wrong {
                     hidden.insert(cursor.position());
                     cursor
                 };
-                thread::yield_now();
+                linger(1);
                 self.hidden.lock().unwrap().remove(&cursor.position());
                 Ok(cursor)
             }
             Fault::ByBeginning => {
                 let number = self.calls.fetch_add(1, Ordering::Relaxed);
-                thread::yield_now();
+                // who begins later is often done before
+                linger((3 - number % 4) as u32);
                 let mut begun = self.begun.lock().unwrap();
                 let cursor = block_on(self.right.commit(commit))?;
                 begun.insert(cursor.position(), number);
@@ -141,7 +143,7 @@ impl Store for Wrong {
                 }
             }
             if self.fault == Fault::LateCursor {
-                thread::yield_now();
+                linger(1);
                 read.at = self.right.head(read.at.partition()).await?;
             }
             Ok(read)
@@ -194,6 +196,11 @@ impl Store for Wrong {
     fn close(&self) -> Pending<'_, ()> {
         self.right.close()
     }
+}
+
+/// Others go on meanwhile, also where there is one processor for all.
+fn linger(times: u32) {
+    thread::sleep(Duration::from_micros(200) * times);
 }
 
 #[test]
