@@ -137,6 +137,9 @@ pub fn unfit(design: &Design, next: &Design) -> Option<String> {
     if design.name != next.name {
         return Some(format!("`{}` does not follow `{}`", next.name, design.name));
     }
+    if runtime::alike(design, next) {
+        return Some("the next version is the same design: there is nothing to replace".into());
+    }
     let names = |design: &Design| -> Vec<String> {
         people(design).into_iter().map(|person| person.name).collect()
     };
