@@ -4,6 +4,7 @@
 //! calls, repairs, the outbox, idempotency and views are those of a server. What is expected of truth is judged as goals
 //! are, on the feed.
 
+mod by_itself;
 mod coverage;
 mod expect;
 mod secrets;

@@ -1,30 +1,24 @@
 //! One test on a runtime of its own: callers with what they remember, a clock, a network, a world outside.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use design::model::{
-    Design, Expectation, Operation, OperationId, OperationKind, Span, Test, TestAnswer, TestArgs,
-    TestCall, TestLine, TestLineKind, TestOutcome, TestValue, Type, ViewId, duration_text,
+    Design, Expectation, Operation, OperationId, OperationKind, Span, Test, TestArgs, TestCall,
+    TestLine, TestLineKind, TestOutcome, TestValue, Type, ViewId,
 };
-use runtime::{
-    CallError, Clock, Delivered, Delivery, Fired, ManualClock, Outside, Reply, Request, Runtime,
-    Settings, ViewQuery, Walk, Worked,
-};
+use runtime::{CallError, Clock, ManualClock, Reply, Request, Runtime, Settings, ViewQuery, Walk};
 use serde_json::{Map, Value as Json};
 use store::{Cursor, Partition, Store};
 
+use crate::by_itself::ATTEMPTS;
 use crate::expect::{self, Happened};
 use crate::secrets::TestSecrets;
 use crate::telling::{Seen, happened, seen, told_rows};
 use crate::value::{Values, shown};
 
 /// When every test begins: 2023-11-14T22:13:20Z.
-const START: i64 = 1_700_000_000_000;
-/// So much may happen by itself in one line.
-const MOST: usize = 20_000;
-/// So often an effect is tried before nobody will ever say.
-const ATTEMPTS: u32 = 8;
+pub(crate) const START: i64 = 1_700_000_000_000;
 
 /// A line that came to something else than it says.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,13 +37,13 @@ pub struct Failure {
 type Carried = Result<(), Box<Failure>>;
 
 /// What came of a line: what was expected, what happened, and which records show it.
-struct Differs {
-    expected: String,
-    happened: String,
-    seen: Vec<Seen>,
+pub(crate) struct Differs {
+    pub expected: String,
+    pub happened: String,
+    pub seen: Vec<Seen>,
 }
 
-fn differs(expected: impl Into<String>, happened: impl Into<String>) -> Differs {
+pub(crate) fn differs(expected: impl Into<String>, happened: impl Into<String>) -> Differs {
     Differs { expected: expected.into(), happened: happened.into(), seen: Vec::new() }
 }
 
@@ -57,17 +51,17 @@ fn differs(expected: impl Into<String>, happened: impl Into<String>) -> Differs 
 type Place = (String, String, String, Vec<u8>, String);
 
 pub struct Stage<'t> {
-    design: &'t Design,
+    pub(crate) design: &'t Design,
     test: &'t Test,
     pub runtime: Runtime,
     store: Arc<store::Memory>,
-    clock: Arc<ManualClock>,
+    pub(crate) clock: Arc<ManualClock>,
     /// what each name stands for
     names: Vec<Option<Json>>,
     memory: BTreeMap<Place, Json>,
     /// messages of these steps come when the test says so
-    by_hand: BTreeSet<String>,
-    lost: Vec<String>,
+    pub(crate) by_hand: BTreeSet<String>,
+    pub(crate) lost: Vec<String>,
     /// answers of the world outside that were given
     pub answered: BTreeSet<(usize, &'static str)>,
     walked: Cursor,
@@ -75,7 +69,7 @@ pub struct Stage<'t> {
     judge: Walk,
     trusting: bool,
     keys: u64,
-    meanwhile: Vec<String>,
+    pub(crate) meanwhile: Vec<String>,
 }
 
 impl<'t> Stage<'t> {
@@ -117,11 +111,11 @@ impl<'t> Stage<'t> {
         })
     }
 
-    fn operation(&self, id: OperationId) -> &'t Operation {
+    pub(crate) fn operation(&self, id: OperationId) -> &'t Operation {
         &self.design.operations[id.index()]
     }
 
-    fn now(&self) -> i64 {
+    pub(crate) fn now(&self) -> i64 {
         self.clock.now_ms()
     }
 
@@ -167,13 +161,17 @@ impl<'t> Stage<'t> {
     }
 
     /// The arguments by their names. Content is uploaded on the way.
-    fn params(&self, declared: &[design::model::Param], args: &TestArgs) -> Map<String, Json> {
+    pub(crate) fn params(
+        &self,
+        declared: &[design::model::Param],
+        args: &TestArgs,
+    ) -> Map<String, Json> {
         let given =
             args.iter().map(|(at, value)| (declared[*at as usize].name.clone(), self.value(value)));
         given.collect()
     }
 
-    fn value(&self, value: &TestValue) -> Json {
+    pub(crate) fn value(&self, value: &TestValue) -> Json {
         self.with_values(|values| values.json(value))
     }
 
@@ -348,170 +346,8 @@ impl<'t> Stage<'t> {
         Err(found)
     }
 
-    fn answer(
-        &mut self,
-        id: OperationId,
-        args: &TestArgs,
-        answer: &TestAnswer,
-    ) -> Result<(), Differs> {
-        let (delivered, name) = match answer {
-            TestAnswer::Ok(value) => (Delivered::Ok(self.value(value)), Some("ok")),
-            TestAnswer::Refused => (Delivered::Refused(Json::Null), Some("refused")),
-            TestAnswer::Unknown => (nothing(), Some("unknown")),
-            TestAnswer::Nothing => (nothing(), None),
-        };
-        loop {
-            let says = Says { answer: delivered.clone(), asked: Mutex::default() };
-            self.delivers(id, args, &says, false)?;
-            let asked = says.asked.into_inner().ok().flatten();
-            if let (TestAnswer::Ok(_), Some(asked)) = (answer, &asked) {
-                self.happen(Happened::Did(asked.key.clone()))?;
-            }
-            // the design is told that nobody knows once every attempt was made
-            let last = asked.is_none_or(|asked| asked.attempt + 1 >= ATTEMPTS);
-            if *answer != TestAnswer::Unknown || last {
-                break;
-            }
-        }
-        self.answered.extend(name.map(|name| (id.index(), name)));
-        Ok(())
-    }
-
-    fn deliver(&mut self, id: OperationId, args: &TestArgs, twice: bool) -> Result<(), Differs> {
-        self.under_way(id, args)?;
-        let says = Says { answer: nothing(), asked: Mutex::default() };
-        if twice {
-            self.delivers(id, args, &says, true)?;
-        }
-        self.delivers(id, args, &says, false)
-    }
-
-    /// Hands the first entry of the outbox over that is for this operation and has these arguments.
-    fn delivers(
-        &mut self,
-        id: OperationId,
-        args: &TestArgs,
-        says: &Says,
-        stays: bool,
-    ) -> Result<(), Differs> {
-        let operation = self.operation(id);
-        let wanted = self.params(&operation.params, args);
-        let chosen =
-            |name: &str, held: &Map<String, Json>| name == operation.name && fits(&wanted, held);
-        let worked = match stays {
-            true => self.runtime.deliver_and_keep(says, &chosen),
-            false => self.runtime.deliver_chosen(says, &chosen),
-        };
-        match worked {
-            Ok(Worked::Tried) => self.follow(true),
-            Ok(Worked::Idle(_)) => Err(self.not_there(operation, &wanted)),
-            Ok(Worked::SetAside) => {
-                Err(differs(format!("`{}` is handed over", operation.name), "it was set aside"))
-            }
-            Err(error) => {
-                Err(differs(format!("`{}` is handed over", operation.name), error.to_string()))
-            }
-        }
-    }
-
-    /// A message that is on its way, and is not lost.
-    fn under_way(&self, id: OperationId, args: &TestArgs) -> Result<String, Differs> {
-        let operation = self.operation(id);
-        let wanted = self.params(&operation.params, args);
-        let open = self.runtime.undelivered().unwrap_or_default();
-        let mut there = open
-            .iter()
-            .filter(|(name, held)| *name == operation.name && fits(&wanted, held))
-            .map(|(name, held)| format!("{name} {}", Json::Object(held.clone())));
-        let Some(message) = there.next() else { return Err(self.not_there(operation, &wanted)) };
-        let copies = 1 + there.filter(|other| *other == message).count();
-        if self.lost.iter().filter(|lost| **lost == message).count() >= copies {
-            return Err(differs(format!("`{}` is on its way", operation.name), "it was lost"));
-        }
-        Ok(message)
-    }
-
-    fn not_there(&self, operation: &Operation, wanted: &Map<String, Json>) -> Differs {
-        let told = |name: &str, args: &Map<String, Json>| {
-            let args: Vec<String> = args.iter().map(|(name, it)| format!("{name}: {it}")).collect();
-            format!("{name}({})", args.join(", "))
-        };
-        let open = self.runtime.undelivered().unwrap_or_default();
-        let open: Vec<String> = open.iter().map(|(name, held)| told(name, held)).collect();
-        let happened = match open.is_empty() {
-            true => "nothing is on its way".to_string(),
-            false => format!("on their way are: {}", open.join("; ")),
-        };
-        differs(format!("`{}` is on its way", told(&operation.name, wanted)), happened)
-    }
-
-    /// Time goes on to `until`, and all that is due on the way is done when it is due.
-    fn settle(&mut self, until: i64) -> Result<(), Differs> {
-        let mut count = 0;
-        loop {
-            self.due_now(&mut count)?;
-            let next = self.runtime.due(1).map_err(|error| trouble(&error))?;
-            let Some(next) = next.first().map(|due| due.at.max(self.now() + 1)) else { break };
-            if next > until {
-                break;
-            }
-            self.clock.reach(next);
-        }
-        self.clock.reach(until);
-        self.due_now(&mut count)
-    }
-
-    /// Repairs that are due, and messages.
-    fn due_now(&mut self, count: &mut usize) -> Result<(), Differs> {
-        loop {
-            *count += 1;
-            if *count > MOST {
-                let happened = format!("more than {MOST} things happen by themselves in one line");
-                return Err(differs("everything that is due is done", happened));
-            }
-            let before = self.runtime.counters().all();
-            let fired = self.runtime.fire_one().map_err(|error| trouble(&error))?;
-            if fired == Fired::SetAside {
-                return Err(differs("a repair that is due is done", "it was set aside"));
-            }
-            let idle = matches!(fired, Fired::Idle(_)) && !self.message_comes()?;
-            self.note(&before);
-            self.follow(true)?;
-            if idle {
-                return Ok(());
-            }
-        }
-    }
-
-    /// One message, of those that come by themselves.
-    fn message_comes(&self) -> Result<bool, Differs> {
-        let is_message = |name: &str, _: &Map<String, Json>| {
-            let known = self.design.operations.iter().find(|known| known.name == name);
-            let effect = known.is_some_and(|it| matches!(it.kind, OperationKind::Effect(_)));
-            !effect && !self.by_hand.contains(name)
-        };
-        let says = Says { answer: nothing(), asked: Mutex::default() };
-        match self.runtime.deliver_chosen(&says, &is_message) {
-            Ok(Worked::Tried) => Ok(true),
-            Ok(Worked::Idle(_)) => Ok(false),
-            Ok(Worked::SetAside) => Err(differs("a message is delivered", "it was set aside")),
-            Err(error) => Err(trouble(&error)),
-        }
-    }
-
-    /// What has happened by itself, for people.
-    fn note(&mut self, before: &[(String, u64, BTreeMap<String, u64>)]) {
-        let after = self.runtime.counters().all();
-        for ((name, was, _), (_, is, _)) in before.iter().zip(&after) {
-            if is > was && self.meanwhile.len() < 100 {
-                let passed = duration_text(self.now() - START);
-                self.meanwhile.push(format!("{name} (after {passed})"));
-            }
-        }
-    }
-
     /// What is new in the feed has happened.
-    fn follow(&mut self, answered: bool) -> Result<(), Differs> {
+    pub(crate) fn follow(&mut self, answered: bool) -> Result<(), Differs> {
         loop {
             let page = store::block_on(self.store.feed(self.walked, 1_000))
                 .map_err(|error| trouble(&CallError::Store(error)))?;
@@ -524,7 +360,7 @@ impl<'t> Stage<'t> {
         }
     }
 
-    fn happen(&mut self, happened: Happened) -> Result<(), Differs> {
+    pub(crate) fn happen(&mut self, happened: Happened) -> Result<(), Differs> {
         let taken = expect::take(&mut self.judge, &happened);
         self.happened.push(happened);
         taken.map_err(|departure| differs("what is stored is what the design says", departure))?;
@@ -538,30 +374,6 @@ impl<'t> Stage<'t> {
     }
 }
 
-fn trouble(error: &CallError) -> Differs {
+pub(crate) fn trouble(error: &CallError) -> Differs {
     differs("it is done", error.to_string())
-}
-
-/// Are these arguments among those?
-fn fits(wanted: &Map<String, Json>, held: &Map<String, Json>) -> bool {
-    wanted.iter().all(|(name, value)| held.get(name) == Some(value))
-}
-
-fn nothing() -> Delivered {
-    Delivered::Unknown { trouble: "no answer".into(), retry_after_ms: None }
-}
-
-/// Gives one answer, and keeps what it was asked.
-struct Says {
-    answer: Delivered,
-    asked: Mutex<Option<Delivery>>,
-}
-
-impl Outside for Says {
-    fn deliver(&self, delivery: &Delivery) -> Delivered {
-        if let Ok(mut asked) = self.asked.lock() {
-            *asked = Some(delivery.clone());
-        }
-        self.answer.clone()
-    }
 }

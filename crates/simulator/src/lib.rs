@@ -17,6 +17,8 @@
 //! | `ledger` | what callers were told |
 //! | `facts` | what became of a world |
 //! | `world` | one world, from its first life to its end |
+//! | `serving` | its server: the store, the version that has the say, the workers |
+//! | `walking` | its history, walked through the engine and held to its goals |
 //! | `settling` | the end: everything that is due is done |
 //! | `trouble` | what is wrong with a history |
 //! | `shrinking` | a smaller script that goes wrong in the same way |
@@ -29,10 +31,12 @@ mod outside;
 mod people;
 mod replacing;
 mod script;
+mod serving;
 mod settling;
 mod shrinking;
 mod surroundings;
 mod trouble;
+mod walking;
 mod world;
 
 pub use facts::{By, Event, Facts, Heard, Outcome};

@@ -6,17 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use design::model::Design;
-use layout::DesignNumber;
-use runtime::{Remembered, Runtime, Secrets, Settings, Walk, Workers};
-use store::{Cursor, Hasher, Partition, Seeded, Store, Surroundings, Task};
+use runtime::{Remembered, Secrets, Walk};
+use store::{Cursor, Hasher, Partition, Seeded, Surroundings, Task};
 use store_embedded::disk::{Disk, Faults, SimulatedDisk};
-use store_embedded::{Embedded, Options};
 
 use crate::caller::{Caller, Shared};
-use crate::drawing::{Drawing, lengths};
+use crate::drawing::Drawing;
 use crate::facts::{By, Event, Facts, Outcome};
-use crate::ledger::{Ledger, apply, number_of};
-use crate::outside::{Provider, head};
+use crate::ledger::Ledger;
+use crate::outside::Provider;
 use crate::people::{Stands, people};
 use crate::replacing::{Operator, Running, Stage};
 use crate::script::{Life, Script, Size};
@@ -43,12 +41,12 @@ pub struct Simulator {
     pub secrets: Option<Arc<dyn Secrets>>,
     pub disk: Option<Hook>,
     /// The design is stored as one record. More room than that makes segments longer, and with them every world slower.
-    commit_bytes_max: u64,
+    pub(crate) commit_bytes_max: u64,
 }
 
 pub(crate) struct World {
-    simulator: Simulator,
-    shared: Arc<Mutex<Shared>>,
+    pub(crate) simulator: Simulator,
+    pub(crate) shared: Arc<Mutex<Shared>>,
     pub(crate) ledger: Arc<Mutex<Ledger>>,
     pub(crate) surroundings: Arc<Moved>,
     pub(crate) provider: Arc<Provider>,
@@ -56,10 +54,10 @@ pub(crate) struct World {
     pub(crate) walk: Option<Walk>,
     pub(crate) walked: Cursor,
     /// the walk has come to the next version
-    followed: bool,
+    pub(crate) followed: bool,
     pub(crate) running: Arc<Mutex<Running>>,
-    stands: Stands,
-    hasher: Hasher,
+    pub(crate) stands: Stands,
+    pub(crate) hasher: Hasher,
     seeded: Seeded,
 }
 
@@ -270,85 +268,6 @@ impl World {
         shared.given = Some(vec![VecDeque::new(); callers]);
     }
 
-    pub(crate) fn open(&self, disk: &SimulatedDisk) -> Result<Arc<dyn Store>, String> {
-        let options = Options {
-            segment_bytes: 64 << 10,
-            snapshot_after_bytes: 48 << 10,
-            commit_bytes_max: self.simulator.commit_bytes_max,
-            pending_bytes_max: 256 << 10,
-            feed_retention_bytes: 1 << 30,
-            surroundings: Arc::<Moved>::clone(&self.surroundings),
-            ..Options::default()
-        };
-        let under: Arc<dyn Disk> = match &self.simulator.disk {
-            Some(hook) => hook(disk.clone()),
-            None => Arc::new(disk.clone()),
-        };
-        let store = Embedded::open_on(under, "store", options);
-        store.map(|store| Arc::new(store) as Arc<dyn Store>).map_err(|error| error.to_string())
-    }
-
-    /// The version that has the say, as the store knows it. A replacement that was acknowledged counts.
-    fn version(&self, store: &Arc<dyn Store>) -> Result<Arc<Design>, Trouble> {
-        let first = &self.simulator.design;
-        let Some(next) = &self.simulator.next else { return Ok(Arc::clone(first)) };
-        let failed = |error: String| Trouble::Failed { what: "opening a design".into(), error };
-        let settings = Settings {
-            surroundings: Arc::<Moved>::clone(&self.surroundings),
-            ..Settings::default()
-        };
-        let kept = runtime::kept(&**store, &first.name, &settings);
-        let kept = kept.map_err(|error| failed(error.to_string()))?.and_then(|kept| kept.design);
-        let is_next = kept.is_some_and(|kept| runtime::alike(&kept, next));
-        let stage = lock(&self.shared).stage;
-        let now = match stage {
-            Stage::Before if is_next => {
-                return Err(failed("the next version has the say, and nobody put it there".into()));
-            }
-            Stage::Done { .. } if !is_next => {
-                let error = "a replacement that was acknowledged is lost";
-                return Err(failed(error.into()));
-            }
-            Stage::Begun { .. } if !is_next => Stage::Before,
-            Stage::Begun { from } => Stage::Done { from, at: u64::MAX },
-            stage => stage,
-        };
-        let mut shared = lock(&self.shared);
-        shared.stage = now;
-        let design = if is_next { next } else { first };
-        if is_next && stage != now {
-            shared.serve(design);
-        }
-        Ok(Arc::clone(design))
-    }
-
-    pub(crate) fn serve(&self, store: &Arc<dyn Store>) -> Result<Arc<Runtime>, Trouble> {
-        let design = self.version(store)?;
-        let settings = Settings::default();
-        // weeks pass in a world: a repair that has to look again every few seconds would do nothing else
-        let longest = lengths(&design).last().copied().unwrap_or_default();
-        let settings = Settings {
-            surroundings: Arc::<Moved>::clone(&self.surroundings),
-            secrets: self.simulator.secrets.clone(),
-            reexamine_ms: settings.reexamine_ms.max(longest / 200),
-            ..settings
-        };
-        let runtime = Runtime::open((*design).clone(), Arc::clone(store), settings);
-        let unopened = |error: runtime::OpenError| Trouble::Unopened { error: error.to_string() };
-        let runtime = Arc::new(runtime.map_err(unopened)?);
-        if let Stage::Done { at, .. } = &mut lock(&self.shared).stage
-            && *at == u64::MAX
-        {
-            // what is written from now on is of the new version
-            *at = head(self.around(), &runtime);
-        }
-        self.provider.serves(&runtime, &design);
-        // Built later they would be built by a call, which holds them while it waits; and in a world of one thread nobody
-        // may wait for a lock. A disk that fails here fails the calls as well.
-        let _ = runtime.follow_views();
-        Ok(runtime)
-    }
-
     /// One life, on a disk that may fail at any time.
     fn live(&mut self, disk: &SimulatedDisk, replaced_after: Option<usize>) -> Result<(), Trouble> {
         let store = match self.open(disk) {
@@ -376,21 +295,6 @@ impl World {
             Some(trouble) => Err(trouble),
             None => Ok(()),
         }
-    }
-
-    /// It has workers from now on, and everybody may call it.
-    pub(crate) fn run_it(&self, runtime: Arc<Runtime>) {
-        let workers = Workers::start(&runtime, Arc::<Provider>::clone(&self.provider), 2);
-        let workers = Some(workers.expect("a simulated task starts"));
-        *lock(&self.running) = Running { runtime: Some(runtime), workers, retired: Vec::new() };
-    }
-
-    pub(crate) fn stop_it(&self) {
-        // tasks that end look for what runs: nothing is held meanwhile
-        let Running { runtime, workers, retired } = std::mem::take(&mut *lock(&self.running));
-        drop(workers);
-        drop(retired);
-        drop(runtime);
     }
 
     fn unopened(&self, disk: &SimulatedDisk, trouble: Trouble) -> Result<(), Trouble> {
@@ -435,133 +339,5 @@ impl World {
             })
             .collect();
         tasks.into_iter().chain(operator).for_each(Task::join);
-    }
-
-    /// Walks what the history has gained, as a store tells it that has just been opened.
-    pub(crate) fn walk_on(
-        &mut self,
-        store: &Arc<dyn Store>,
-        disk: &SimulatedDisk,
-    ) -> Result<(), Trouble> {
-        loop {
-            let page = match self.around().block_on(store.feed(self.walked, 1_000)) {
-                Ok(page) => page,
-                Err(_) if disk.has_crashed() => return Ok(()),
-                Err(error) => {
-                    let what = "reading the feed".to_string();
-                    return Err(Trouble::Failed { what, error: error.to_string() });
-                }
-            };
-            for commit in &page.commits {
-                let revision = commit.cursor.position();
-                for entry in &commit.entries {
-                    self.hasher.update(&revision.to_be_bytes());
-                    self.hasher.update(entry);
-                    self.walk_entry(revision, entry)?;
-                }
-            }
-            // a page without commits is not the end
-            if page.next == std::mem::replace(&mut self.walked, page.next) {
-                break;
-            }
-        }
-        self.notes_before(self.walked.position() + 1)?;
-        if self.walk.is_some() {
-            lock(&self.ledger).settle()?;
-        }
-        Ok(())
-    }
-
-    fn walk_entry(&mut self, revision: u64, entry: &[u8]) -> Result<(), Trouble> {
-        self.facts(|facts| facts.transitions += 1);
-        self.notes_before(revision)?;
-        let (mut may, must) = lock(&self.shared).stage.is_new(revision);
-        let number = layout::feed::number_of(entry);
-        if let Some(walk) = &self.walk
-            && !self.followed
-            && (must || number != Some(walk.number()))
-        {
-            self.follow(revision, number)?;
-        }
-        may &= !self.followed;
-        let Some(walk) = &mut self.walk else { return Ok(()) };
-        if number.is_some_and(|number| number < walk.number()) {
-            let what = "an earlier version acts after it was replaced".to_string();
-            return Err(Trouble::Departed { revision, what });
-        }
-        let read = layout::feed::of_any(entry).map(layout::FeedEntry::parse);
-        let called = match &read {
-            Some(Ok(read)) => read.trace.as_ref().map(|trace| number_of(&trace.id)),
-            _ => None,
-        };
-        let heard = lock(&self.ledger).is_heard(called);
-        let departed = |departure: runtime::Departure| Trouble::Departed {
-            revision,
-            what: departure.to_string(),
-        };
-        let taken = match walk.take(entry, heard) {
-            // while it is replaced, it may be of the one or of the other version
-            Err(_) if may => {
-                self.follow(revision, number)?;
-                let walk = self.walk.as_mut().expect("it has followed");
-                walk.take(entry, heard).map_err(departed)?
-            }
-            taken => taken.map_err(departed)?,
-        };
-        let by = String::from_utf8_lossy(&taken.principal);
-        let text = match by.is_empty() {
-            true => format!("{}[{}]", taken.actor, taken.operation),
-            false => format!("{}[{}] of {by} is done", taken.actor, taken.operation),
-        };
-        let at_ms = u64::try_from(taken.at).unwrap_or_default();
-        let text = format!("revision {revision}: {text}");
-        let by = By::Feed { called: !by.is_empty() };
-        lock(&self.shared).story.push(Event { at_ms, by, text });
-        lock(&self.ledger).found(&taken, revision)?;
-        self.watch(revision)
-    }
-
-    /// The walk goes on with the next version.
-    fn follow(&mut self, revision: u64, number: Option<DesignNumber>) -> Result<(), Trouble> {
-        let departed = |what: String| Trouble::Departed { revision, what };
-        let (Some(walk), Some(next), Some(number)) = (&mut self.walk, &self.simulator.next, number)
-        else {
-            return Err(departed("a transition of another version".into()));
-        };
-        walk.follow((**next).clone(), number).map_err(departed)?;
-        let stands = self.stands;
-        walk.watch_only(|goal| stands.is_judged(next, goal));
-        for person in people(next) {
-            walk.know(person.actor, &person.name);
-        }
-        self.followed = true;
-        Ok(())
-    }
-
-    fn notes_before(&mut self, revision: u64) -> Result<(), Trouble> {
-        let Some(walk) = &mut self.walk else { return Ok(()) };
-        let notes = lock(&self.ledger).notes_before(revision);
-        for note in notes {
-            apply(walk, &note).map_err(|error| {
-                let what = "what a caller heard".to_string();
-                Trouble::Failed { what, error }
-            })?;
-            if let Some(broken) = walk.broken(false).into_iter().next() {
-                let (goal, trouble) = (broken.goal, broken.trouble);
-                return Err(Trouble::Broken { goal, revision: revision - 1, trouble });
-            }
-        }
-        Ok(())
-    }
-
-    fn watch(&mut self, revision: u64) -> Result<(), Trouble> {
-        let Some(walk) = &mut self.walk else { return Ok(()) };
-        match walk.broken(false).into_iter().next() {
-            Some(broken) => {
-                let (goal, trouble) = (broken.goal, broken.trouble);
-                Err(Trouble::Broken { goal, revision, trouble })
-            }
-            None => Ok(()),
-        }
     }
 }

@@ -6,8 +6,9 @@ use layout::{DesignNumber, FeedEntry, RecordKey, take_head};
 use rustc_hash::FxHashSet;
 use store::{Cursor, KeyRange, Partition, Scan};
 
+use super::departure::Departure;
 use super::goals::{Broken, Unwatched, Watched};
-use super::walk::{Departure, Walk};
+use super::walk::Walk;
 use crate::calls::CallError;
 use crate::core::{ReadError, Runtime, Schema};
 

@@ -2,9 +2,7 @@
 
 use std::cell::RefCell;
 
-use design::model::{
-    ActorId, Design, Goal, LocalId, MemoryUseId, OperationId, StateId, SubjectId, Type,
-};
+use design::model::{Design, Goal, LocalId, MemoryUseId, OperationId, StateId, SubjectId, Type};
 use engine::{Command, NULL, Word};
 use layout::feed::{Asked, of_any};
 use layout::{
@@ -12,62 +10,17 @@ use layout::{
     log_of, put_head, value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::{Map, Value};
-use telemetry::Trace;
 
+use super::departure::{Departure, Taken};
 use super::goals::{Broken, Goals, Unwatched, Watched};
 use super::world::{Memory, World};
-use crate::calls::{CallError, Performed, Request, Room, clause_name, memory_name, perform};
+use crate::calls::{Performed, Room, clause_name, perform};
 use crate::core::{Got, Handles, Plan, ReadError, Schema, Source};
 use crate::logs::{self, Forgotten};
 use crate::outbox::key_text;
-use crate::values::{self, BadValue};
 
 /// The design does something else.
 const ANOTHER: &str = "the design leaves another truth";
-
-/// Where a history departs from the design.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Departure {
-    /// from 0
-    pub transition: u64,
-    pub operation: String,
-    pub what: String,
-}
-
-impl Departure {
-    pub(super) fn at(transition: u64, operation: &str, what: impl Into<String>) -> Departure {
-        Departure { transition, operation: operation.to_string(), what: what.into() }
-    }
-
-    fn unreadable(transition: u64, why: impl std::fmt::Display) -> Departure {
-        Departure::at(transition, "", format!("an entry that cannot be read: {why}"))
-    }
-
-    fn damaged(transition: u64, error: ReadError) -> Departure {
-        Departure::unreadable(transition, CallError::from(error))
-    }
-}
-
-impl std::fmt::Display for Departure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "transition {} (`{}`): {}", self.transition, self.operation, self.what)
-    }
-}
-
-/// A transition that the design allows.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Taken {
-    pub actor: String,
-    /// or the forgetting of a log
-    pub operation: String,
-    pub principal: Vec<u8>,
-    pub at: Word,
-    /// which request caused it
-    pub trace: Option<Trace>,
-    /// it rests on something from before the walk begins, and is taken as it was recorded
-    pub trusted: bool,
-}
 
 /// The truth that the walk has come to, as it is stored. Outbox entries are not part of it: they are closed by
 /// attempts, which leave no trace in the feed when they fail.
@@ -121,7 +74,7 @@ pub struct Walk {
     pub(super) world: World,
     goals: Goals,
     /// the calls to the world outside that were asked for, by the key that it sees
-    asked_outside: FxHashMap<String, (OperationId, Vec<Word>)>,
+    pub(super) asked_outside: FxHashMap<String, (OperationId, Vec<Word>)>,
     pub(super) count: u64,
     /// nothing is performed again: transitions are taken as they were recorded
     trusting: bool,
@@ -435,65 +388,6 @@ impl Walk {
             Forgotten::Done(plan) => Ok((name, Some(plan))),
             Forgotten::Nothing(_) => Ok((name, None)),
         }
-    }
-
-    /// A read is in no feed: whoever heard its answer says so, right after the transition that it saw last.
-    pub fn heard(&mut self, read: &Request, memory: &Map<String, Value>) -> Result<(), BadValue> {
-        let schema = &self.schema;
-        let Some(id) = schema.operation(&read.actor, &read.operation) else { return Ok(()) };
-        let operation = &schema.design.operations[id.index()];
-        let mut pool = self.lasting.borrow_mut();
-        let me = pool.text(read.principal.as_bytes());
-        self.world.go_on();
-        self.world.met(operation.actor, me);
-        for used in operation.memory.iter().filter(|used| used.written) {
-            let name = memory_name(&schema.design, operation, used);
-            let Some(value) = memory.get(&name) else { continue };
-            let mut words = Vec::new();
-            let of = used
-                .of
-                .and_then(|local| operation.params.iter().find(|param| param.local == local));
-            let of = match of {
-                Some(param) => {
-                    let given = read.params.get(&param.name).unwrap_or(&Value::Null);
-                    values::read(&schema.design, &param.ty, given, &mut pool, &mut words)?;
-                    words.pop().unwrap_or(NULL)
-                }
-                None => NULL,
-            };
-            let ty = &schema.design.actors[used.actor.index()].memory[used.field.index()].ty;
-            words.clear();
-            values::read(&schema.design, ty, value, &mut pool, &mut words)?;
-            let place = Memory { principal: me, actor: used.actor, field: used.field, of };
-            self.world.remember(place, words[0]);
-        }
-        Ok(())
-    }
-
-    /// The world outside has carried out the call that it knows by this key.
-    pub fn outside_did(&mut self, key: &str) {
-        self.world.go_on();
-        if let Some((effect, params)) = self.asked_outside.get(key) {
-            self.world.did(*effect, params.clone());
-        }
-    }
-
-    /// A caller has forgotten all that it remembered.
-    pub fn forgot(&mut self, principal: &str) {
-        let me = self.lasting.borrow_mut().text(principal.as_bytes());
-        self.world.go_on();
-        self.world.forget(me);
-    }
-
-    /// So late it is now.
-    pub fn now(&mut self, ms: Word) {
-        self.world.begin(ms);
-    }
-
-    /// A principal that may act, whether or not it has.
-    pub fn know(&mut self, actor: ActorId, principal: &str) {
-        let me = self.lasting.borrow_mut().text(principal.as_bytes());
-        self.world.met(actor, me);
     }
 
     /// The invariants that the last transition broke. Where one ranges over very many records it is looked at only
