@@ -31,7 +31,7 @@ use design::model::{SubjectId, ViewForm};
 use layout::feed::of_design;
 use layout::{FeedEntry, Head, Pool, Reader, RecordKey, take_head};
 use rustc_hash::FxHashMap;
-use store::{Cursor, KeyRange, Partition, Scan};
+use store::{Cursor, FeedPage, KeyRange, Partition, Scan};
 
 use crate::calls::{CallError, Room};
 use crate::core::{Loaded, ReadError, Runtime, Schema};
@@ -43,6 +43,9 @@ use row::Row;
 #[derive(Default)]
 pub struct Views {
     state: Mutex<State>,
+    /// One at a time reads the feed, where it is in this process. Elsewhere nobody holds anything while it waits for an
+    /// answer: several may ask for the same page, and one applies it.
+    turn: Mutex<()>,
     /// locked behind the state, if both are
     proposals: Proposals,
     /// those of `search` views, which are not kept here
@@ -92,18 +95,15 @@ impl Runtime {
         if self.schema.design.views.is_empty() {
             return Ok(0);
         }
-        let mut state = self.views.lock();
-        let followed = self.follow(&mut state)?;
+        let (state, followed) = self.follow()?;
         drop(state);
         Ok(followed + if self.searches() { self.follow_searches()? } else { 0 })
     }
 
     /// Builds every view anew from the records.
     pub fn rebuild_views(&self) -> Result<(), CallError> {
-        let mut state = self.views.lock();
-        *state = State::default();
-        self.follow(&mut state)?;
-        drop(state);
+        *self.views.lock() = State::default();
+        drop(self.follow()?);
         if self.searches() { self.rebuild_searches() } else { Ok(()) }
     }
 
@@ -116,8 +116,7 @@ impl Runtime {
     /// kept here.
     pub fn views_differ(&self) -> Result<Vec<String>, CallError> {
         self.follow_views()?;
-        let mut anew = State::default();
-        self.build(&mut anew)?;
+        let anew = self.build()?;
         let state = self.views.lock();
         if state.applied.is_none() || state.applied != anew.applied {
             return Ok(Vec::new());
@@ -131,53 +130,82 @@ impl Runtime {
         Ok(differ)
     }
 
-    fn follow(&self, state: &mut State) -> Result<usize, CallError> {
+    /// The views as they are at the durable end of the feed, and how many transitions were applied.
+    fn follow(&self) -> Result<(MutexGuard<'_, State>, usize), CallError> {
+        let turn = || self.views.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = (!self.is_shared()).then(turn);
         let mut applied = 0;
-        if state.applied.is_none() {
-            self.build(state)?;
-        }
-        'pages: loop {
-            let from = state.applied.unwrap_or(Cursor::start(Partition::default()));
+        loop {
+            let known = self.views.lock().applied;
+            let Some(from) = known else {
+                let anew = self.build()?;
+                let mut state = self.views.lock();
+                if state.applied.is_none() {
+                    *state = anew;
+                }
+                continue;
+            };
             let page = match self.block_on(self.store.feed(from, CHUNK)) {
                 Err(store::Error::BelowFloor(_)) => {
                     // the feed was trimmed past where we stood
-                    *state = State::default();
-                    self.build(state)?;
+                    self.forget_from(from);
                     continue;
                 }
                 page => page?,
             };
-            for commit in &page.commits {
-                for entry in &commit.entries {
-                    if let Some(bytes) = of_design(entry, self.schema.number) {
-                        if let Err(error) = self.apply_entry(state, bytes) {
-                            self.rebuild_after(error, state)?;
-                            continue 'pages;
-                        }
-                        applied += 1;
-                    }
+            let mut state = self.views.lock();
+            if state.applied != Some(from) {
+                // somebody else was faster
+                continue;
+            }
+            match self.apply_page(&mut state, &page) {
+                Ok(more) => applied += more,
+                Err(error) => {
+                    drop(state);
+                    self.rebuild_after(error, from)?;
+                    continue;
                 }
             }
             state.applied = Some(page.next);
             // a page without commits is not the end: where little is fed, many commits lie between
             if page.next == from {
-                return Ok(applied);
+                return Ok((state, applied));
             }
         }
     }
 
+    fn apply_page(&self, state: &mut State, page: &FeedPage) -> Result<usize, ReadError> {
+        let mut applied = 0;
+        for entry in page.commits.iter().flat_map(|commit| &commit.entries) {
+            if let Some(bytes) = of_design(entry, self.schema.number) {
+                self.apply_entry(state, bytes)?;
+                applied += 1;
+            }
+        }
+        Ok(applied)
+    }
+
     /// An entry of the feed that cannot be read says nothing of what changed: the records do.
-    fn rebuild_after(&self, error: ReadError, state: &mut State) -> Result<(), CallError> {
+    fn rebuild_after(&self, error: ReadError, from: Cursor) -> Result<(), CallError> {
         let ReadError::Damaged(damaged) = error else { return Err(error.into()) };
         let design = &self.schema.design.name;
         tracing::error!(%design, reason = %damaged, "views are built anew from the records");
-        *state = State::default();
-        self.build(state)
+        self.forget_from(from);
+        Ok(())
+    }
+
+    /// They are built anew, unless somebody has moved them on from here.
+    fn forget_from(&self, from: Cursor) {
+        let mut state = self.views.lock();
+        if state.applied == Some(from) {
+            *state = State::default();
+        }
     }
 
     /// From the records. Changes that happen meanwhile are in the feed after `applied`, and to
     /// apply one twice is to apply it once.
-    fn build(&self, state: &mut State) -> Result<(), CallError> {
+    fn build(&self) -> Result<State, CallError> {
+        let mut state = State::default();
         let schema = &*self.schema;
         let head = self.block_on(self.store.head(Partition::default()))?;
         state.views = schema.design.views.iter().map(|_| ViewState::default()).collect();
@@ -191,7 +219,7 @@ impl Runtime {
             loop {
                 let page = self.block_on(self.store.scan(Scan::new(range.clone(), CHUNK)))?;
                 for (key, stored) in &page.records {
-                    match set_stored(schema, state, key, &stored.value, &mut room) {
+                    match set_stored(schema, &mut state, key, &stored.value, &mut room) {
                         Err(ReadError::Damaged(damaged)) => {
                             let design = &schema.design.name;
                             tracing::error!(%design, reason = %damaged, "views leave out a record");
@@ -207,7 +235,7 @@ impl Runtime {
             }
         }
         state.applied = Some(head);
-        Ok(())
+        Ok(state)
     }
 
     fn apply_entry(&self, state: &mut State, bytes: &[u8]) -> Result<(), ReadError> {

@@ -104,8 +104,7 @@ impl Runtime {
     /// The first row that this call was not proposed yet: in the order of the view those that nobody else is
     /// being decided upon, then the others. None: there is no other row.
     pub(crate) fn propose(&self, taking: &mut Taking) -> Result<Option<Proposed<'_>>, CallError> {
-        let mut state = self.views.lock();
-        self.follow(&mut state)?;
+        let (state, _) = self.follow()?;
         self.still_current()?;
         let mut held = self.views.proposals.lock();
         if let Some(applied) = state.applied {

@@ -69,9 +69,7 @@ impl Runtime {
             self.block_on(self.reached(cursor))?;
         }
         let group = self.group_of(view, query, viewer)?;
-        let mut state = self.views.lock();
-        self.follow(&mut state)?;
-        self.block_on(self.current_anywhere())?;
+        let (state, _) = self.follow()?;
         let empty = Group::default();
         let known = &state.views[at];
         let found = known.groups.get(&group[..]).unwrap_or(&empty);
@@ -91,6 +89,8 @@ impl Runtime {
             form => answers::answer(form, found, query.limit),
         };
         answer["revision"] = json!(state.applied.map(|cursor| cursor.to_string()));
+        drop(state);
+        self.block_on(self.current_anywhere())?;
         Ok(answer)
     }
 

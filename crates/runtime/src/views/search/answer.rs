@@ -183,9 +183,7 @@ impl Runtime {
             alone = State::default();
             &alone
         } else {
-            let mut state = self.views.lock();
-            self.follow(&mut state)?;
-            followed = state;
+            followed = self.follow()?.0;
             &followed
         };
         let basis = asked.basis(looks.whole);
