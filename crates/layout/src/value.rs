@@ -19,7 +19,7 @@ pub fn put(out: &mut Vec<u8>, design: &Design, ty: &Type, words: &[Word], pool: 
                 put(out, design, inner, words, pool);
             }
         }
-        Type::Set { of, .. } | Type::List { of, .. } => {
+        Type::List { of, .. } => {
             let width = width_of(of) as usize;
             let length = length_of(words, width);
             put_number(out, length as u64);
@@ -27,13 +27,21 @@ pub fn put(out: &mut Vec<u8>, design: &Design, ty: &Type, words: &[Word], pool: 
                 put(out, design, of, element, pool);
             }
         }
+        Type::Set { of, .. } => {
+            let width = width_of(of) as usize;
+            let length = length_of(words, width);
+            put_number(out, length as u64);
+            let elements = words[1..=length * width].chunks_exact(width);
+            put_in_order(out, elements, |out, element| put(out, design, of, element, pool));
+        }
         Type::Map { key, value, .. } => {
             let length = length_of(words, 2);
             put_number(out, length as u64);
-            for pair in words[1..=2 * length].chunks_exact(2) {
+            let pairs = words[1..=2 * length].chunks_exact(2);
+            put_in_order(out, pairs, |out, pair| {
                 put(out, design, key, &pair[..1], pool);
                 put(out, design, value, &pair[1..], pool);
-            }
+            });
         }
         Type::Struct(fields) => {
             for (field, word) in fields.iter().zip(words) {
@@ -54,6 +62,33 @@ pub fn put(out: &mut Vec<u8>, design: &Design, ty: &Type, words: &[Word], pool: 
         ty if is_text(ty) => put_bytes(out, pool.content(words[0])),
         _ => put_signed(out, words[0]),
     }
+}
+
+/// Writes elements whose order means nothing, in the order of their bytes. Their own order is that of the handles of one
+/// call: the same set would be stored in many ways.
+fn put_in_order<'w>(
+    out: &mut Vec<u8>,
+    elements: impl ExactSizeIterator<Item = &'w [Word]>,
+    put: impl Fn(&mut Vec<u8>, &[Word]),
+) {
+    if elements.len() < 2 {
+        elements.for_each(|element| put(out, element));
+        return;
+    }
+    let (start, mut ends) = (out.len(), Vec::with_capacity(elements.len()));
+    for element in elements {
+        put(out, element);
+        ends.push(out.len());
+    }
+    let starts = std::iter::once(start).chain(ends.iter().copied());
+    let mut places: Vec<(usize, usize)> = starts.zip(ends.iter().copied()).collect();
+    if places.is_sorted_by_key(|(from, to)| &out[*from..*to]) {
+        return;
+    }
+    let written = out.split_off(start);
+    let of = |(from, to): &(usize, usize)| &written[from - start..to - start];
+    places.sort_by(|one, other| of(one).cmp(of(other)));
+    places.iter().for_each(|place| out.extend_from_slice(of(place)));
 }
 
 /// Reads a value of type `ty`; its words are appended.

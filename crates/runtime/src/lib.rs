@@ -59,7 +59,7 @@ pub use layout::version;
 pub use outbox::{Delivered, Delivery, Heard, Outside, Undelivered, Waiting, Worked};
 pub use registry::{Kept, OpenError, Writing, alike, designs_of, kept};
 pub use repairs::Fired;
-pub use replacement::{Obstacle, ReplaceError};
+pub use replacement::{Obstacle, ReplaceError, stays_as_stored};
 pub use secrets::{MAX_SECRET, SALT_BYTES, SecretTrouble, Secrets};
 pub use sight::{Roles, Viewer};
 pub use truth::{DueRepair, RecordPage, Truth};

@@ -1,21 +1,24 @@
 //! Who calls: one principal after the other takes its steps, and keeps what it is told.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use design::model::{Design, OperationKind};
-use runtime::{CallError, Remembered, Reply, Request, Runtime};
+use runtime::{CallError, Remembered, Reply, Request, Settings};
 use serde_json::Value;
 use store::{Next, Surroundings};
 use telemetry::Trace;
 
 use crate::drawing::Drawing;
 use crate::facts::{By, Event, Facts, Heard};
-use crate::ledger::{Ledger, Note};
-use crate::outside::{head, position};
+use crate::ledger::{Done, Ledger, Note};
+use crate::outside::position;
 use crate::people::Person;
-use crate::replacing::{Running, Stage};
+use crate::replacing::Stage;
+use crate::running::Running;
 use crate::script::Act;
 use crate::surroundings::Moved;
 use crate::trouble::Trouble;
@@ -23,6 +26,10 @@ use crate::world::lock;
 
 /// Who was told that the version is replaced asks the next one after so long.
 const REPLACED: Duration = Duration::from_micros(300);
+
+/// Who was not answered by one of several servers asks another one after so long, and so often in one life.
+const ASKS_ANOTHER: Duration = Duration::from_millis(2);
+const TRIES_MAX: u64 = 40;
 
 /// A call whose answer is not known yet.
 #[derive(Clone)]
@@ -32,6 +39,26 @@ pub(crate) struct Pending {
     lost: bool,
     rest_us: u64,
     again: bool,
+    /// when it was asked first
+    first_ms: u64,
+    /// how often it was asked in this life
+    tries: u64,
+}
+
+impl Pending {
+    /// Its tries are counted anew.
+    pub fn begin_life(&mut self) {
+        self.tries = 0;
+    }
+}
+
+type Answering = Pin<Box<dyn Future<Output = Result<Reply, CallError>> + Send>>;
+
+/// A call that is under way, and the number of the server that was asked.
+struct UnderWay {
+    pending: Pending,
+    server: Option<usize>,
+    answering: Answering,
 }
 
 /// What the callers of a world share.
@@ -61,39 +88,103 @@ pub(crate) struct Caller {
     pub ledger: Arc<Mutex<Ledger>>,
     pub running: Arc<Mutex<Running>>,
     pub surroundings: Arc<Moved>,
+    /// of its task
+    pub waker: Arc<OnceLock<Waker>>,
+    call: Mutex<Option<UnderWay>>,
 }
 
 impl Caller {
+    pub fn new(
+        at: usize,
+        shared: &Arc<Mutex<Shared>>,
+        ledger: &Arc<Mutex<Ledger>>,
+        running: &Arc<Mutex<Running>>,
+        surroundings: &Arc<Moved>,
+    ) -> Caller {
+        Caller {
+            at,
+            shared: Arc::clone(shared),
+            ledger: Arc::clone(ledger),
+            running: Arc::clone(running),
+            surroundings: Arc::clone(surroundings),
+            waker: Arc::default(),
+            call: Mutex::default(),
+        }
+    }
+
     pub fn step(&self) -> Next {
-        let next = self.call();
+        let next = self.go_on();
         if next == Next::Ended {
             lock(&self.shared).callers -= 1;
         }
         next
     }
 
-    fn call(&self) -> Next {
-        let Some(runtime) = lock(&self.running).runtime.clone() else { return Next::Ended };
-        let Some(pending) = self.next(&runtime) else { return Next::Ended };
-        let answer = runtime.call(&pending.request);
-        // nothing was decided: the next version is asked
-        if let Err(CallError::Replaced) = answer {
-            lock(&self.shared).pending[self.at] = Some(pending);
-            return Next::After(REPLACED);
+    fn go_on(&self) -> Next {
+        let under_way = lock(&self.call).take();
+        let Some(mut under_way) = under_way.or_else(|| self.begin()) else { return Next::Ended };
+        let waker = self.waker.get().expect("its task is there before its first step");
+        match under_way.answering.as_mut().poll(&mut Context::from_waker(waker)) {
+            Poll::Pending => {
+                *lock(&self.call) = Some(under_way);
+                Next::Woken
+            }
+            Poll::Ready(answer) => self.answered(under_way.pending, under_way.server, answer),
         }
-        let known = self.hear(&pending, answer);
+    }
+
+    fn begin(&self) -> Option<UnderWay> {
+        let pending = self.next()?;
+        let (server, runtime) = {
+            let running = lock(&self.running);
+            // who is not answered asks another server
+            let Some((at, runtime)) = running.pick(pending.number + pending.tries) else {
+                drop(running);
+                // all are killed
+                lock(&self.shared).pending[self.at] = Some(pending);
+                return None;
+            };
+            let place = &running.servers[at].place;
+            place.link.iter().for_each(|link| link.called());
+            let number = place.number;
+            (running.are_several().then_some(number), runtime)
+        };
+        let request = pending.request.clone();
+        let answering = Box::pin(async move { runtime.call_async(&request).await });
+        Some(UnderWay { pending, server, answering })
+    }
+
+    fn answered(
+        &self,
+        pending: Pending,
+        server: Option<usize>,
+        answer: Result<Reply, CallError>,
+    ) -> Next {
+        let asked_on = Pending { tries: pending.tries + 1, ..pending.clone() };
+        let goes_on = server.is_none() || asked_on.tries < TRIES_MAX;
+        // nothing was decided: the next version is asked, or another server
+        if let Err(CallError::Replaced | CallError::Skewed(_)) = answer {
+            lock(&self.shared).pending[self.at] = Some(asked_on);
+            return if goes_on { Next::After(REPLACED) } else { Next::Ended };
+        }
+        let known = self.hear(&pending, server, answer);
         let mut shared = lock(&self.shared);
-        shared.pending[self.at] = (!known).then(|| Pending { again: true, ..pending.clone() });
-        if !known || shared.trouble.is_some() {
+        shared.pending[self.at] = (!known).then_some(Pending { again: true, ..asked_on });
+        if shared.trouble.is_some() {
             return Next::Ended;
         }
-        Next::After(Duration::from_micros(pending.rest_us))
+        match known {
+            true => Next::After(Duration::from_micros(pending.rest_us)),
+            false if server.is_some() && goes_on => Next::After(ASKS_ANOTHER),
+            false => Next::Ended,
+        }
     }
 
     /// What is asked again comes first.
-    fn next(&self, runtime: &Runtime) -> Option<Pending> {
+    fn next(&self) -> Option<Pending> {
         // others may go on meanwhile, so nothing is held
-        let head = head(&*self.surroundings, runtime);
+        let newest = lock(&self.running).newest(0);
+        let head = newest.revision(&*self.surroundings);
         let mut shared = lock(&self.shared);
         if let Some(pending) = shared.pending[self.at].take() {
             shared.facts.asked_again += u64::from(pending.again);
@@ -131,15 +222,23 @@ impl Caller {
             lock(&self.ledger).lost.insert(act.number);
         }
         let Act { number, lost, rest_us, .. } = act;
-        Some(Pending { number, request, lost, rest_us, again: false })
+        let first_ms = self.surroundings.time_ms();
+        Some(Pending { number, request, lost, rest_us, again: false, first_ms, tries: 0 })
     }
 
     /// False: what became of the call is not known.
-    fn hear(&self, pending: &Pending, answer: Result<Reply, CallError>) -> bool {
+    fn hear(
+        &self,
+        pending: &Pending,
+        server: Option<usize>,
+        answer: Result<Reply, CallError>,
+    ) -> bool {
         let Pending { number, request, lost, again, .. } = pending;
         let mut shared = lock(&self.shared);
         let shared = &mut *shared;
-        let call = format!("{}[{}] of {}", request.actor, request.operation, request.principal);
+        let asked = server.map_or_else(String::new, |server| format!(" at server {server}"));
+        let call =
+            format!("{}[{}] of {}{asked}", request.actor, request.operation, request.principal);
         let told = match &answer {
             Ok(reply) if reply.replayed => format!("{call} asks again: done at {}", reply.revision),
             Ok(reply) => {
@@ -167,10 +266,16 @@ impl Caller {
                     let what = "an answer that is given again".to_string();
                     shared.trouble.get_or_insert(Trouble::Failed { what, error });
                 }
-                self.done(shared, request, &reply, (*number, call, *lost));
+                // where servers share a store, an answer that is given again says a later revision
+                let exact = !(reply.replayed && server.is_some());
+                self.done(shared, request, &reply, (*number, call, *lost, exact));
                 true
             }
             Err(CallError::Refused(refused)) => {
+                let kept_ms = Settings::default().idempotency_retention_ms.unsigned_abs();
+                if *again && at_ms < pending.first_ms.saturating_add(kept_ms) {
+                    lock(&self.ledger).denied(*number, call);
+                }
                 let place = (request.operation.clone(), refused.clause.clone());
                 *shared.facts.refused.entry(place).or_default() += 1;
                 shared.drawing.learn(&shared.design, &refused.truth);
@@ -195,7 +300,7 @@ impl Caller {
         shared: &mut Shared,
         request: &Request,
         reply: &Reply,
-        (number, call, lost): (u64, String, bool),
+        (number, call, lost, exact): (u64, String, bool, bool),
     ) {
         shared.drawing.learn(&shared.design, &reply.truth);
         let revision = position(&reply.revision);
@@ -210,7 +315,7 @@ impl Caller {
             ledger.note(revision, Note::Heard(Box::new(request.clone()), reply.memory.clone()));
         } else {
             let changed = reply.truth.as_array().is_some_and(|truth| !truth.is_empty());
-            ledger.told(number, call, revision, changed);
+            ledger.told(number, Done { call, revision, changed, exact });
         }
         if lost {
             return;

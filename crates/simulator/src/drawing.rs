@@ -11,7 +11,7 @@ use store::Seeded;
 use store_embedded::disk::Faults;
 
 use crate::people::{Person, Stands};
-use crate::script::Act;
+use crate::script::{Act, Kill, Server};
 
 /// So many names a part of a key has: few, so that calls meet at the same records.
 const NAMES: u64 = 3;
@@ -66,6 +66,35 @@ impl Drawing {
             _ => faults.crash_at = at(&mut self.seeded, 300),
         }
         faults
+    }
+
+    /// What a network does in one life.
+    pub fn network(&mut self) -> store::Faults {
+        let delays = [0, 500, 5_000, 50_000];
+        store::Faults {
+            delay_us_max: delays[self.seeded.below(delays.len() as u64) as usize],
+            conflicts_percent: self.seeded.below(10),
+            lost_percent: self.seeded.below(15),
+        }
+    }
+
+    /// One of several servers in one life.
+    pub fn server(&mut self) -> Server {
+        let killed = match self.seeded.below(10) {
+            0..=2 => None,
+            3 => Some(Kill::Request(1 + self.seeded.below(400))),
+            _ => {
+                let (calls, request) = (self.seeded.below(15), 1 + self.seeded.below(6));
+                Some(Kill::Call { calls, request })
+            }
+        };
+        let skew_ms = match self.seeded.below(10) {
+            0 => 5_000,
+            1 => -5_000,
+            2..=5 => self.seeded.below(801) as i64 - 400,
+            _ => 0,
+        };
+        Server { killed, skew_ms }
     }
 
     /// The next version takes the place of the one that runs, from now on.

@@ -56,6 +56,10 @@ pub struct Facts {
     /// failed syncs and writes, full disks
     pub disk_faults: u64,
     pub clock_jumps: u64,
+    /// of servers that share a store
+    pub kills: u64,
+    /// requests to a store that is far away, or their answers, that were lost on the way
+    pub lost_requests: u64,
     /// versions that took the place of another, while calls were made
     pub replacements: u64,
     pub calls: u64,
@@ -84,6 +88,8 @@ impl Facts {
         self.power_cuts += other.power_cuts;
         self.disk_faults += other.disk_faults;
         self.clock_jumps += other.clock_jumps;
+        self.kills += other.kills;
+        self.lost_requests += other.lost_requests;
         self.replacements += other.replacements;
         self.calls += other.calls;
         self.transitions += other.transitions;
@@ -104,6 +110,7 @@ impl Facts {
 
     /// Everything that went wrong on purpose.
     pub fn faults(&self) -> u64 {
-        self.power_cuts + self.disk_faults + self.clock_jumps + self.lost_answers
+        let of_the_server = self.power_cuts + self.disk_faults + self.clock_jumps + self.kills;
+        of_the_server + self.lost_answers + self.lost_requests
     }
 }

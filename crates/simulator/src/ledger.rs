@@ -17,16 +17,21 @@ pub enum Note {
     Forgot(String),
 }
 
-struct Told {
-    revision: u64,
-    call: String,
+/// What a caller was told of a call that is done.
+pub struct Done {
+    pub call: String,
+    pub revision: u64,
     /// it changed something, so it is in the feed
-    changed: bool,
+    pub changed: bool,
+    /// it is in the feed at this revision; otherwise not after it
+    pub exact: bool,
 }
 
 #[derive(Default)]
 pub struct Ledger {
-    told: BTreeMap<u64, Told>,
+    told: BTreeMap<u64, Done>,
+    /// calls that were refused when they were asked again, while their outcome is kept
+    denied: BTreeMap<u64, String>,
     /// by the number of the call: where the feed has it
     found: BTreeMap<u64, u64>,
     /// calls whose callers did not hear the answer, and go on without it
@@ -40,8 +45,12 @@ impl Ledger {
         self.notes.push((revision, note));
     }
 
-    pub fn told(&mut self, number: u64, call: String, revision: u64, changed: bool) {
-        self.told.insert(number, Told { revision, call, changed });
+    pub fn told(&mut self, number: u64, done: Done) {
+        self.told.insert(number, done);
+    }
+
+    pub fn denied(&mut self, number: u64, call: String) {
+        self.denied.insert(number, call);
     }
 
     /// What happened before this revision, oldest first.
@@ -69,10 +78,15 @@ impl Ledger {
             let (call, revision) = (told.call.clone(), told.revision);
             match self.found.get(number) {
                 None => return Err(Trouble::Lost { call, revision }),
-                Some(found) if *found != revision => {
+                Some(found) if *found > revision || told.exact && *found != revision => {
                     return Err(Trouble::Elsewhere { call, told: revision, found: *found });
                 }
                 Some(_) => {}
+            }
+        }
+        for (number, call) in &self.denied {
+            if let Some(revision) = self.found.get(number) {
+                return Err(Trouble::Denied { call: call.clone(), revision: *revision });
             }
         }
         Ok(())

@@ -12,12 +12,14 @@
 //! | `people` | who may call what |
 //! | `caller` | a principal that calls, and what it remembers |
 //! | `surroundings` | the simulated ones, with a clock that can be moved |
+//! | `link` | the connection of one server to a store that is far away |
 //! | `replacing` | the next version takes the place of the one that runs |
 //! | `outside` | the world that effects call |
 //! | `ledger` | what callers were told |
 //! | `facts` | what became of a world |
 //! | `world` | one world, from its first life to its end |
-//! | `serving` | its server: the store, the version that has the say, the workers |
+//! | `serving` | its servers: what they stand on, the version that has the say, the workers |
+//! | `running` | who runs, for everybody who calls |
 //! | `walking` | its history, walked through the engine and held to its goals |
 //! | `settling` | the end: everything that is due is done |
 //! | `trouble` | what is wrong with a history |
@@ -27,9 +29,11 @@ mod caller;
 mod drawing;
 mod facts;
 mod ledger;
+mod link;
 mod outside;
 mod people;
 mod replacing;
+mod running;
 mod script;
 mod serving;
 mod settling;
@@ -42,7 +46,7 @@ mod world;
 pub use facts::{By, Event, Facts, Heard, Outcome};
 pub use people::callable;
 pub use replacing::unfit;
-pub use script::{Act, Life, Script, Size};
+pub use script::{Act, Kill, Life, Script, Server, Size};
 pub use shrinking::{Shrunk, shrink};
 pub use trouble::Trouble;
 pub use world::{Hook, Simulator};

@@ -2,18 +2,21 @@
 //! lost, and it may say no.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use design::model::{Answer, Design, Effect, Operation, OperationKind, Type};
-use runtime::{Delivered, Delivery, Outside, Runtime};
+use runtime::{Delivered, Delivery, Outside};
 use store::Surroundings;
 
 use crate::drawing::Drawing;
 use crate::ledger::{Ledger, Note};
+use crate::running::Running;
+use crate::world::lock;
 
 pub struct Provider {
     state: Mutex<State>,
     ledger: Arc<Mutex<Ledger>>,
+    running: Arc<Mutex<Running>>,
     surroundings: Arc<dyn Surroundings>,
 }
 
@@ -22,8 +25,6 @@ struct State {
     drawing: Drawing,
     decided: BTreeMap<String, Delivered>,
     hostile: bool,
-    /// whose calls these are
-    runtime: Weak<Runtime>,
 }
 
 impl Provider {
@@ -31,21 +32,19 @@ impl Provider {
         design: Arc<Design>,
         drawing: Drawing,
         ledger: Arc<Mutex<Ledger>>,
+        running: Arc<Mutex<Running>>,
         surroundings: Arc<dyn Surroundings>,
     ) -> Provider {
-        let (decided, runtime) = (BTreeMap::new(), Weak::new());
-        let state = State { design, drawing, decided, hostile: true, runtime };
-        Provider { state: Mutex::new(state), ledger, surroundings }
+        let state = State { design, drawing, decided: BTreeMap::new(), hostile: true };
+        Provider { state: Mutex::new(state), ledger, running, surroundings }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn serves(&self, runtime: &Arc<Runtime>, design: &Arc<Design>) {
-        let mut state = self.lock();
-        state.runtime = Arc::downgrade(runtime);
-        state.design = Arc::clone(design);
+    pub fn serves(&self, design: &Arc<Design>) {
+        self.lock().design = Arc::clone(design);
     }
 
     /// From now on every call arrives, and so does its answer.
@@ -86,8 +85,8 @@ impl Outside for Provider {
             Provider::answer_type(&design, delivery, |effect| &effect.on_refused),
         );
         // It was asked for by something that is durable. Others may go on meanwhile, so nothing is held.
-        let runtime = self.lock().runtime.upgrade();
-        let head = runtime.map_or(0, |runtime| head(&*self.surroundings, &runtime));
+        let newest = lock(&self.running).newest(0);
+        let head = newest.revision(&*self.surroundings);
         let mut state = self.lock();
         if state.hostile && state.drawing.percent(20) {
             return lost("the call did not arrive");
@@ -109,11 +108,6 @@ impl Outside for Provider {
         }
         state.decided[&delivery.key].clone()
     }
-}
-
-/// The newest revision that is durable.
-pub fn head(surroundings: &dyn Surroundings, runtime: &Runtime) -> u64 {
-    surroundings.block_on(runtime.head()).map_or(0, |head| position(&head))
 }
 
 pub fn position(revision: &str) -> u64 {

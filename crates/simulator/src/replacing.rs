@@ -9,11 +9,12 @@ use store::{Next, Surroundings};
 
 use crate::caller::Shared;
 use crate::facts::{By, Event};
-use crate::outside::{Provider, head};
+use crate::outside::Provider;
 use crate::people::people;
+use crate::running::Running;
 use crate::surroundings::Moved;
 use crate::trouble::Trouble;
-use crate::world::lock;
+use crate::world::{Simulator, lock};
 
 /// So long until it is looked again whether it is time.
 const LOOK: Duration = Duration::from_micros(500);
@@ -41,20 +42,12 @@ impl Stage {
     }
 }
 
-/// Who runs, for everybody who calls.
-#[derive(Default)]
-pub(crate) struct Running {
-    pub runtime: Option<Arc<Runtime>>,
-    pub workers: Option<Workers>,
-    /// of versions that were replaced: they are stopped at the end of the life, where nobody waits who they wait for
-    pub retired: Vec<Workers>,
-}
-
 /// The operator, as a task.
 pub(crate) struct Operator {
     pub next: Arc<Design>,
     /// so many calls are made in this life before it is time
     pub after: usize,
+    pub simulator: Simulator,
     pub shared: Arc<Mutex<Shared>>,
     pub running: Arc<Mutex<Running>>,
     pub provider: Arc<Provider>,
@@ -73,16 +66,17 @@ impl Operator {
                 _ => return Next::Ended,
             }
         }
-        let Some(old) = lock(&self.running).runtime.clone() else { return Next::Ended };
-        let from = head(&*self.surroundings, &old);
+        let Some((at, old)) = lock(&self.running).pick(0) else { return Next::Ended };
+        let newest = lock(&self.running).newest(0);
+        let from = newest.revision(&*self.surroundings);
         lock(&self.shared).stage = Stage::Begun { from };
         self.tell("the operator begins to replace the design");
         // others go on meanwhile, so nothing is held
         let replaced = old.replace((*self.next).clone(), &[]);
         match replaced {
-            Ok(new) => self.switch(Arc::new(new), from),
-            // The power is cut, or the disk is full. Nothing has changed, or everything has.
-            Err(ReplaceError::Call(CallError::Store(error))) => {
+            Ok(new) => self.switch(at, Arc::new(new), from),
+            // The power is cut, or the disk is full, or the store is not reached. Nothing has changed, or everything has.
+            Err(ReplaceError::Call(error @ (CallError::Store(_) | CallError::Skewed(_)))) => {
                 self.tell(&format!("the replacement is not known to have happened: {error}"));
             }
             Err(error) => {
@@ -94,23 +88,47 @@ impl Operator {
         Next::Ended
     }
 
-    fn switch(&self, new: Arc<Runtime>, from: u64) {
-        let at = head(&*self.surroundings, &new);
+    /// The server that has replaced the design serves the new version, and then the others do, one after the other.
+    fn switch(&self, at: usize, new: Arc<Runtime>, from: u64) {
+        let newest = lock(&self.running).newest(0);
+        let done = newest.revision(&*self.surroundings);
         let _ = new.follow_views();
-        self.provider.serves(&new, &self.next);
-        let workers = Workers::start(&new, Arc::<Provider>::clone(&self.provider), 2);
-        let workers = workers.expect("a simulated task starts");
-        let mut running = lock(&self.running);
-        let old = running.workers.replace(workers);
-        running.retired.extend(old);
-        running.runtime = Some(new);
-        drop(running);
+        self.provider.serves(&self.next);
+        self.serve_at(at, new);
         let mut shared = lock(&self.shared);
-        shared.stage = Stage::Done { from, at };
+        shared.stage = Stage::Done { from, at: done };
         shared.facts.replacements += 1;
         shared.serve(&self.next);
         drop(shared);
         self.tell("the next version has the say");
+        let servers = lock(&self.running).servers.len();
+        for other in (0..servers).filter(|other| *other != at) {
+            let Some(place) = lock(&self.running).servers.get(other).map(|it| it.place.clone())
+            else {
+                return;
+            };
+            match self.simulator.serve(&self.next, &place) {
+                Ok(new) => self.serve_at(other, new),
+                // the store is not reached, or its clock is wrong: it goes on saying that it was replaced
+                Err(error) => {
+                    self.tell(&format!("server {} is not upgraded: {error}", place.number))
+                }
+            }
+        }
+    }
+
+    fn serve_at(&self, at: usize, new: Arc<Runtime>) {
+        let Some(outside) =
+            lock(&self.running).servers.get(at).map(|it| Arc::clone(&it.place.outside))
+        else {
+            return;
+        };
+        let workers = Workers::start(&new, outside, 2).expect("a simulated task starts");
+        let mut running = lock(&self.running);
+        let Some(server) = running.servers.get_mut(at) else { return };
+        server.runtime = new;
+        let old = std::mem::replace(&mut server.workers, workers);
+        running.retired.push(old);
     }
 
     fn tell(&self, text: &str) {
@@ -132,13 +150,20 @@ impl Shared {
     }
 }
 
-/// Why this version cannot be simulated as the one after that; none: it can.
-pub fn unfit(design: &Design, next: &Design) -> Option<String> {
+/// Why this version cannot be simulated as the one after that, with so many servers; none: it can.
+pub fn unfit(design: &Design, next: &Design, servers: usize) -> Option<String> {
     if design.name != next.name {
         return Some(format!("`{}` does not follow `{}`", next.name, design.name));
     }
     if runtime::alike(design, next) {
         return Some("the next version is the same design: there is nothing to replace".into());
+    }
+    if servers > 1 && !runtime::stays_as_stored(design, next) {
+        return Some(
+            "what is stored would have to be converted, and servers that share a store do not do that: simulate it \
+             with one server"
+                .into(),
+        );
     }
     let names = |design: &Design| -> Vec<String> {
         people(design).into_iter().map(|person| person.name).collect()

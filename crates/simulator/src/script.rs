@@ -10,13 +10,15 @@ pub struct Size {
     pub calls: usize,
     /// so often the server is started
     pub lives: usize,
+    /// More than one: so many servers share a store that is far from them. One has a disk of its own.
+    pub servers: usize,
     /// the disk does all that it should
     pub sound_disk: bool,
 }
 
 impl Default for Size {
     fn default() -> Size {
-        Size { calls: 80, lives: 3, sound_disk: false }
+        Size { calls: 80, lives: 3, servers: 1, sound_disk: false }
     }
 }
 
@@ -30,11 +32,23 @@ pub struct Script {
 #[derive(Clone, Debug, Default)]
 pub struct Life {
     pub faults: Faults,
+    /// what the network does between the servers and their store, where it is far
+    pub network: store::Faults,
+    /// the servers that share a store; none: there is one, on a disk of its own
+    pub servers: Vec<Server>,
     /// the clock is moved by so much before
     pub clock_ms: i64,
     /// after so many calls the next version takes the place of the one that runs
     pub replaced_after: Option<usize>,
     pub acts: Vec<Act>,
+}
+
+/// One of the servers that share a store, from its start to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Server {
+    pub killed: Option<Kill>,
+    /// its clock is ahead of the store's by so much
+    pub skew_ms: i64,
 }
 
 /// One call of one caller, and the time that it takes after it.
@@ -51,6 +65,23 @@ pub struct Act {
     /// the caller has forgotten what it knew
     pub forgets: bool,
     pub rest_us: u64,
+}
+
+/// When a server is killed: as it asks the store for something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kill {
+    /// for this time
+    Request(u64),
+    /// for this time since it was called so often
+    Call { calls: u64, request: u64 },
+}
+
+impl Life {
+    /// Does anything go wrong on purpose between the servers and a store that is far?
+    pub(crate) fn is_calm(&self) -> bool {
+        self.network == store::Faults::default()
+            && self.servers.iter().all(|server| *server == Server::default())
+    }
 }
 
 impl Script {

@@ -1,22 +1,82 @@
-//! The server of a world: its store, the version that has the say, its workers.
+//! The servers of a world: what they stand on, the version that has the say, their workers.
 
 use std::sync::Arc;
 
 use design::model::Design;
-use runtime::{Runtime, Settings, Workers};
-use store::Store;
+use runtime::{OpenError, Outside, Runtime, Settings, Workers};
+use store::{Distant, Seeded, Store, Surroundings};
 use store_embedded::disk::{Disk, SimulatedDisk};
 use store_embedded::{Embedded, Options};
 
 use crate::drawing::lengths;
-use crate::outside::{Provider, head};
-use crate::replacing::{Running, Stage};
+use crate::facts::{By, Event};
+use crate::link::{Door, Link};
+use crate::outside::Provider;
+use crate::replacing::Stage;
+use crate::running::{Place, Running, Served};
+use crate::script::{Life, Server};
 use crate::surroundings::Moved;
 use crate::trouble::Trouble;
 use crate::world::{World, lock};
 
+/// Where the truth of a world lies, from one life to the next.
+pub(crate) enum Ground {
+    /// on a disk of its only server
+    Disk(SimulatedDisk),
+    /// in a store that is far from its servers
+    Far(Arc<Distant>),
+}
+
+impl Ground {
+    /// What is read from it may be missing, since the power is cut.
+    pub fn has_crashed(&self) -> bool {
+        matches!(self, Ground::Disk(disk) if disk.has_crashed())
+    }
+
+    /// What goes wrong from now on.
+    pub fn set_faults(&self, life: &Life) {
+        match self {
+            Ground::Disk(disk) => disk.set_faults(life.faults.clone()),
+            Ground::Far(far) => far.set_faults(life.network),
+        }
+    }
+
+    pub fn calm(&self) {
+        self.set_faults(&Life::default());
+    }
+
+    /// Whoever looks at a store that is far away, between two lives, sees it as it is.
+    pub fn calm_network(&self) {
+        if let Ground::Far(far) = self {
+            far.set_faults(store::Faults::default());
+        }
+    }
+
+    /// What is left of it when its servers have ended.
+    pub fn after(self, seeded: &mut Seeded) -> Ground {
+        match self {
+            Ground::Disk(disk) => Ground::Disk(disk.after_power_cut(seeded)),
+            Ground::Far(far) => Ground::Far(far),
+        }
+    }
+}
+
 impl World {
-    pub(crate) fn open(&self, disk: &SimulatedDisk) -> Result<Arc<dyn Store>, String> {
+    pub(crate) fn ground(&mut self, seed: u64) -> Ground {
+        if self.simulator.size.servers <= 1 {
+            return Ground::Disk(SimulatedDisk::new());
+        }
+        let around: Arc<dyn Surroundings> = Arc::<Moved>::clone(&self.surroundings);
+        let far = Arc::new(Distant::within(around, seed, store::Faults::default()));
+        lock(&self.running).far = Some(Arc::clone(&far));
+        Ground::Far(far)
+    }
+
+    pub(crate) fn open(&self, ground: &Ground) -> Result<Arc<dyn Store>, String> {
+        let disk = match ground {
+            Ground::Disk(disk) => disk,
+            Ground::Far(far) => return Ok(Arc::<Distant>::clone(far)),
+        };
         let options = Options {
             segment_bytes: 64 << 10,
             snapshot_after_bytes: 48 << 10,
@@ -32,6 +92,36 @@ impl World {
         };
         let store = Embedded::open_on(under, "store", options);
         store.map(|store| Arc::new(store) as Arc<dyn Store>).map_err(|error| error.to_string())
+    }
+
+    /// Where the servers of a life stand.
+    fn places(&self, ground: &Ground, store: &Arc<dyn Store>, life: &Life) -> Vec<Place> {
+        let outside: Arc<dyn Outside> = Arc::<Provider>::clone(&self.provider);
+        let Ground::Far(far) = ground else {
+            let (store, surroundings) = (Arc::clone(store), Arc::clone(&self.surroundings));
+            return vec![Place { number: 1, store, surroundings, outside, link: None }];
+        };
+        let servers = life.servers.iter().enumerate();
+        let place = |(at, server): (usize, &Server)| {
+            let (shared, around) = (Arc::clone(&self.shared), Arc::clone(&self.surroundings));
+            let told = Box::new(move || {
+                let mut shared = lock(&shared);
+                shared.facts.kills += 1;
+                let (at_ms, by) = (around.time_ms(), By::Server { bad: true });
+                let text = format!("server {} is killed", at + 1);
+                shared.story.push(Event { at_ms, by, text });
+            });
+            let link = Arc::new(Link::new(far, server.killed, told));
+            let door = Door { outside: Arc::clone(&outside), link: Arc::clone(&link) };
+            Place {
+                number: at + 1,
+                store: Arc::<Link>::clone(&link),
+                surroundings: Arc::new(self.surroundings.skewed(server.skew_ms)),
+                outside: Arc::new(door),
+                link: Some(link),
+            }
+        };
+        servers.map(place).collect()
     }
 
     /// The version that has the say, as the store knows it. A replacement that was acknowledged counts.
@@ -68,45 +158,92 @@ impl World {
         Ok(Arc::clone(design))
     }
 
-    pub(crate) fn serve(&self, store: &Arc<dyn Store>) -> Result<Arc<Runtime>, Trouble> {
+    /// All servers of a life start, on what the ground holds. None of them may: what is wrong on purpose explains it.
+    pub(crate) fn start(
+        &self,
+        ground: &Ground,
+        store: &Arc<dyn Store>,
+        life: &Life,
+    ) -> Result<(), Trouble> {
         let design = self.version(store)?;
-        let settings = Settings::default();
-        // weeks pass in a world: a repair that has to look again every few seconds would do nothing else
-        let longest = lengths(&design).last().copied().unwrap_or_default();
-        let settings = Settings {
-            surroundings: Arc::<Moved>::clone(&self.surroundings),
-            secrets: self.simulator.secrets.clone(),
-            reexamine_ms: settings.reexamine_ms.max(longest / 200),
-            ..settings
-        };
-        let runtime = Runtime::open((*design).clone(), Arc::clone(store), settings);
-        let unopened = |error: runtime::OpenError| Trouble::Unopened { error: error.to_string() };
-        let runtime = Arc::new(runtime.map_err(unopened)?);
-        if let Stage::Done { at, .. } = &mut lock(&self.shared).stage
-            && *at == u64::MAX
-        {
-            // what is written from now on is of the new version
-            *at = head(self.around(), &runtime);
+        self.provider.serves(&design);
+        ground.set_faults(life);
+        for place in self.places(ground, store, life) {
+            let runtime = match self.simulator.serve(&design, &place) {
+                Ok(runtime) => runtime,
+                Err(error) => {
+                    self.unopened(ground, life, place.number, &error)?;
+                    continue;
+                }
+            };
+            if let Stage::Done { at, .. } = &mut lock(&self.shared).stage
+                && *at == u64::MAX
+            {
+                // what is written from now on is of the new version
+                *at = crate::running::head(self.around(), &runtime);
+            }
+            self.run_it(runtime, place);
         }
-        self.provider.serves(&runtime, &design);
-        // Built later they would be built by a call, which holds them while it waits; and in a world of one thread nobody
-        // may wait for a lock. A disk that fails here fails the calls as well.
-        let _ = runtime.follow_views();
-        Ok(runtime)
+        Ok(())
+    }
+
+    /// What a fault explains is met again in the next life.
+    pub(crate) fn unopened(
+        &self,
+        ground: &Ground,
+        life: &Life,
+        number: usize,
+        error: &OpenError,
+    ) -> Result<(), Trouble> {
+        let excused = match ground {
+            Ground::Disk(disk) => disk.has_crashed() || disk.has_failed(),
+            Ground::Far(_) => !life.is_calm(),
+        };
+        if !excused {
+            return Err(Trouble::Unopened { error: error.to_string() });
+        }
+        if self.simulator.size.servers > 1 {
+            self.tell(format!("server {number} does not start: {error}"));
+        }
+        Ok(())
     }
 
     /// It has workers from now on, and everybody may call it.
-    pub(crate) fn run_it(&self, runtime: Arc<Runtime>) {
-        let workers = Workers::start(&runtime, Arc::<Provider>::clone(&self.provider), 2);
-        let workers = Some(workers.expect("a simulated task starts"));
-        *lock(&self.running) = Running { runtime: Some(runtime), workers, retired: Vec::new() };
+    fn run_it(&self, runtime: Arc<Runtime>, place: Place) {
+        let workers = Workers::start(&runtime, Arc::clone(&place.outside), 2);
+        let workers = workers.expect("a simulated task starts");
+        lock(&self.running).servers.push(Served { runtime, workers, place });
     }
 
     pub(crate) fn stop_it(&self) {
         // tasks that end look for what runs: nothing is held meanwhile
-        let Running { runtime, workers, retired } = std::mem::take(&mut *lock(&self.running));
-        drop(workers);
-        drop(retired);
-        drop(runtime);
+        let mut running = lock(&self.running);
+        let far = running.far.clone();
+        let ended = std::mem::replace(&mut *running, Running { far, ..Running::default() });
+        drop(running);
+        drop(ended);
+    }
+}
+
+impl crate::Simulator {
+    /// A server opens a version.
+    pub(crate) fn serve(
+        &self,
+        design: &Arc<Design>,
+        place: &Place,
+    ) -> Result<Arc<Runtime>, OpenError> {
+        let settings = Settings::default();
+        // weeks pass in a world: a repair that has to look again every few seconds would do nothing else
+        let longest = lengths(design).last().copied().unwrap_or_default();
+        let settings = Settings {
+            surroundings: Arc::<Moved>::clone(&place.surroundings),
+            secrets: self.secrets.clone(),
+            reexamine_ms: settings.reexamine_ms.max(longest / 200),
+            ..settings
+        };
+        let runtime = Runtime::open((**design).clone(), Arc::clone(&place.store), settings)?;
+        // Built later they would be built by a call, which waits for them. A disk that fails here fails the calls as well.
+        let _ = runtime.follow_views();
+        Ok(Arc::new(runtime))
     }
 }

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runtime::Runtime;
+use runtime::{Runtime, Waiting};
 use store::{Store, Surroundings};
-use store_embedded::disk::SimulatedDisk;
 
 use crate::drawing::lengths;
-use crate::outside::head;
+use crate::running::head;
+use crate::script::{Life, Server};
+use crate::serving::Ground;
 use crate::trouble::Trouble;
-use crate::world::World;
+use crate::world::{World, lock};
 
 /// A repair that is due for so long is not coming, in milliseconds.
 const OVERDUE_MS: i64 = 60_000;
@@ -20,36 +21,45 @@ const COMMITS_MAX: u64 = 1_500;
 const LOOKED_AT: usize = 1_000;
 
 impl World {
-    pub(crate) fn settle(&mut self, disk: &SimulatedDisk) -> Result<(), Trouble> {
-        let store = self.open(disk).map_err(|error| Trouble::Unopened { error })?;
-        self.tell("the server starts, and is left in peace");
-        self.walk_on(&store, disk)?;
-        let runtime = self.serve(&store)?;
+    pub(crate) fn settle(&mut self, ground: &Ground) -> Result<(), Trouble> {
+        let store = self.open(ground).map_err(|error| Trouble::Unopened { error })?;
+        let servers = self.simulator.size.servers;
+        let several = servers > 1;
+        let who = if several { "the servers start, and are" } else { "the server starts, and is" };
+        self.tell(format!("{who} left in peace"));
+        self.walk_on(&store, ground)?;
+        let servers = if several { vec![Server::default(); servers] } else { Vec::new() };
+        self.start(ground, &store, &Life { servers, ..Life::default() })?;
         self.provider.agree();
         self.no_more_calls();
-        self.run_it(Arc::clone(&runtime));
         self.call(None);
-        let settled = self.rest(&runtime, &store, disk);
+        let runtimes: Vec<Arc<Runtime>> =
+            lock(&self.running).servers.iter().map(|it| Arc::clone(&it.runtime)).collect();
+        let settled = self.rest(&runtimes[0], &store, ground);
         self.stop_it();
         let settled = settled?;
         let failed = |error: runtime::CallError| Trouble::Failed {
             what: "reading views".into(),
             error: error.to_string(),
         };
-        if let Some(view) = runtime.views_differ().map_err(failed)?.into_iter().next() {
-            let what = format!("the view `{view}` is not what its records say");
-            return Err(Trouble::Views { what });
+        for runtime in &runtimes {
+            if let Some(view) = runtime.views_differ().map_err(failed)?.into_iter().next() {
+                let what = format!("the view `{view}` is not what its records say");
+                return Err(Trouble::Views { what });
+            }
         }
-        drop(runtime);
-        let closed = self.around().block_on(store.close());
+        drop(runtimes);
+        if !several {
+            let closed = self.around().block_on(store.close());
+            if let Err(error) = closed {
+                let what = "closing a store that nothing is wrong with".to_string();
+                return Err(Trouble::Failed { what, error: error.to_string() });
+            }
+        }
         drop(store);
-        if let Err(error) = closed {
-            let what = "closing a store that nothing is wrong with".to_string();
-            return Err(Trouble::Failed { what, error: error.to_string() });
-        }
         // what was told of is there when it is opened once more
-        let store = self.open(disk).map_err(|error| Trouble::Unopened { error })?;
-        self.walk_on(&store, disk)?;
+        let store = self.open(ground).map_err(|error| Trouble::Unopened { error })?;
+        self.walk_on(&store, ground)?;
         self.last_look(settled)
     }
 
@@ -58,7 +68,7 @@ impl World {
         &mut self,
         runtime: &Arc<Runtime>,
         store: &Arc<dyn Store>,
-        disk: &SimulatedDisk,
+        ground: &Ground,
     ) -> Result<bool, Trouble> {
         let failed = |error: runtime::CallError| Trouble::Failed {
             what: "looking at what is due".into(),
@@ -77,14 +87,20 @@ impl World {
             self.around().rest(Duration::from_millis(step));
             passed += step;
             step = (step * 2).min(end);
-            self.walk_on(store, disk)?;
+            self.walk_on(store, ground)?;
             if head(self.around(), runtime) - before > COMMITS_MAX {
                 return Ok(false);
             }
         }
         let now = runtime.now_ms();
         let waiting = runtime.outbox(LOOKED_AT).map_err(failed)?;
-        if let Some(entry) = waiting.iter().find(|entry| entry.state != "closed") {
+        // a server finds what another one has sent when it looks the next time
+        let looks_ms = if lock(&self.running).are_several() { OVERDUE_MS } else { 0 };
+        let is_late = |at: i64| at.saturating_add(looks_ms) <= now;
+        let left = |entry: &&Waiting| {
+            entry.state != "closed" && (entry.state != "open" || is_late(entry.next_at))
+        };
+        if let Some(entry) = waiting.iter().find(left) {
             let effect =
                 format!("`{}` ({}, {} attempts)", entry.effect, entry.state, entry.attempts);
             return Err(Trouble::Undelivered { effect });

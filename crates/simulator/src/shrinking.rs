@@ -3,7 +3,7 @@
 use store_embedded::disk::Faults;
 
 use crate::facts::Outcome;
-use crate::script::{Life, Script};
+use crate::script::{Life, Script, Server};
 use crate::world::Simulator;
 
 /// What is left of a script, and how often it was tried.
@@ -45,7 +45,7 @@ impl Shrinking<'_> {
 
     fn weight(&self) -> (usize, usize, usize) {
         let script = &self.best.script;
-        let faulty = script.lives.iter().filter(|life| is_faulty(life)).count();
+        let faulty = script.lives.iter().map(faults_of).sum();
         (script.calls(), script.lives.len(), faulty)
     }
 
@@ -99,11 +99,14 @@ impl Shrinking<'_> {
                 continue;
             }
             let mut script = self.best.script.clone();
-            script.lives[at].faults = Faults::default();
-            script.lives[at].clock_ms = 0;
+            let life = &mut script.lives[at];
+            (life.faults, life.network) = (Faults::default(), store::Faults::default());
+            life.servers.iter_mut().for_each(|server| *server = Server::default());
+            life.clock_ms = 0;
             if self.try_it(&script) {
                 continue;
             }
+            self.leave_out_faults_of_servers(at);
             let mut script = self.best.script.clone();
             script.lives[at].replaced_after = None;
             self.try_it(&script);
@@ -116,10 +119,44 @@ impl Shrinking<'_> {
     }
 }
 
+impl Shrinking<'_> {
+    /// One after the other: what the network does, a killed server, a wrong clock.
+    fn leave_out_faults_of_servers(&mut self, at: usize) {
+        let mut script = self.best.script.clone();
+        script.lives[at].network = store::Faults::default();
+        if script.lives[at].network != self.best.script.lives[at].network {
+            self.try_it(&script);
+        }
+        for server in 0..self.best.script.lives[at].servers.len() {
+            let Server { killed, skew_ms } = self.best.script.lives[at].servers[server];
+            if killed.is_some() {
+                let mut script = self.best.script.clone();
+                script.lives[at].servers[server].killed = None;
+                self.try_it(&script);
+            }
+            if skew_ms != 0 {
+                let mut script = self.best.script.clone();
+                script.lives[at].servers[server].skew_ms = 0;
+                self.try_it(&script);
+            }
+        }
+    }
+}
+
 fn is_faulty(life: &Life) -> bool {
     let Faults { crash_at, short_write_at, failed_sync_at, capacity_bytes } = &life.faults;
     let of_disk = crash_at.or(*short_write_at).or(*failed_sync_at).or(*capacity_bytes);
-    of_disk.is_some() || life.clock_ms != 0 || life.replaced_after.is_some()
+    of_disk.is_some() || !life.is_calm() || life.clock_ms != 0 || life.replaced_after.is_some()
+}
+
+/// How much goes wrong on purpose.
+fn faults_of(life: &Life) -> usize {
+    let servers = life
+        .servers
+        .iter()
+        .map(|server| usize::from(server.killed.is_some()) + usize::from(server.skew_ms != 0));
+    let network = usize::from(life.network != store::Faults::default());
+    usize::from(is_faulty(life)) + network + servers.sum::<usize>()
 }
 
 /// The script without so many calls, counted over all lives.

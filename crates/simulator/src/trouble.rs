@@ -16,6 +16,8 @@ pub enum Trouble {
     Twice { call: String, revisions: (u64, u64) },
     /// a caller was told of one revision, and the history has the call at another
     Elsewhere { call: String, told: u64, found: u64 },
+    /// a call is in the history, and whoever asked again was refused
+    Denied { call: String, revision: u64 },
     /// a store whose disk does all that it should does not open
     Unopened { error: String },
     /// something failed that no fault explains
@@ -40,6 +42,7 @@ impl Trouble {
             Trouble::Lost { .. } => "loses what was acknowledged".into(),
             Trouble::Twice { .. } => "does a call twice".into(),
             Trouble::Elsewhere { .. } => "tells a wrong revision".into(),
+            Trouble::Denied { .. } => "refuses what it has done".into(),
             Trouble::Unopened { .. } => "does not open again".into(),
             Trouble::Failed { what, .. } => format!("fails: {what}"),
             Trouble::Overdue { repair } => format!("leaves `{repair}` undone"),
@@ -76,6 +79,12 @@ impl fmt::Display for Trouble {
             }
             Trouble::Elsewhere { call, told, found } => {
                 write!(f, "{call} was answered with revision {told}, and stands at {found}")
+            }
+            Trouble::Denied { call, revision } => {
+                write!(
+                    f,
+                    "{call} stands at revision {revision}, and was refused when it was asked again"
+                )
             }
             Trouble::Unopened { error } => write!(f, "the store does not open again: {error}"),
             Trouble::Failed { what, error } => {

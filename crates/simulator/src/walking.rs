@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use layout::DesignNumber;
 use store::Store;
-use store_embedded::disk::SimulatedDisk;
 
 use crate::facts::{By, Event};
 use crate::ledger::{apply, number_of};
 use crate::people::people;
+use crate::serving::Ground;
 use crate::trouble::Trouble;
 use crate::world::{World, lock};
 
@@ -17,12 +17,12 @@ impl World {
     pub(crate) fn walk_on(
         &mut self,
         store: &Arc<dyn Store>,
-        disk: &SimulatedDisk,
+        ground: &Ground,
     ) -> Result<(), Trouble> {
         loop {
             let page = match self.around().block_on(store.feed(self.walked, 1_000)) {
                 Ok(page) => page,
-                Err(_) if disk.has_crashed() => return Ok(()),
+                Err(_) if ground.has_crashed() => return Ok(()),
                 Err(error) => {
                     let what = "reading the feed".to_string();
                     return Err(Trouble::Failed { what, error: error.to_string() });

@@ -8,21 +8,25 @@ use std::time::Duration;
 use design::model::Design;
 use runtime::{Remembered, Secrets, Walk};
 use store::{Cursor, Hasher, Partition, Seeded, Surroundings, Task};
-use store_embedded::disk::{Disk, Faults, SimulatedDisk};
+use store_embedded::disk::{Disk, SimulatedDisk};
 
-use crate::caller::{Caller, Shared};
+use crate::caller::{Caller, Pending, Shared};
 use crate::drawing::Drawing;
 use crate::facts::{By, Event, Facts, Outcome};
 use crate::ledger::Ledger;
 use crate::outside::Provider;
 use crate::people::{Stands, people};
-use crate::replacing::{Operator, Running, Stage};
+use crate::replacing::{Operator, Stage};
+use crate::running::Running;
 use crate::script::{Life, Script, Size};
+use crate::serving::Ground;
 use crate::surroundings::Moved;
 use crate::trouble::Trouble;
 
 /// After the last call of a life its server has so long to itself.
 const AFTER: Duration = Duration::from_secs(2);
+/// So long, and what a server had in hand that was killed is taken over by another one.
+const TAKEN_OVER: Duration = Duration::from_secs(20);
 
 /// A commit may have so many bytes, besides a design that it registers.
 const COMMIT_BYTES: u64 = 64 << 10;
@@ -141,8 +145,14 @@ impl World {
         let surroundings = Arc::new(Moved::new(seed));
         let ledger = Arc::new(Mutex::new(Ledger::default()));
         let around: Arc<dyn Surroundings> = Arc::<Moved>::clone(&surroundings);
-        let provider =
-            Arc::new(Provider::new(Arc::clone(&design), outside, Arc::clone(&ledger), around));
+        let running: Arc<Mutex<Running>> = Arc::default();
+        let provider = Arc::new(Provider::new(
+            Arc::clone(&design),
+            outside,
+            Arc::clone(&ledger),
+            Arc::clone(&running),
+            around,
+        ));
         let mut walk = Walk::new((*design).clone()).ok();
         if let Some(walk) = &mut walk {
             walk.watch_only(|goal| stands.is_judged(&design, goal));
@@ -175,7 +185,7 @@ impl World {
             walk,
             walked: Cursor::start(Partition::default()),
             followed: false,
-            running: Arc::default(),
+            running,
             stands,
             hasher: Hasher::default(),
             seeded,
@@ -200,46 +210,67 @@ impl World {
     }
 
     fn run(&mut self, given: Option<&Script>, script: &mut Script) -> Result<(), Trouble> {
-        let mut disk = SimulatedDisk::new();
-        let Size { calls, lives, sound_disk } = self.simulator.size;
+        let mut ground = self.ground(script.seed);
+        let Size { calls, lives, .. } = self.simulator.size;
         let lives = given.map_or(lives, |script| script.lives.len());
         for at in 0..lives {
             let life = match given {
                 Some(script) => script.lives[at].clone(),
-                None => {
-                    let drawing = &mut lock(&self.shared).drawing;
-                    let faults = if sound_disk { Faults::default() } else { drawing.faults() };
-                    let clock_ms = drawing.clock_ms();
-                    let clock_ms = if at == 0 { 0 } else { clock_ms };
-                    let calls = calls / lives.max(1);
-                    let next = self.simulator.next.as_ref();
-                    let replaced_after = next.and_then(|_| drawing.replaced_after(calls));
-                    Life { faults, clock_ms, replaced_after, acts: Vec::new() }
-                }
+                None => self.draw_life(at, calls / lives.max(1)),
             };
             script.lives.push(Life { acts: Vec::new(), ..life.clone() });
             self.prepare(&life, given.is_some(), calls / lives.max(1));
-            disk.set_faults(life.faults.clone());
-            self.live(&disk, life.replaced_after)?;
+            self.live(&ground, &life)?;
             let acts = std::mem::take(&mut lock(&self.shared).acts);
             if let Some(last) = script.lives.last_mut() {
                 last.acts = acts;
             }
-            self.facts(|facts| {
-                facts.lives += 1;
-                facts.power_cuts += u64::from(disk.has_crashed());
-                facts.disk_faults += u64::from(disk.has_failed());
-                facts.disk_operations += disk.operations();
-            });
-            if disk.has_crashed() {
-                self.tell_of(true, "the power is cut");
-            }
-            disk = disk.after_power_cut(&mut self.seeded);
+            self.facts(|facts| facts.lives += 1);
+            self.count_faults(&ground);
+            ground = ground.after(&mut self.seeded);
         }
-        disk.set_faults(Faults::default());
-        self.settle(&disk)?;
-        self.hasher.update(disk.digest().to_string().as_bytes());
+        ground.calm();
+        self.settle(&ground)?;
+        if let Ground::Disk(disk) = &ground {
+            self.hasher.update(disk.digest().to_string().as_bytes());
+        }
         Ok(())
+    }
+
+    fn draw_life(&self, at: usize, calls: usize) -> Life {
+        let Size { servers, sound_disk, .. } = self.simulator.size;
+        let drawing = &mut lock(&self.shared).drawing;
+        let mut life = Life::default();
+        if servers > 1 {
+            life.network = drawing.network();
+            life.servers = (0..servers).map(|_| drawing.server()).collect();
+        } else if !sound_disk {
+            life.faults = drawing.faults();
+        }
+        let clock_ms = drawing.clock_ms();
+        // the clock that several servers share is their store's, and that does not go back
+        let clock_ms = if servers > 1 { clock_ms.max(0) } else { clock_ms };
+        life.clock_ms = if at == 0 { 0 } else { clock_ms };
+        let next = self.simulator.next.as_ref();
+        life.replaced_after = next.and_then(|_| drawing.replaced_after(calls));
+        life
+    }
+
+    fn count_faults(&self, ground: &Ground) {
+        match ground {
+            Ground::Disk(disk) => {
+                self.facts(|facts| {
+                    facts.power_cuts += u64::from(disk.has_crashed());
+                    facts.disk_faults += u64::from(disk.has_failed());
+                    facts.disk_operations += disk.operations();
+                });
+                if disk.has_crashed() {
+                    self.tell_of(true, "the power is cut");
+                }
+            }
+            // the store counts over all lives
+            Ground::Far(far) => self.facts(|facts| facts.lost_requests = far.lost()),
+        }
     }
 
     fn prepare(&mut self, life: &Life, given: bool, calls: usize) {
@@ -268,25 +299,33 @@ impl World {
         shared.given = Some(vec![VecDeque::new(); callers]);
     }
 
-    /// One life, on a disk that may fail at any time.
-    fn live(&mut self, disk: &SimulatedDisk, replaced_after: Option<usize>) -> Result<(), Trouble> {
-        let store = match self.open(disk) {
+    /// One life, in which anything may fail at any time.
+    fn live(&mut self, ground: &Ground, life: &Life) -> Result<(), Trouble> {
+        if let Ground::Disk(disk) = ground {
+            // also what happens before it serves anybody
+            disk.set_faults(life.faults.clone());
+        }
+        let store = match self.open(ground) {
             Ok(store) => store,
-            Err(error) => return self.unopened(disk, Trouble::Unopened { error }),
+            Err(error) => {
+                let excused =
+                    matches!(ground, Ground::Disk(disk) if disk.has_crashed() || disk.has_failed());
+                return if excused { Ok(()) } else { Err(Trouble::Unopened { error }) };
+            }
         };
-        self.tell("the server starts");
-        self.walk_on(&store, disk)?;
-        let runtime = match self.serve(&store) {
-            Ok(runtime) => runtime,
-            Err(error) => return self.unopened(disk, error),
-        };
-        self.run_it(runtime);
-        self.call(replaced_after);
-        if !disk.has_crashed() {
-            self.around().rest(AFTER);
+        self.tell(if life.servers.is_empty() { "the server starts" } else { "the servers start" });
+        self.walk_on(&store, ground)?;
+        self.start(ground, &store, life)?;
+        if !lock(&self.running).servers.is_empty() {
+            self.call(life.replaced_after);
+            if !ground.has_crashed() {
+                let long = life.servers.len() > 1 && self.seeded.percent(50);
+                self.around().rest(if long { TAKEN_OVER } else { AFTER });
+            }
         }
         self.stop_it();
-        if self.seeded.percent(30) {
+        ground.calm_network();
+        if matches!(ground, Ground::Disk(_)) && self.seeded.percent(30) {
             // whatever it says: the power is cut right after
             let _ = self.around().block_on(store.close());
         }
@@ -297,19 +336,12 @@ impl World {
         }
     }
 
-    fn unopened(&self, disk: &SimulatedDisk, trouble: Trouble) -> Result<(), Trouble> {
-        // what a fault explains is met again in the next life
-        if disk.has_crashed() || disk.has_failed() {
-            return Ok(());
-        }
-        Err(trouble)
-    }
-
     /// Every caller does its part.
     pub(crate) fn call(&self, replaced_after: Option<usize>) {
         let (callers, operator) = {
             let mut shared = lock(&self.shared);
             shared.callers = shared.people.len();
+            shared.pending.iter_mut().flatten().for_each(Pending::begin_life);
             let after = replaced_after.filter(|_| shared.stage == Stage::Before);
             (shared.people.len(), after.zip(self.simulator.next.clone()))
         };
@@ -317,6 +349,7 @@ impl World {
             let operator = Operator {
                 next,
                 after,
+                simulator: self.simulator.clone(),
                 shared: Arc::clone(&self.shared),
                 running: Arc::clone(&self.running),
                 provider: Arc::clone(&self.provider),
@@ -327,15 +360,14 @@ impl World {
         });
         let tasks: Vec<Task> = (0..callers)
             .map(|at| {
-                let caller = Caller {
-                    at,
-                    shared: Arc::clone(&self.shared),
-                    ledger: Arc::clone(&self.ledger),
-                    running: Arc::clone(&self.running),
-                    surroundings: Arc::clone(&self.surroundings),
-                };
+                let (shared, ledger) = (&self.shared, &self.ledger);
+                let caller = Caller::new(at, shared, ledger, &self.running, &self.surroundings);
+                let waker = Arc::clone(&caller.waker);
                 let step = Box::new(move || caller.step());
-                self.surroundings.spawn("caller", step).expect("a simulated task starts")
+                let task = self.surroundings.spawn("caller", step);
+                let task = task.expect("a simulated task starts");
+                waker.get_or_init(|| task.waker().clone());
+                task
             })
             .collect();
         tasks.into_iter().chain(operator).for_each(Task::join);

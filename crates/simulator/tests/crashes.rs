@@ -11,7 +11,7 @@ const COMMITS: u64 = 200;
 #[test]
 fn nothing_is_lost_wherever_the_power_is_cut() {
     let mut simulator = named("tickets");
-    simulator.size = Size { calls: 500, lives: 1, sound_disk: true };
+    simulator.size = Size { calls: 500, lives: 1, servers: 1, sound_disk: true };
     let script = simulator.draw(1).script;
     let whole = simulator.again(&script);
     assert_eq!(whole.trouble, None);

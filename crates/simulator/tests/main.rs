@@ -6,3 +6,4 @@ mod hunt;
 mod plants;
 mod replaced;
 mod seeds;
+mod several;

@@ -31,7 +31,7 @@ fn renamed() -> String {
 fn go_well(next: &str, few: u64) -> Facts {
     let size = Size { calls: 120, ..Size::default() };
     let next = compile(next);
-    assert_eq!(unfit(&compile(SEATS), &next), None);
+    assert_eq!(unfit(&compile(SEATS), &next, 1), None);
     let simulator = Simulator::new(compile(SEATS), size).replaced_by(next);
     let mut facts = Facts::default();
     for seed in 0..worlds(few) {

@@ -80,6 +80,11 @@ impl Distant {
         self.lost.load(Ordering::Relaxed)
     }
 
+    /// The newest cursor, told at once to whoever watches from beside the network.
+    pub fn newest(&self, partition: Partition) -> Cursor {
+        self.memory.newest(partition)
+    }
+
     /// What was still on its way arrives. Nobody hears what became of it.
     async fn arrive(&self) {
         let arrived =

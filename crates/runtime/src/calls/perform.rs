@@ -322,19 +322,21 @@ fn sends(
     let mut complete = true;
     for (at, send) in room.scratch.sends().enumerate() {
         let operation = &schema.design.operations[send.operation.index()];
-        let name = match &operation.kind {
-            OperationKind::Effect(_) => codec.effect_name(send.operation, send.key, &pool),
+        // What is named after the transaction was never sent before: nobody need look, and a store that is far away
+        // need not be asked.
+        let (name, fresh) = match &operation.kind {
+            OperationKind::Effect(_) => (codec.effect_name(send.operation, send.key, &pool), false),
             _ if operation.hears.is_some() => {
-                codec.event_name(send.operation, send.args, (number, at), &pool)
+                (codec.event_name(send.operation, send.args, (number, at), &pool), true)
             }
             // all that it carries, which may be longer than a key
             _ if operation.each.is_some() => {
                 let mut name = Vec::new();
                 codec.put_carried(&mut name, send.operation, send.args, &pool);
-                blake3::hash(&name).as_bytes().to_vec()
+                (blake3::hash(&name).as_bytes().to_vec(), false)
             }
             // a message has no key of its own: each is another one
-            _ => message_name(number, at),
+            _ => (message_name(number, at), true),
         };
         let mut args = Vec::new();
         codec.put_carried(&mut args, send.operation, send.args, &pool);
@@ -343,6 +345,7 @@ fn sends(
         let take = |bytes| OutboxEntry::take(bytes).map_err(|wrong| ReadError::value(&key, wrong));
         let stored = match plan.pending(&key) {
             Some(pending) => pending.map(take).transpose()?,
+            None if fresh => None,
             None => match source.get(&key) {
                 Got::Later => {
                     complete = false;

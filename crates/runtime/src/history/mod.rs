@@ -4,6 +4,7 @@
 mod departure;
 mod follow;
 mod goals;
+mod same;
 mod unfed;
 mod verify;
 mod walk;

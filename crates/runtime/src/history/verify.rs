@@ -2,7 +2,7 @@
 
 use design::model::SubjectId;
 use layout::feed::{number_of, of_design};
-use layout::{DesignNumber, FeedEntry, RecordKey, take_head};
+use layout::{DesignNumber, FeedEntry, RecordKey};
 use rustc_hash::FxHashSet;
 use store::{Cursor, KeyRange, Partition, Scan};
 
@@ -279,15 +279,11 @@ impl Runtime {
 
     /// The records that are stored, and what the history leaves.
     fn compare(&self, walk: &Walk, verified: &mut Verified) -> Result<(), CallError> {
-        let truth = |value: &[u8]| {
-            let mut reader = layout::Reader::new(value);
-            take_head(&mut reader).ok().map(|_| reader.rest().to_vec())
-        };
         let mut stored = FxHashSet::default();
         let mut differ = Vec::new();
         self.each_record(|key, value| {
             stored.insert(key.to_vec());
-            let same = walk.stored(key).is_some_and(|walked| truth(walked) == truth(value));
+            let same = walk.stored(key).is_some_and(|it| self.schema.same_truth(key, it, value));
             if !same && differ.len() < NAMED {
                 differ.push(self.record_name(key));
             }

@@ -164,7 +164,7 @@ impl Walk {
                 let what = "nothing is old enough to be forgotten";
                 return Err(Departure::at(count, &operation, what));
             }
-            Some(plan) if of_any(&plan.feed) != Some(recorded) => {
+            Some(plan) if !self.schema.says_the_same(&plan.feed, recorded) => {
                 return Err(Departure::at(count, &operation, ANOTHER));
             }
             Some(plan) => self.walked.take(&plan),
@@ -229,7 +229,7 @@ impl Walk {
                 let what = format!("the design refuses this by `{clause}`");
                 return Err(Departure::at(count, &taken.operation, what));
             }
-            Performed::Done(done) if of_any(&done.plan.feed) != Some(recorded) => {
+            Performed::Done(done) if !self.schema.says_the_same(&done.plan.feed, recorded) => {
                 return Err(Departure::at(count, &taken.operation, ANOTHER));
             }
             Performed::Done(done) => {

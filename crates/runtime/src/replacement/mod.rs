@@ -90,6 +90,11 @@ impl From<ReadError> for ReplaceError {
     }
 }
 
+/// Whether the next version finds what is stored as it needs it: nothing has to be converted.
+pub fn stays_as_stored(design: &Design, next: &Design) -> bool {
+    Following::of(design, next).misfits.is_empty() && stored_alike(design, next)
+}
+
 impl Runtime {
     /// Puts `design` in the place of the one that runs, if what is stored allows it. From then on
     /// this runtime answers `Replaced`, and the one that is returned has the say. `drop` names what
@@ -145,8 +150,7 @@ impl Runtime {
         text: Option<Writing<'_>>,
         epoch: &Epoch,
     ) -> Result<Runtime, ReplaceError> {
-        let misfits = Following::of(&self.schema.design, &design).misfits;
-        if !misfits.is_empty() || !stored_alike(&self.schema.design, &design) {
+        if !stays_as_stored(&self.schema.design, &design) {
             return Err(ReplaceError::Design(NOT_CONVERTED.into()));
         }
         let schema = schema_of(design, self.schema.number)?;
@@ -168,8 +172,7 @@ impl Runtime {
         text: Option<Writing<'_>>,
         drop: &[String],
     ) -> Result<(Schema, Vec<Arc<Schema>>), ReplaceError> {
-        let misfits = Following::of(&self.schema.design, &design).misfits;
-        if misfits.is_empty() && stored_alike(&self.schema.design, &design) {
+        if stays_as_stored(&self.schema.design, &design) {
             let schema = schema_of(design, self.schema.number)?;
             self.swap(|transaction| {
                 registry::keep_design(transaction, schema.number, &schema.design, text);

@@ -57,6 +57,11 @@ impl Memory {
         Memory::default()
     }
 
+    /// The newest cursor.
+    pub fn newest(&self, _: Partition) -> Cursor {
+        at(self.progress.durable())
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -209,8 +214,8 @@ impl Store for Memory {
         })
     }
 
-    fn head(&self, _: Partition) -> Pending<'_, Cursor> {
-        Box::pin(ready(Ok(at(self.progress.durable()))))
+    fn head(&self, partition: Partition) -> Pending<'_, Cursor> {
+        Box::pin(ready(Ok(self.newest(partition))))
     }
 
     fn trim(&self, below: Cursor) -> Pending<'_, Cursor> {

@@ -22,7 +22,7 @@ pub enum Wanted {
 
 pub struct Attempt<'a> {
     fetched: &'a Fetched,
-    /// Of the transaction, and the version of what it writes. Another one for each run.
+    /// Of the transaction, and the version of what it writes.
     number: u64,
     missed: RefCell<Missed>,
     read: RefCell<BTreeMap<Key, Expected>>,

@@ -89,8 +89,9 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
 ) -> Result<Settled> {
     let mut fetched = Fetched::default();
     let mut conflicts = 0;
+    let mut number = chosen(surroundings);
     loop {
-        let mut attempt = Attempt::new(&fetched, surroundings.chance() | 1 << 63);
+        let mut attempt = Attempt::new(&fetched, number);
         let decision = run(&mut attempt);
         let (wanted, found) = attempt.end();
         if !wanted.is_empty() {
@@ -138,6 +139,7 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
                 }
                 surroundings.sleep(retry.wait(surroundings.chance(), conflicts)).await;
                 fetched = Fetched::default();
+                number = chosen(surroundings);
                 // It will most likely read the same again.
                 fetched.fetch(store, vec![Wanted::Records(read)]).await?;
             }
@@ -151,6 +153,11 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
 async fn unchanged(store: &dyn Store, keys: &[Key], checks: &[Check]) -> Result<bool> {
     let now = store.read(keys, None).await?.records;
     Ok(checks.iter().zip(&now).all(|(check, record)| check.expected == expected(record.as_ref())))
+}
+
+/// The number of a transaction stays the same while it fetches: it may ask for what lies under that number.
+fn chosen(surroundings: &dyn Surroundings) -> u64 {
+    surroundings.chance() | 1 << 63
 }
 
 fn token(surroundings: &dyn Surroundings) -> Token {

@@ -34,6 +34,10 @@ const TRIES: usize = 600;
 /// history, no call is in it twice, every transition is one that the design allows, no invariant is
 /// broken, due work is done, `recovers` goals come true, views are what the records say.
 ///
+/// With `--servers` a world has so many servers that share a store which is far from them. They are killed
+/// while they ask for something, their clocks are wrong, requests and answers are slow or lost; callers
+/// who are not answered ask another server.
+///
 /// A world that goes wrong is made smaller and told, with the command that shows it again.
 #[derive(Args)]
 #[command(after_help = "\
@@ -42,6 +46,7 @@ Examples:
   steadfast simulate shop.design --worlds 10000
   steadfast simulate shop.design --seed 17 --worlds 1 --story
   steadfast simulate shop.design --calls 500 --lives 6
+  steadfast simulate shop.design --servers 3
   steadfast simulate shop.design --report story.html
   steadfast simulate shop.design --replace shop-next.design")]
 pub struct Simulate {
@@ -59,6 +64,9 @@ pub struct Simulate {
     /// How often the server of a world is started
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     lives: u64,
+    /// So many servers share a store that is far away; one has a disk of its own
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=20))]
+    servers: u64,
     /// The next version of the design: in most worlds it takes the place of the first one, while calls are made
     #[arg(long, value_name = "DESIGN")]
     replace: Option<String>,
@@ -78,6 +86,7 @@ pub struct Simulate {
 impl Simulate {
     pub fn run(self, output: &mut Output) -> Answer {
         let Some(design) = compiled(&self.design, output)? else { return Ok(Exit::Wrong) };
+        let servers = self.servers as usize;
         let next = match &self.replace {
             Some(next) => match compiled(next, output)? {
                 Some(next) => Some(next),
@@ -85,11 +94,11 @@ impl Simulate {
             },
             None => None,
         };
-        if let Some(why) = next.as_ref().and_then(|next| simulator::unfit(&design, next)) {
+        if let Some(why) = next.as_ref().and_then(|next| simulator::unfit(&design, next, servers)) {
             return Err(Problem::new(why));
         }
-        let size =
-            Size { calls: self.calls as usize, lives: self.lives as usize, sound_disk: false };
+        let (calls, lives) = (self.calls as usize, self.lives as usize);
+        let size = Size { calls, lives, servers, sound_disk: false };
         let mut simulator = Simulator::new(design, size);
         if let Some(next) = next {
             simulator = simulator.replaced_by(next);
@@ -181,9 +190,14 @@ impl Simulate {
             facts.transitions,
             facts.passed_ms / 3_600_000,
         );
+        let Facts { lives, kills, lost_requests, power_cuts, disk_faults, .. } = facts;
+        let faults = match self.servers {
+            1 => format!("{power_cuts} power cuts, {disk_faults} of the disk"),
+            _ => format!("{kills} servers killed, {lost_requests} requests lost"),
+        };
         out += &format!(
-            "  {} starts; faults: {} power cuts, {} of the disk, {} answers lost, {} clock jumps\n",
-            facts.lives, facts.power_cuts, facts.disk_faults, facts.lost_answers, facts.clock_jumps
+            "  {lives} starts; faults: {faults}, {} answers lost, {} clock jumps\n",
+            facts.lost_answers, facts.clock_jumps
         );
         if let Some(next) = &self.replace {
             out += &format!("  {} times {next} took its place\n", facts.replacements);
@@ -221,6 +235,9 @@ impl Simulate {
         let mut again = format!("steadfast simulate {} --seed {seed} --worlds 1", self.design);
         if let Some(next) = &self.replace {
             again += &format!(" --replace {next}");
+        }
+        if self.servers != 1 {
+            again += &format!(" --servers {}", self.servers);
         }
         if (self.calls, self.lives) != (80, 3) {
             again += &format!(" --calls {} --lives {}", self.calls, self.lives);
@@ -303,6 +320,8 @@ fn told(name: &str, design: &Design, facts: &Facts, found: Option<&(usize, Shrun
         "starts": facts.lives,
         "power_cuts": facts.power_cuts,
         "disk_faults": facts.disk_faults,
+        "kills": facts.kills,
+        "lost_requests": facts.lost_requests,
         "lost_answers": facts.lost_answers,
         "clock_jumps": facts.clock_jumps,
         "replacements": facts.replacements,

@@ -1,0 +1,83 @@
+//! Several servers on a store that is far away.
+
+use simulator::{Facts, Simulator, Size};
+
+use crate::catalog::{catalog, named, worlds};
+use crate::plants::{SEATS, compile};
+use crate::replaced::stricter;
+
+fn size() -> Size {
+    Size { calls: 120, servers: 2, ..Size::default() }
+}
+
+fn go_well(name: &str, simulator: &Simulator, few: u64) -> Facts {
+    let mut facts = Facts::default();
+    for seed in 0..worlds(few) {
+        let outcome = simulator.draw(seed);
+        facts.add(&outcome.facts);
+        let story: Vec<String> = outcome.story.iter().map(|event| event.text.clone()).collect();
+        assert_eq!(outcome.trouble, None, "{name}, seed {seed}:\n{}", story.join("\n"));
+    }
+    facts
+}
+
+#[test]
+fn two_servers_do_what_one_does() {
+    let simulator = Simulator::new(compile(SEATS), size());
+    let facts = go_well("seats", &simulator, 40);
+    assert!(facts.kills > 10 && facts.lost_requests > 10 && facts.asked_again > 10, "{facts:?}");
+    // a server was killed between its commit and its answer, and another one gave the answer
+    assert!(facts.replayed > 0, "{facts:?}");
+    assert!(facts.transitions > facts.calls / 10, "{facts:?}");
+}
+
+#[test]
+fn a_script_comes_to_the_same_with_several_servers() {
+    let simulator = Simulator::new(compile(SEATS), Size { servers: 3, ..size() });
+    for seed in 0..worlds(10) {
+        let drawn = simulator.draw(seed);
+        let again = simulator.again(&drawn.script);
+        assert_eq!(drawn.digest, again.digest, "seed {seed}");
+    }
+}
+
+#[test]
+fn servers_are_upgraded_one_after_the_other() {
+    let simulator = Simulator::new(compile(SEATS), size()).replaced_by(compile(&stricter()));
+    let facts = go_well("seats, stricter", &simulator, 40);
+    assert!(facts.replacements > 10, "{facts:?}");
+    assert!(facts.refused.keys().any(|(_, clause)| clause == "few"), "{facts:?}");
+}
+
+/// In the tests two worlds of each; more with `STEADFAST_WORLDS=100`, of one design alone with `STEADFAST_DESIGN=tickets`.
+#[test]
+fn every_design_goes_well_with_two_servers() {
+    let only = std::env::var("STEADFAST_DESIGN").ok();
+    let mut wrong = Vec::new();
+    for (name, _) in catalog() {
+        if only.as_ref().is_some_and(|only| *only != name) {
+            continue;
+        }
+        let mut simulator = named(&name);
+        simulator.size = Size { calls: 80, ..size() };
+        let begun = std::time::Instant::now();
+        let mut facts = Facts::default();
+        for seed in 0..worlds(2) {
+            let outcome = simulator.draw(seed);
+            facts.add(&outcome.facts);
+            if let Some(trouble) = outcome.trouble {
+                wrong.push(format!("{name}, seed {seed}: {trouble}"));
+                break;
+            }
+        }
+        println!(
+            "{name}: {:.1} s, {} calls, {} transitions, {} faults, {} unsettled",
+            begun.elapsed().as_secs_f64(),
+            facts.calls,
+            facts.transitions,
+            facts.faults(),
+            facts.unsettled
+        );
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
