@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use design::model::{Design, SubjectId};
+use design::model::{Design, SubjectId, Type};
 use engine::Program;
 use layout::{
     Codec, DesignNumber, FeedEntry, KeptOutcome, OutboxEntry, Pool, Reader, RecordForm, SetAside,
@@ -151,4 +151,31 @@ fn every_entry_of_the_feed_reads() {
             assert!(FeedEntry::parse(&rest[..end]).is_err(), "{end} of {line}");
         }
     }
+}
+
+/// Handles are numbered as a call meets them.
+#[test]
+fn a_set_is_stored_the_same_in_whatever_order_it_was_met() {
+    let archive = archive();
+    let texts = || Pool::new(Program::new(&archive).texts());
+    let of_texts = Type::Set { of: Box::new(Type::Text), max: 3 };
+    let scores = Type::Map { key: Box::new(Type::Text), value: Box::new(Type::Int), max: 3 };
+    let met = |order: [&str; 3]| {
+        let mut pool = texts();
+        let handles = order.map(|text| pool.text(text.as_bytes()));
+        let mut set = handles.to_vec();
+        set.sort_unstable();
+        let mut pairs: Vec<[i64; 2]> =
+            order.iter().zip(handles).map(|(text, handle)| [handle, text.len() as i64]).collect();
+        pairs.sort_unstable();
+        let words: Vec<i64> = std::iter::once(3).chain(set).collect();
+        let map: Vec<i64> = std::iter::once(3).chain(pairs.into_iter().flatten()).collect();
+        let mut out = Vec::new();
+        value::put(&mut out, &archive, &of_texts, &words, &pool);
+        value::put(&mut out, &archive, &scores, &map, &pool);
+        out
+    };
+    let one = met(["b", "ccc", "aa"]);
+    assert_eq!(one, met(["aa", "b", "ccc"]));
+    assert_eq!(one, met(["ccc", "aa", "b"]));
 }

@@ -41,6 +41,8 @@ effect bank[settle(move: Move)] {
     on refused { }
     on unknown { MoveState.status := LOST }
 }
+step client[tell(count: Count)] { send bank.hear(count) }
+step bank[hear(count: Count)] { Total.total += 1 }
 repair sweeper[expire(lease: Lease) { over: LeaseState.until < now }] {
     LeaseState.until := null
     LeaseState.expired += 1
@@ -510,4 +512,25 @@ fn after_the_grace_anybody_does_it() {
         done += usize::from(first.fire_one().unwrap() == Fired::Done);
         done == 20
     });
+}
+
+/// A message is named after its transaction, and a transaction on a store that is far away is run until nothing is
+/// missing: this one never ended.
+#[test]
+fn a_message_is_sent_on_one_server_and_taken_on_another() {
+    let store = distant();
+    let (first, second) = (open(&store), open(&store));
+    call(&first, &Request::new("client", "tell", "kim").with("count", "c"));
+    eventually("it is taken", || {
+        second.deliver_one(&Never).unwrap();
+        truth(&second, "Count", "c", "Total")["total"] == 1
+    });
+}
+
+struct Never;
+
+impl Outside for Never {
+    fn deliver(&self, delivery: &Delivery) -> Delivered {
+        panic!("{} is no message", delivery.effect)
+    }
 }

@@ -219,3 +219,33 @@ fn what_was_dropped_is_said() {
     let why = verified.not_followed.expect("it is said");
     assert!(why.contains("Till.TillState.count"), "{why}");
 }
+
+/// Sets were stored in the order of the handles of one call: such a history is still one that the design allows.
+#[test]
+fn a_set_in_the_order_of_earlier_stores_is_the_same_set() {
+    let design = r#"design Guests
+actor host
+subject Table(table: text) { truth TableState { guests: set text max 4 } }
+step host[seat(table: Table, guest: text)] { TableState.guests += guest }
+check { table: 1 host: 1 guest: 1 }
+"#;
+    let bench = bench_on(
+        compile("guests", design),
+        Arc::new(Memory::default()),
+        Arc::new(ManualClock::new(1_000)),
+    );
+    for guest in ["bob", "ann"] {
+        bench.call(ask("host", "seat", "kim").with("table", "t").with("guest", guest)).unwrap();
+    }
+    let entries = block_on(bench.runtime.history()).unwrap();
+    let other = |from: &[u8], to: &[u8]| {
+        let mut entries = entries.clone();
+        let last = entries.last_mut().unwrap();
+        let at = last.windows(from.len()).rposition(|bytes| bytes == from).unwrap();
+        last[at..at + from.len()].copy_from_slice(to);
+        runtime::replay(compile("guests", design), entries.iter().map(Vec::as_slice))
+    };
+    assert_eq!(other(b"\x03ann\x03bob", b"\x03bob\x03ann"), Ok(2));
+    let departed = other(b"\x03ann\x03bob", b"\x03bob\x03amy").unwrap_err().to_string();
+    assert!(departed.contains("the design leaves another truth"), "{departed}");
+}

@@ -11,6 +11,7 @@ use crate::replaced::{copied, stricter};
 /// Designs whose worlds go well.
 fn simulators() -> Vec<(&'static str, Simulator)> {
     let size = Size { calls: 200, ..Size::default() };
+    let several = Size { calls: 150, servers: 2, ..Size::default() };
     let seats = || Simulator::new(compile(SEATS), size);
     let of_the_catalog = |name: &str| {
         let mut simulator = named(name);
@@ -24,6 +25,12 @@ fn simulators() -> Vec<(&'static str, Simulator)> {
         ("tickets", of_the_catalog("tickets")),
         ("payments", of_the_catalog("payments")),
         ("A13", of_the_catalog("A13")),
+        ("seats, two servers", Simulator::new(compile(SEATS), several)),
+        (
+            "seats, stricter, two servers",
+            Simulator::new(compile(SEATS), several).replaced_by(compile(&stricter())),
+        ),
+        ("A13, two servers", Simulator { size: several, ..of_the_catalog("A13") }),
     ]
 }
 

@@ -143,3 +143,22 @@ fn a_record_that_was_scanned_may_not_change_before_the_commit() {
     assert_eq!(settled.conflicts, 1);
     assert_eq!(block_on(store.read(&["fired".into()], None)).unwrap().records, [None]);
 }
+
+/// It would ask for ever, if the number were another one when it is run again.
+#[test]
+fn a_transaction_may_ask_for_what_lies_under_its_number() {
+    let store = Distant::new(3, Faults::default());
+    let mut runs = 0;
+    let mut run = |transaction: &mut dyn Transaction| {
+        runs += 1;
+        assert!(runs < 10, "it is run again and again");
+        let key = transaction.number().to_be_bytes();
+        if transaction.get(&key).is_none() {
+            transaction.put(&key, b"here");
+        }
+        Decision::Commit
+    };
+    let surroundings = RealSurroundings::default();
+    block_on(transact(&surroundings, &store, &Retry::default(), &mut run)).unwrap();
+    assert_eq!(runs, 2);
+}

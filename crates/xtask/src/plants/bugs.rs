@@ -19,6 +19,10 @@ const RUN: &str = "crates/runtime/src/calls/run.rs";
 const FIRE: &str = "crates/runtime/src/repairs/fire.rs";
 const DELIVER: &str = "crates/runtime/src/outbox/deliver.rs";
 const REPLACEMENT: &str = "crates/runtime/src/replacement/mod.rs";
+const FENCE: &str = "crates/runtime/src/core/fence.rs";
+const SAY: &str = "crates/runtime/src/core/say.rs";
+const OPTIMISTIC: &str = "crates/store/src/optimistic/mod.rs";
+const VALUE: &str = "crates/layout/src/value.rs";
 const VIEWS: &str = "crates/runtime/src/views/mod.rs";
 
 pub const BUGS: &[Bug] = &[
@@ -118,5 +122,36 @@ pub const BUGS: &[Bug] = &[
         to: "        let at = ticket.cursor().position();\n        \
              let at = Cursor::at(Partition::default(), at + u64::from(at % 50 == 49));\n        \
              let revision = at.to_string();\n",
+    },
+    Bug {
+        name: "servers that share a store do not check whose text has the say",
+        file: FENCE,
+        from: "        stored.and_then(|bytes| Epoch::take(bytes).ok()) == Some(self.epoch)\n",
+        to: "        stored.is_some()\n",
+    },
+    Bug {
+        name: "a commit whose answer was lost is tried again without a question",
+        file: OPTIMISTIC,
+        from: "                Err(Error::Unknown(why)) => outcome(surroundings, store, retry, token, why).await,\n",
+        to: "                Err(Error::Unknown(_)) => Ok(None),\n",
+    },
+    Bug {
+        name: "a transaction that asks for what lies under a number that changes",
+        file: OPTIMISTIC,
+        from: "            fetched.fetch(store, wanted).await?;\n            continue;\n",
+        to: "            fetched.fetch(store, wanted).await?;\n            number = chosen(surroundings);\n            \
+             continue;\n",
+    },
+    Bug {
+        name: "a set in the order of handles",
+        file: VALUE,
+        from: "    if elements.len() < 2 {\n",
+        to: "    if elements.len() < 200 {\n",
+    },
+    Bug {
+        name: "a clock that is behind what was read",
+        file: SAY,
+        from: "        if latest > before.max(*floor) {\n",
+        to: "        if latest > i64::MAX - 1 {\n",
     },
 ];
