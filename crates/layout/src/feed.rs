@@ -19,9 +19,30 @@ const FORM: u8 = 1;
 /// The same, and which request caused it.
 const TRACED: u8 = 2;
 
-/// The rest of an entry, if it is of this design.
+/// No transition: from here on another text of the design has the say.
+const MARK: u8 = 3;
+
+/// The rest of an entry, if it is a transition of this design.
 pub fn of_design(entry: &[u8], number: DesignNumber) -> Option<&[u8]> {
-    entry.strip_prefix(&number.prefix())
+    transition(entry.strip_prefix(&number.prefix())?)
+}
+
+fn transition(rest: &[u8]) -> Option<&[u8]> {
+    (rest.first() != Some(&MARK)).then_some(rest)
+}
+
+/// An entry that says: up to here this text of a design had the say, under a number that stays.
+pub fn mark(number: DesignNumber, before: &[u8]) -> Vec<u8> {
+    let mut entry = number.prefix().to_vec();
+    entry.push(MARK);
+    entry.extend_from_slice(before);
+    entry
+}
+
+/// The design that had the say up to here, if this is a mark.
+pub fn marked(entry: &[u8]) -> Option<(DesignNumber, &[u8])> {
+    let (number, rest) = entry.split_first_chunk::<2>()?;
+    Some((DesignNumber::of_prefix(*number), rest.strip_prefix(&[MARK])?))
 }
 
 /// The number of the design that an entry is of.
@@ -29,9 +50,9 @@ pub fn number_of(entry: &[u8]) -> Option<DesignNumber> {
     entry.first_chunk::<2>().map(|number| DesignNumber::of_prefix(*number))
 }
 
-/// The rest of an entry, of whichever design it is.
+/// The rest of an entry, of whichever design it is a transition.
 pub fn of_any(entry: &[u8]) -> Option<&[u8]> {
-    entry.split_first_chunk::<2>().map(|(_, rest)| rest)
+    transition(entry.split_first_chunk::<2>()?.1)
 }
 
 /// Writing.

@@ -249,3 +249,37 @@ check { table: 1 host: 1 guest: 1 }
     let departed = other(b"\x03ann\x03bob", b"\x03bob\x03amy").unwrap_err().to_string();
     assert!(departed.contains("the design leaves another truth"), "{departed}");
 }
+
+/// What a text allowed stays allowed, when the next one allows less: also if nothing else changes.
+#[test]
+fn each_transition_is_held_to_the_text_that_decided_it() {
+    let stores: [Arc<dyn Store>; 2] =
+        [Arc::new(Memory::default()), Arc::new(store::Distant::new(3, store::Faults::default()))];
+    let stricter = DESIGN.replace("enough: TillState.cash > 0", "enough: TillState.cash > 5");
+    let freer = DESIGN.replace("enough: TillState.cash > 0", "enough: TillState.cash >= 0");
+    for store in stores {
+        let open = |text: &str, store: &Arc<dyn Store>| {
+            Runtime::open(compile("till", text), Arc::clone(store), Default::default()).unwrap()
+        };
+        let first = open(DESIGN, &store);
+        let step = |name: &str| ask("clerk", name, "ann").with("till", "a");
+        for name in ["take", "give", "take"] {
+            first.call(&step(name)).unwrap();
+        }
+        let second = first.replace(compile("till", &stricter), &[]).unwrap();
+        second.call(&step("take")).unwrap();
+        assert!(second.call(&step("give")).is_err());
+        let third = second.replace(compile("till", &freer), &[]).unwrap();
+        third.call(&step("give")).unwrap();
+        let found = verified(&third);
+        assert!(found.is_sound(), "{found:?}");
+        assert_eq!((found.transitions, found.versions), (5, 2), "{found:?}");
+        let told = block_on(third.feed(None, 100)).unwrap();
+        assert_eq!(told.0.len(), 5, "a mark is no transition");
+        // what the text at that time refused is found out, although the newest would allow it
+        let taken = block_on(third.history()).unwrap();
+        let last = taken.last().unwrap();
+        let walked = Walk::new(compile("till", &stricter)).unwrap().take(last, true);
+        assert!(walked.unwrap_err().to_string().contains("enough"));
+    }
+}

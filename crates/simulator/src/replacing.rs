@@ -19,6 +19,9 @@ use crate::world::{Simulator, lock};
 /// So long until it is looked again whether it is time.
 const LOOK: Duration = Duration::from_micros(500);
 
+/// Between the upgrade of one server and that of the others pass up to so many milliseconds.
+const UPGRADE_MS: u64 = 60_000;
+
 /// How far a replacement has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Stage {
@@ -101,6 +104,9 @@ impl Operator {
         shared.serve(&self.next);
         drop(shared);
         self.tell("the next version has the say");
+        // meanwhile the others have the text before, and are called
+        let around: &dyn Surroundings = &*self.surroundings;
+        around.rest(Duration::from_millis(around.chance() % UPGRADE_MS));
         let servers = lock(&self.running).servers.len();
         for other in (0..servers).filter(|other| *other != at) {
             let Some(place) = lock(&self.running).servers.get(other).map(|it| it.place.clone())

@@ -94,11 +94,11 @@ impl World {
         }
         let now = runtime.now_ms();
         let waiting = runtime.outbox(LOOKED_AT).map_err(failed)?;
-        // a server finds what another one has sent when it looks the next time
-        let looks_ms = if lock(&self.running).are_several() { OVERDUE_MS } else { 0 };
-        let is_late = |at: i64| at.saturating_add(looks_ms) <= now;
+        // a server finds what another one has just sent when it looks the next time
+        let several = lock(&self.running).are_several();
+        let is_new = |at: i64| several && (at.saturating_sub(now)).abs() < OVERDUE_MS;
         let left = |entry: &&Waiting| {
-            entry.state != "closed" && (entry.state != "open" || is_late(entry.next_at))
+            entry.state != "closed" && !(entry.state == "open" && is_new(entry.next_at))
         };
         if let Some(entry) = waiting.iter().find(left) {
             let effect =

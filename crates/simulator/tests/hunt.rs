@@ -30,7 +30,11 @@ fn simulators() -> Vec<(&'static str, Simulator)> {
             "seats, stricter, two servers",
             Simulator::new(compile(SEATS), several).replaced_by(compile(&stricter())),
         ),
-        ("A13, two servers", Simulator { size: several, ..of_the_catalog("A13") }),
+        ("A13, two servers", {
+            let mut simulator = of_the_catalog("A13");
+            simulator.size = several;
+            simulator
+        }),
     ]
 }
 

@@ -1,7 +1,9 @@
 //! The history of a store, as far as its feed reaches back.
 
-use design::model::SubjectId;
-use layout::feed::{number_of, of_design};
+use std::collections::{BTreeMap, VecDeque};
+
+use design::model::{Design, SubjectId};
+use layout::feed::{marked, number_of, of_design};
 use layout::{DesignNumber, FeedEntry, RecordKey};
 use rustc_hash::FxHashSet;
 use store::{Cursor, KeyRange, Partition, Scan};
@@ -51,6 +53,20 @@ impl Verified {
     }
 }
 
+/// The texts that a walk has yet to come to, of designs that keep their numbers.
+#[derive(Clone, Default)]
+struct Texts {
+    earlier: BTreeMap<DesignNumber, VecDeque<Option<Design>>>,
+}
+
+impl Texts {
+    /// The text of this version that has the say next.
+    fn next(&mut self, schema: &Schema) -> Design {
+        let next = self.earlier.get_mut(&schema.number).and_then(VecDeque::pop_front);
+        next.flatten().unwrap_or_else(|| schema.design.clone())
+    }
+}
+
 impl Runtime {
     /// Walks the whole history that the feed still has: every transition must be one that the design allows, none may
     /// break an invariant, time must not go back on a record, and the records must be what the history leaves.
@@ -58,11 +74,12 @@ impl Runtime {
     pub fn verify_history(&self) -> Result<Verified, CallError> {
         let begins = self.feed_begins()?;
         let whole = begins == Cursor::start(Partition::default());
+        let texts = self.earlier_texts(begins)?;
         if whole && !self.older.is_empty() {
-            match self.verify_from(&self.older[0], begins)? {
+            match self.verify_from(&self.older[0], begins, texts.clone())? {
                 Ok(verified) => return Ok(verified),
                 Err(why) => {
-                    let verified = self.verify_from(&self.schema, begins)?;
+                    let verified = self.verify_from(&self.schema, begins, texts)?;
                     return Ok(Verified {
                         not_followed: Some(why),
                         ..verified.unwrap_or_default()
@@ -70,7 +87,7 @@ impl Runtime {
                 }
             }
         }
-        Ok(self.verify_from(&self.schema, begins)?.unwrap_or_default())
+        Ok(self.verify_from(&self.schema, begins, texts)?.unwrap_or_default())
     }
 
     /// Begins with this version, and goes on to the ones after it. The inner error says why one cannot be followed by
@@ -79,9 +96,10 @@ impl Runtime {
         &self,
         first: &Schema,
         begins: Cursor,
+        mut texts: Texts,
     ) -> Result<Result<Verified, String>, CallError> {
         let mut verified = Verified::default();
-        let mut walk = match Walk::numbered(first.design.clone(), first.number) {
+        let mut walk = match Walk::numbered(texts.next(first), first.number) {
             Ok(walk) => walk,
             Err(why) => {
                 verified.not_walked = Some(why);
@@ -92,7 +110,7 @@ impl Runtime {
         if first.number == self.schema.number {
             self.begin_walk(&mut walk, begins, &mut verified)?;
         }
-        if let Err(why) = self.walk_feed(&mut walk, begins, &mut verified)? {
+        if let Err(why) = self.walk_feed(&mut walk, begins, texts, &mut verified)? {
             return Ok(Err(why));
         }
         verified.unwatched = walk.unwatched().to_vec();
@@ -113,6 +131,7 @@ impl Runtime {
         &self,
         walk: &mut Walk,
         number: DesignNumber,
+        texts: &mut Texts,
         verified: &mut Verified,
     ) -> Result<bool, String> {
         let all = || self.older.iter().chain([&self.schema]);
@@ -121,11 +140,45 @@ impl Runtime {
         }
         for schema in all() {
             if schema.number > walk.number() && schema.number <= number {
-                walk.follow(schema.design.clone(), schema.number)?;
+                walk.follow(texts.next(schema), schema.number)?;
                 verified.versions += 1;
             }
         }
         Ok(true)
+    }
+
+    /// Lets a walk go on with the next text under the number that it is at.
+    fn follow_mark(
+        &self,
+        walk: &mut Walk,
+        number: DesignNumber,
+        texts: &mut Texts,
+        verified: &mut Verified,
+    ) -> Result<(), String> {
+        let mut all = self.older.iter().chain([&self.schema]);
+        match all.find(|schema| schema.number == number) {
+            Some(schema) if number == walk.number() => {
+                walk.follow(texts.next(schema), number)?;
+                verified.versions += 1;
+                Ok(())
+            }
+            // of another design, or of a version that is not walked
+            _ => Ok(()),
+        }
+    }
+
+    /// The texts that had the say before others under the same number, as the feed tells of them.
+    fn earlier_texts(&self, begins: Cursor) -> Result<Texts, CallError> {
+        let mut texts = Texts::default();
+        self.each_commit(begins, |commit| {
+            for (number, bytes) in commit.entries.iter().filter_map(|entry| marked(entry)) {
+                // of one that cannot be read the newest text stands in the place
+                let text = serde_json::from_slice(bytes).ok();
+                texts.earlier.entry(number).or_default().push_back(text);
+            }
+            Ok(true)
+        })?;
+        Ok(texts)
     }
 
     /// Where the feed begins.
@@ -221,6 +274,7 @@ impl Runtime {
         &self,
         walk: &mut Walk,
         begins: Cursor,
+        mut texts: Texts,
         verified: &mut Verified,
     ) -> Result<Result<(), String>, CallError> {
         let across = walk.number() != self.schema.number;
@@ -229,8 +283,15 @@ impl Runtime {
             for entry in &commit.entries {
                 let Some(number) = number_of(entry) else { continue };
                 let revision = commit.cursor.to_string();
+                if marked(entry).is_some() {
+                    if let Err(why) = self.follow_mark(walk, number, &mut texts, verified) {
+                        followed = Err(why);
+                        return Ok(false);
+                    }
+                    continue;
+                }
                 if number != walk.number() {
-                    match self.follow_to(walk, number, verified) {
+                    match self.follow_to(walk, number, &mut texts, verified) {
                         Ok(true) => {}
                         Ok(false) if across && self.was_before(number) => {
                             let what = "an earlier version acts after it was replaced";
@@ -267,7 +328,7 @@ impl Runtime {
             Ok(true)
         })?;
         if followed.is_ok() && verified.departed.is_none() {
-            followed = self.follow_to(walk, self.schema.number, verified).map(|_| ());
+            followed = self.follow_to(walk, self.schema.number, &mut texts, verified).map(|_| ());
         }
         Ok(followed)
     }

@@ -215,14 +215,21 @@ fn following(epoch: &Epoch, design: [u8; 32]) -> Epoch {
 /// From now on this text has the say, on a store that others may change, too.
 pub fn begin_epoch(
     transaction: &mut dyn Transaction,
-    schema: &Schema,
+    (before, schema): (&Design, &Schema),
     epoch: &Epoch,
     text: Option<Writing<'_>>,
 ) -> Epoch {
     let next = following(epoch, hash_of(&schema.design));
+    mark_text(transaction, schema.number, before);
     transaction.put(&Fence::key_of(schema.number), &next.to_bytes());
     keep_design(transaction, schema.number, &schema.design, text);
     next
+}
+
+/// From here on another text has the say, under the same number. What is stored does not show it, so the feed does:
+/// each transition is verified by the text that decided it.
+pub fn mark_text(transaction: &mut dyn Transaction, number: DesignNumber, before: &Design) {
+    transaction.feed(&layout::feed::mark(number, &text_of(before)));
 }
 
 /// Of what a design says, wherever in its text it does.

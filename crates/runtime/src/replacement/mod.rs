@@ -156,7 +156,12 @@ impl Runtime {
         let schema = schema_of(design, self.schema.number)?;
         let mut begun = None;
         let ticket = self.transact(&mut |transaction| {
-            begun = Some(registry::begin_epoch(transaction, &schema, epoch, text));
+            begun = Some(registry::begin_epoch(
+                transaction,
+                (&self.schema.design, &schema),
+                epoch,
+                text,
+            ));
             Decision::Commit
         })?;
         ticket.wait()?;
@@ -175,6 +180,7 @@ impl Runtime {
         if stays_as_stored(&self.schema.design, &design) {
             let schema = schema_of(design, self.schema.number)?;
             self.swap(|transaction| {
+                registry::mark_text(transaction, schema.number, &self.schema.design);
                 registry::keep_design(transaction, schema.number, &schema.design, text);
                 Ok(true)
             })?;
