@@ -15,14 +15,14 @@ use telemetry::Trace;
 use crate::drawing::Drawing;
 use crate::facts::{By, Event, Facts, Heard};
 use crate::ledger::{Done, Ledger, Note};
-use crate::outside::position;
+use crate::locking::lock;
 use crate::people::Person;
 use crate::replacing::Stage;
 use crate::running::Running;
+use crate::running::position;
 use crate::script::Act;
 use crate::surroundings::Moved;
 use crate::trouble::Trouble;
-use crate::world::lock;
 
 /// Who was told that the version is replaced asks the next one after so long.
 const REPLACED: Duration = Duration::from_micros(300);

@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | `script` | what is done to a world: calls and faults, drawn or given |
 //! | `drawing` | calls drawn from the types and bounds of a design |
+//! | `simulator` | one design, and what its worlds are like |
 //! | `people` | who may call what |
 //! | `caller` | a principal that calls, and what it remembers |
 //! | `surroundings` | the simulated ones, with a clock that can be moved |
@@ -17,6 +18,7 @@
 //! | `outside` | the world that effects call |
 //! | `ledger` | what callers were told |
 //! | `facts` | what became of a world |
+//! | `locking` | what tasks share is locked for moments only |
 //! | `world` | one world, from its first life to its end |
 //! | `serving` | its servers: what they stand on, the version that has the say, the workers |
 //! | `running` | who runs, for everybody who calls |
@@ -30,6 +32,7 @@ mod drawing;
 mod facts;
 mod ledger;
 mod link;
+mod locking;
 mod outside;
 mod people;
 mod replacing;
@@ -38,6 +41,7 @@ mod script;
 mod serving;
 mod settling;
 mod shrinking;
+mod simulator;
 mod surroundings;
 mod trouble;
 mod walking;
@@ -48,5 +52,5 @@ pub use people::callable;
 pub use replacing::unfit;
 pub use script::{Act, Kill, Life, Script, Server, Size};
 pub use shrinking::{Shrunk, shrink};
+pub use simulator::{Hook, Simulator};
 pub use trouble::Trouble;
-pub use world::{Hook, Simulator};

@@ -10,8 +10,8 @@ use store::Surroundings;
 
 use crate::drawing::Drawing;
 use crate::ledger::{Ledger, Note};
+use crate::locking::lock;
 use crate::running::Running;
-use crate::world::lock;
 
 pub struct Provider {
     state: Mutex<State>,
@@ -108,8 +108,4 @@ impl Outside for Provider {
         }
         state.decided[&delivery.key].clone()
     }
-}
-
-pub fn position(revision: &str) -> u64 {
-    revision.parse::<store::Cursor>().map_or(0, |cursor| cursor.position())
 }

@@ -9,12 +9,13 @@ use store::{Next, Surroundings};
 
 use crate::caller::Shared;
 use crate::facts::{By, Event};
+use crate::locking::lock;
 use crate::outside::Provider;
 use crate::people::people;
 use crate::running::Running;
+use crate::simulator::Simulator;
 use crate::surroundings::Moved;
 use crate::trouble::Trouble;
-use crate::world::{Simulator, lock};
 
 /// So long until it is looked again whether it is time.
 const LOOK: Duration = Duration::from_micros(500);

@@ -6,7 +6,6 @@ use runtime::{Outside, Runtime, Workers};
 use store::{Distant, Partition, Store, Surroundings};
 
 use crate::link::Link;
-use crate::outside::position;
 use crate::surroundings::Moved;
 
 /// What a server stands on, whichever version it serves.
@@ -83,4 +82,8 @@ impl Newest {
 /// The newest revision that is durable.
 pub(crate) fn head(surroundings: &dyn Surroundings, runtime: &Runtime) -> u64 {
     surroundings.block_on(runtime.head()).map_or(0, |head| position(&head))
+}
+
+pub(crate) fn position(revision: &str) -> u64 {
+    revision.parse::<store::Cursor>().map_or(0, |cursor| cursor.position())
 }

@@ -11,13 +11,15 @@ use store_embedded::{Embedded, Options};
 use crate::drawing::lengths;
 use crate::facts::{By, Event};
 use crate::link::{Door, Link};
+use crate::locking::lock;
 use crate::outside::Provider;
 use crate::replacing::Stage;
 use crate::running::{Place, Running, Served};
 use crate::script::{Life, Server};
+use crate::simulator::Simulator;
 use crate::surroundings::Moved;
 use crate::trouble::Trouble;
-use crate::world::{World, lock};
+use crate::world::World;
 
 /// Where the truth of a world lies, from one life to the next.
 pub(crate) enum Ground {
@@ -225,7 +227,7 @@ impl World {
     }
 }
 
-impl crate::Simulator {
+impl Simulator {
     /// A server opens a version.
     pub(crate) fn serve(
         &self,

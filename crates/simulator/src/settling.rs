@@ -7,11 +7,12 @@ use runtime::{Runtime, Waiting};
 use store::{Store, Surroundings};
 
 use crate::drawing::lengths;
+use crate::locking::lock;
 use crate::running::head;
 use crate::script::{Life, Server};
 use crate::serving::Ground;
 use crate::trouble::Trouble;
-use crate::world::{World, lock};
+use crate::world::World;
 
 /// A repair that is due for so long is not coming, in milliseconds.
 const OVERDUE_MS: i64 = 60_000;

@@ -4,7 +4,7 @@ use store_embedded::disk::Faults;
 
 use crate::facts::Outcome;
 use crate::script::{Life, Script, Server};
-use crate::world::Simulator;
+use crate::simulator::Simulator;
 
 /// What is left of a script, and how often it was tried.
 pub struct Shrunk {

@@ -7,10 +7,11 @@ use store::Store;
 
 use crate::facts::{By, Event};
 use crate::ledger::{apply, number_of};
+use crate::locking::lock;
 use crate::people::people;
 use crate::serving::Ground;
 use crate::trouble::Trouble;
-use crate::world::{World, lock};
+use crate::world::World;
 
 impl World {
     /// Walks what the history has gained, as a store tells it that has just been opened.

@@ -2,24 +2,24 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use design::model::Design;
-use runtime::{Remembered, Secrets, Walk};
+use runtime::{Remembered, Walk};
 use store::{Cursor, Hasher, Partition, Seeded, Surroundings, Task};
-use store_embedded::disk::{Disk, SimulatedDisk};
 
 use crate::caller::{Caller, Pending, Shared};
 use crate::drawing::Drawing;
 use crate::facts::{By, Event, Facts, Outcome};
 use crate::ledger::Ledger;
+use crate::locking::lock;
 use crate::outside::Provider;
 use crate::people::{Stands, people};
 use crate::replacing::{Operator, Stage};
 use crate::running::Running;
 use crate::script::{Life, Script, Size};
 use crate::serving::Ground;
+use crate::simulator::Simulator;
 use crate::surroundings::Moved;
 use crate::trouble::Trouble;
 
@@ -27,26 +27,6 @@ use crate::trouble::Trouble;
 const AFTER: Duration = Duration::from_secs(2);
 /// So long, and what a server had in hand that was killed is taken over by another one.
 const TAKEN_OVER: Duration = Duration::from_secs(20);
-
-/// A commit may have so many bytes, besides a design that it registers.
-const COMMIT_BYTES: u64 = 64 << 10;
-
-/// Another disk in the place of the simulated one, for what is planted in tests.
-pub type Hook = Arc<dyn Fn(SimulatedDisk) -> Arc<dyn Disk> + Send + Sync>;
-
-/// Runs one design in many worlds.
-#[derive(Clone)]
-pub struct Simulator {
-    pub design: Arc<Design>,
-    /// the version that takes its place, once in each world, while everybody calls
-    pub next: Option<Arc<Design>>,
-    pub size: Size,
-    /// the keys that secrets are kept with; none: no call that has one is taken
-    pub secrets: Option<Arc<dyn Secrets>>,
-    pub disk: Option<Hook>,
-    /// The design is stored as one record. More room than that makes segments longer, and with them every world slower.
-    pub(crate) commit_bytes_max: u64,
-}
 
 pub(crate) struct World {
     pub(crate) simulator: Simulator,
@@ -65,25 +45,7 @@ pub(crate) struct World {
     seeded: Seeded,
 }
 
-pub(crate) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Simulator {
-    pub fn new(design: Design, size: Size) -> Simulator {
-        let commit_bytes_max = stored_bytes(&design) + COMMIT_BYTES;
-        let design = Arc::new(design);
-        Simulator { design, next: None, size, secrets: None, disk: None, commit_bytes_max }
-    }
-
-    /// In each world this version takes the place of the first one, unless `unfit` has a reason against it.
-    #[must_use]
-    pub fn replaced_by(mut self, next: Design) -> Simulator {
-        self.commit_bytes_max += stored_bytes(&next);
-        self.next = Some(Arc::new(next));
-        self
-    }
-
     /// The world of a seed.
     pub fn draw(&self, seed: u64) -> Outcome {
         self.run(seed, None)
@@ -119,10 +81,6 @@ impl Simulator {
         let hasher = std::mem::take(&mut world.hasher);
         Outcome { script, trouble, digest: hasher.finish(), facts, story }
     }
-}
-
-fn stored_bytes(design: &Design) -> u64 {
-    serde_json::to_vec(design).map_or(0, |bytes| bytes.len() as u64)
 }
 
 /// The clock when a world begins.

@@ -136,13 +136,6 @@ pub const BUGS: &[Bug] = &[
         to: "                Err(Error::Unknown(_)) => Ok(None),\n",
     },
     Bug {
-        name: "a transaction that asks for what lies under a number that changes",
-        file: OPTIMISTIC,
-        from: "            fetched.fetch(store, wanted).await?;\n            continue;\n",
-        to: "            fetched.fetch(store, wanted).await?;\n            number = chosen(surroundings);\n            \
-             continue;\n",
-    },
-    Bug {
         name: "a set in the order of handles",
         file: VALUE,
         from: "    if elements.len() < 2 {\n",

@@ -1,0 +1,49 @@
+//! One design, and what the worlds are like that it runs in.
+
+use std::sync::Arc;
+
+use design::model::Design;
+use runtime::Secrets;
+use store_embedded::disk::{Disk, SimulatedDisk};
+
+use crate::script::Size;
+
+/// A commit may have so many bytes, besides a design that it registers.
+const COMMIT_BYTES: u64 = 64 << 10;
+
+/// Another disk in the place of the simulated one, for what is planted in tests.
+pub type Hook = Arc<dyn Fn(SimulatedDisk) -> Arc<dyn Disk> + Send + Sync>;
+
+/// Runs one design in many worlds.
+#[derive(Clone)]
+pub struct Simulator {
+    pub design: Arc<Design>,
+    /// the version that takes its place, once in each world, while everybody calls
+    pub next: Option<Arc<Design>>,
+    pub size: Size,
+    /// the keys that secrets are kept with; none: no call that has one is taken
+    pub secrets: Option<Arc<dyn Secrets>>,
+    pub disk: Option<Hook>,
+    /// The design is stored as one record. More room than that makes segments longer, and with them every world slower.
+    pub(crate) commit_bytes_max: u64,
+}
+
+impl Simulator {
+    pub fn new(design: Design, size: Size) -> Simulator {
+        let commit_bytes_max = stored_bytes(&design) + COMMIT_BYTES;
+        let design = Arc::new(design);
+        Simulator { design, next: None, size, secrets: None, disk: None, commit_bytes_max }
+    }
+
+    /// In each world this version takes the place of the first one, unless `unfit` has a reason against it.
+    #[must_use]
+    pub fn replaced_by(mut self, next: Design) -> Simulator {
+        self.commit_bytes_max += stored_bytes(&next);
+        self.next = Some(Arc::new(next));
+        self
+    }
+}
+
+fn stored_bytes(design: &Design) -> u64 {
+    serde_json::to_vec(design).map_or(0, |bytes| bytes.len() as u64)
+}
