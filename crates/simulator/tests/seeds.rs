@@ -8,10 +8,12 @@ const CHILD: &str = "STEADFAST_SIMULATOR_CHILD";
 
 fn digests() -> String {
     let mut all = String::new();
-    for (name, few) in [("tickets", 40), ("payments", 40), ("A14", 20)] {
-        let simulator = named(name);
+    let chosen = [("tickets", 1, 40), ("payments", 1, 40), ("A14", 1, 20), ("tickets", 2, 20)];
+    for (name, servers, few) in chosen {
+        let mut simulator = named(name);
+        simulator.size.servers = servers;
         for seed in 0..worlds(few) {
-            all += &format!("{name} {seed} {}\n", simulator.draw(seed).digest);
+            all += &format!("{name}/{servers} {seed} {}\n", simulator.draw(seed).digest);
         }
     }
     all
