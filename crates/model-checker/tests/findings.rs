@@ -537,3 +537,23 @@ fn what_a_goal_reads_of_a_call_is_varied() {
         violated(&text(goal, "amount: {1, 9}"));
     }
 }
+
+/// Two steps that ask for content of one kind ask the same place, also where what they store never meets. Only the first
+/// was ever accepted, and what the second one breaks was called proved.
+#[test]
+fn content_that_two_steps_ask_for_is_in_one_place() {
+    let design = |first: &str, second: &str| {
+        format!(
+            "design Frames\nactor painter\nblob Content\n\
+             subject Frame(frame: text) {{ truth FrameState {{ first: Content?, second: Content? }} }}\n\
+             step painter[hang(frame: Frame, content: Content) {{ arrived: stored(content) }}] {{ {first} }}\n\
+             step painter[sign(frame: Frame, content: Content) {{ arrived: stored(content) }}] {{ {second} }}\n\
+             invariant never: all f in Frame: f.second = null\n\
+             check {{ frame: 1 painter: 1 content: 1 }}"
+        )
+    };
+    let (one, other) = ("FrameState.first := content", "FrameState.second := content");
+    // the content arrives, and the step is taken
+    assert_eq!(violated(&design(one, other)), 2);
+    assert_eq!(violated(&design(other, one)), 2);
+}

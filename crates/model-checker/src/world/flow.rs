@@ -12,8 +12,8 @@ mod structs;
 use std::collections::BTreeSet;
 
 use design::model::{
-    ActorId, AttrId, Const, Design, Expr, ExprKind, LocalId, MemoryId, OperationId, OperationKind,
-    StateId, SubjectId, Type, visit,
+    ActorId, AttrId, BlobId, Const, Design, Expr, ExprKind, LocalId, MemoryId, OperationId,
+    OperationKind, StateId, SubjectId, Type, visit,
 };
 use rustc_hash::FxHashMap;
 
@@ -31,6 +31,8 @@ pub(crate) enum PlaceOf {
     Local(Scope, LocalId),
     /// the principal that acts as this actor, at the root of its chain
     Me(ActorId),
+    /// what content is stored under, of all that is asked for whether it is
+    Blob(BlobId),
     /// a value inside an expression
     Inner(u32),
     /// a field of the records in an attribute that is a list

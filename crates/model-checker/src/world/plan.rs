@@ -269,9 +269,7 @@ impl Maker<'_> {
                 self.plan.blobs.push(None);
                 continue;
             }
-            let sort = self.universe.sorts.list.iter().position(|sort| {
-                sort.places.iter().any(|place| is_digest(self.design, *place, BlobId::of(index)))
-            });
+            let sort = self.universe.sorts.place(PlaceOf::Blob(BlobId::of(index)));
             let first = self.plan.slots.list.len() as u32;
             let len = sort.map_or(0, |sort| match &self.universe.sorts.list[sort].domain {
                 SortDomain::Finite(values) => values.len(),
@@ -373,21 +371,4 @@ pub(crate) fn plan(
         maker.older()?;
     }
     Ok(maker.plan)
-}
-
-fn is_digest(design: &Design, place: PlaceOf, blob: BlobId) -> bool {
-    let ty = match place {
-        PlaceOf::Attr(subject, attr) => {
-            &design.subjects[subject.index()].attributes[attr.index()].ty
-        }
-        PlaceOf::Key(subject, part) => &design.subjects[subject.index()].keys[part as usize].ty,
-        PlaceOf::Local(super::flow::Scope::Operation(operation), local) => {
-            match design.operations[operation as usize].locals.get(local.index()) {
-                Some(local) => &local.ty,
-                None => return false,
-            }
-        }
-        _ => return false,
-    };
-    *super::sorts::element(ty).required() == Type::Digest(blob)
 }

@@ -349,7 +349,11 @@ fn one_subject(design: &Design, class: &Class) -> bool {
             Some(design.actors[actor.index()].memory[field.index()].of)
         }
         PlaceOf::Key(..) | PlaceOf::LogEnd(..) => Some(None),
-        PlaceOf::Local(..) | PlaceOf::LocalField(..) | PlaceOf::Me(_) | PlaceOf::Inner(_) => None,
+        PlaceOf::Local(..)
+        | PlaceOf::LocalField(..)
+        | PlaceOf::Me(_)
+        | PlaceOf::Blob(_)
+        | PlaceOf::Inner(_) => None,
     });
     let Some(Some(first)) = subjects.next() else { return false };
     subjects.all(|subject| subject == Some(first))
@@ -380,6 +384,7 @@ fn type_of(design: &Design, place: PlaceOf) -> Option<Type> {
         }
         PlaceOf::LogEnd(..) => Type::Int,
         PlaceOf::Me(_) => Type::Actor,
+        PlaceOf::Blob(blob) => Type::Digest(blob),
         PlaceOf::Memory(actor, field) => {
             element(&design.actors[actor.index()].memory[field.index()].ty).clone()
         }
@@ -422,6 +427,7 @@ fn name_of(design: &Design, place: PlaceOf) -> Option<String> {
         PlaceOf::Local(..)
         | PlaceOf::LocalField(..)
         | PlaceOf::Me(_)
+        | PlaceOf::Blob(_)
         | PlaceOf::Inner(_)
         | PlaceOf::LogEnd(..) => {
             return None;

@@ -175,6 +175,15 @@ impl Flow<'_> {
             ExprKind::Verified { signature, key, over } => {
                 self.verified(scope, signature, key, over)
             }
+            ExprKind::Stored(inner) => {
+                let digest = self.value(scope, inner);
+                // whoever asks asks the one place where content is: their digests are of one kind
+                if let Type::Digest(blob) = inner.ty.required() {
+                    let content = self.of_place(PlaceOf::Blob(*blob), Owner::Free);
+                    self.join(content, digest);
+                }
+                NOTHING
+            }
             ExprKind::Old(inner) => self.value(scope, inner),
             ExprKind::Field { base, field } => self.field(scope, base, *field),
             ExprKind::Record(fields) if matches!(expr.ty, Type::Struct(_)) => {
