@@ -50,6 +50,17 @@ pub enum Verify {
 }
 
 impl Address {
+    /// An address as it may be shown, also if it is none: without a password and settings.
+    pub fn shown(text: &str) -> String {
+        match text.split_once("://") {
+            Some((scheme @ ("postgres" | "postgresql"), rest)) => {
+                let plain = rest.split_once('?').map_or(rest, |(plain, _)| plain);
+                format!("{scheme}://{}", without_password(plain))
+            }
+            _ => text.into(),
+        }
+    }
+
     /// Reads an address. What is wrong with it is said without its password.
     pub fn read(text: &str) -> Result<Address, String> {
         let rest = ["postgres://", "postgresql://"].iter().find_map(|it| text.strip_prefix(it));
@@ -269,6 +280,9 @@ mod tests {
             assert!(said.contains(why), "{text}: {said}");
             assert!(!said.contains("secret"), "{said}");
         };
+        let shown = Address::shown("postgres://u:secret@h/d?password=secret");
+        assert_eq!(shown, "postgres://u@h/d");
+        assert_eq!(Address::shown("embedded:./data"), "embedded:./data");
         refused("mysql://u@h/d", "does not begin with `postgres://`");
         refused("postgres://u:secret@h", "names no database");
         refused("postgres:///d", "names no host");

@@ -75,7 +75,14 @@ pub fn open(address: &Address) -> Result<Opened, OpenError> {
             OpenError::refused(why, "see the limits of the process")
         })?;
     let connector = Connector::new(address.config.clone(), tls.clone(), shown.clone());
-    let (position, syncs) = runtime.block_on(prepared(&connector, address, &shown))?;
+    // on a thread of its own: whoever opens a store may be on one that must not block
+    let opened = std::thread::scope(|scope| {
+        scope.spawn(|| runtime.block_on(prepared(&connector, address, &shown))).join()
+    });
+    let (position, syncs) = match opened {
+        Ok(prepared) => prepared?,
+        Err(panic) => std::panic::resume_unwind(panic),
+    };
     let requests = Requests::new(&address.schema);
     let tail = Arc::new(Tail::new(position));
     let writers = Pool::new(connector.clone(), commits::LANES);

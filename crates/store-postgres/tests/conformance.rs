@@ -3,12 +3,12 @@
 use store::linearizability::{self, Recording, Registers};
 use store::{Store, conformance};
 
-use crate::support::{open, shared};
+use crate::support::{fresh, open, shared};
 
 #[test]
 fn it_passes_the_suite() {
     let server = shared();
-    let names = conformance::run(&mut || Box::new(server.store()));
+    let names = conformance::run(&mut || Box::new(fresh(&server)));
     assert!(names.len() > 40, "{names:?}");
 }
 
@@ -33,7 +33,7 @@ fn histories_of_many_clients_are_linearizable() {
     let server = shared();
     for seed in 0..4 {
         let recording = Recording { seed, clients: 16, operations: 3_000 };
-        let history = linearizability::record(&server.store(), recording).unwrap();
+        let history = linearizability::record(&fresh(&server), recording).unwrap();
         let judged = linearizability::check(&Registers, &history);
         judged.unwrap_or_else(|impossible| {
             panic!("seed {seed}: after {} operations: {}", impossible.ordered, impossible.stuck)
@@ -45,7 +45,7 @@ fn histories_of_many_clients_are_linearizable() {
 #[test]
 fn the_longest_key_is_taken_whatever_it_holds() {
     let server = shared();
-    let store = server.store();
+    let store = fresh(&server);
     let longest = store.limits().key_bytes_max as usize;
     let mut chance = 88_172_645_463_325_252_u64;
     let key: Vec<u8> = std::iter::repeat_with(|| {
