@@ -121,10 +121,10 @@ fn whoever_asks_for_a_commit_that_is_under_way_waits_for_it() {
             let none = "'{}', '{}', '{}'";
             server.sql(&format!(
                 "BEGIN; SELECT {schema}.commit_1(ARRAY['00000000-0000-0000-0000-000000000005']::uuid[], \
-                 '{{t}}', ARRAY[NULL]::bytea[], {none}, {none}, {none}, '{{}}'); SELECT pg_sleep(0.5); COMMIT"
+                 '{{t}}', ARRAY[NULL]::bytea[], {none}, {none}, {none}, '{{}}'); SELECT pg_sleep(2); COMMIT"
             ))
         });
-        thread::sleep(Duration::from_millis(200));
+        server.wait_for_sleeper(&schema);
         assert_eq!(outcome(&store, 5).map(Cursor::position), Some(1));
         slow.join().unwrap();
     });

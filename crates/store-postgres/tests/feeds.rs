@@ -1,7 +1,7 @@
 //! A commit that becomes visible late is not passed by the feed.
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use store::{Commit, Cursor, Partition, Store, block_on};
 use store_postgres::Postgres;
@@ -38,13 +38,12 @@ fn the_feed_waits_for_a_commit_that_has_a_place_and_is_not_visible() {
             let none = "'{}', '{}', '{}'";
             server.sql(&format!(
                 "BEGIN; SELECT {schema}.commit_1(ARRAY[NULL]::uuid[], '{{t}}', ARRAY[{entry}], {none}, {none}, {none}, '{{}}'); \
-                 SELECT pg_sleep(0.7); COMMIT"
+                 SELECT pg_sleep(2); COMMIT"
             ))
         });
-        thread::sleep(Duration::from_millis(200));
+        server.wait_for_sleeper(&schema);
         let fast = scope.spawn(|| block_on(store.commit(Commit::new().put("a", "x").feed("fast"))));
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_millis(900) {
+        while !slow.is_finished() {
             follower.follow();
             thread::sleep(Duration::from_millis(10));
         }

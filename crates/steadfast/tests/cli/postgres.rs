@@ -1,6 +1,7 @@
 //! Several servers on one PostgreSQL.
 
 #[path = "../../../store-postgres/tests/support/database.rs"]
+#[allow(dead_code, reason = "the tests of the store use more of it")]
 mod database;
 #[path = "../../../store-postgres/tests/support/programs.rs"]
 mod programs;
@@ -32,7 +33,7 @@ step client[take(lease: Lease, ttl: duration) { free: LeaseState.until = null }]
     LeaseState.until := now + ttl
 }
 effect bank[settle(move: Move)] {
-    call POST "settle" key move body { move }
+    call POST "/settle" key move body { move }
     on ok { MoveState.status := PAID }
     on refused { }
     on unknown { MoveState.status := LOST }

@@ -99,6 +99,17 @@ impl Server {
         self.try_sql(statements).unwrap_or_else(|why| panic!("{statements}: {why}"))
     }
 
+    /// Waits until a transaction in this schema sleeps: what it did before has a place, and nobody sees it.
+    pub fn wait_for_sleeper(&self, schema: &str) {
+        let asleep = format!(
+            "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE '%{schema}.%'"
+        );
+        let begun = Instant::now();
+        while self.sql(&asleep).is_empty() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "nothing sleeps");
+        }
+    }
+
     fn try_sql(&self, statements: &str) -> Result<Vec<Vec<String>>, String> {
         let mut psql = Command::new(program("psql", FOLDERS, "postgresql-client"));
         psql.args(["-X", "-q", "-A", "-t", "-F", "|", "-h", "127.0.0.1", "-U", "steadfast"]);
