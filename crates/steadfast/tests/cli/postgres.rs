@@ -33,7 +33,7 @@ step client[take(lease: Lease, ttl: duration) { free: LeaseState.until = null }]
     LeaseState.until := now + ttl
 }
 effect bank[settle(move: Move)] {
-    call POST "/settle" key move body { move }
+    call POST "{bank.url}/settle" key move body { move }
     on ok { MoveState.status := PAID }
     on refused { }
     on unknown { MoveState.status := LOST }
@@ -99,7 +99,19 @@ impl Bank {
 
 fn start(folder: &Path, store: &str, bank: &Bank) -> Server {
     let outside = format!("bank=http://127.0.0.1:{}", bank.port);
-    Server::start(folder, &["many.design", "--store", store, "--outside", &outside, "--unproved"])
+    Server::start(
+        folder,
+        &[
+            "many.design",
+            "--store",
+            store,
+            "--outside",
+            &outside,
+            "--outside-attempts",
+            "20",
+            "--unproved",
+        ],
+    )
 }
 
 /// The status and the body.
