@@ -67,8 +67,8 @@ pub fn load(name: &str, text: &str) -> Result<Design, NotADesign> {
     })
 }
 
-/// Opens a store by its address: `memory:`, or `embedded:PATH` for a directory that is made if it
-/// is not there.
+/// Opens a store by its address: `memory:`, `embedded:PATH` for a directory that is made if it is not there, or
+/// `postgres://USER@HOST/DATABASE` for one that several servers share.
 pub fn open_store(address: &str) -> Result<Arc<dyn Store>, StoreError> {
     open_copyable(address).map(|(store, _)| store)
 }
@@ -94,12 +94,32 @@ pub fn open_copyable(address: &str) -> Result<Opened, StoreError> {
                 }),
             }
         }
+        Some(("postgres" | "postgresql", _)) => open_postgres(address),
         _ => Err(StoreError {
             message: format!("`{address}` is no store"),
-            help: "write `memory:` or `embedded:PATH`",
+            help: "write `memory:`, `embedded:PATH` or `postgres://USER@HOST/DATABASE`",
             damaged: false,
         }),
     }
+}
+
+fn open_postgres(address: &str) -> Result<Opened, StoreError> {
+    let read = store_postgres::Address::read(address).map_err(|why| StoreError {
+        message: format!("`{}` is no store: {why}", shown_store(address)),
+        help: "write `postgres://USER@HOST:PORT/DATABASE`; the password may stand in PGPASSWORD",
+        damaged: false,
+    })?;
+    match store_postgres::Postgres::open(&read) {
+        Ok(store) => Ok((Arc::new(store), None)),
+        Err(error) => {
+            Err(StoreError { message: error.message, help: error.help, damaged: error.is_foreign })
+        }
+    }
+}
+
+/// The address of a store as it may be shown: without a password.
+pub fn shown_store(address: &str) -> String {
+    store_postgres::Address::shown(address)
 }
 
 /// A store that cannot be opened.
@@ -164,7 +184,9 @@ mod tests {
     fn what_is_wrong_is_said_with_its_place() {
         let problems = load("bad", "design D\nactor a\nstep a[go(x: Nope)] { }\n").unwrap_err();
         assert_eq!(problems.to_string(), "bad:3:14: no type `Nope` [E0203]");
-        for address in ["", "memory", "embedded:", "memory:x", "redis://localhost"] {
+        for address in
+            ["", "memory", "embedded:", "memory:x", "redis://localhost", "postgres://u@h"]
+        {
             assert!(
                 open_store(address).err().unwrap().message.contains("is no store"),
                 "{address}"

@@ -51,6 +51,12 @@ impl ClockKind {
                 .help("serve it with `--clock manual`, or another store")),
             };
         }
+        if store.starts_with("postgres") {
+            return Err(Problem::new(
+                "`--clock manual` is for one server, and others may share this store",
+            )
+            .help("`--clock manual` takes `--store memory:` or a new directory"));
+        }
         if !listen.ip().is_loopback() {
             return Err(Problem::new(format!(
                 "`{listen}` can be reached from elsewhere, and `--clock manual` is for tests"

@@ -17,6 +17,7 @@ mod fmt;
 mod list_and_show;
 mod memory;
 mod new;
+mod postgres;
 pub mod readme;
 mod replacing;
 mod secrets;

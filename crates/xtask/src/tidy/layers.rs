@@ -87,6 +87,12 @@ const LAYERS: &[Layer] = &[
     Layer { package: "store", uses: &[], tests_use: &[], never: RUNNING },
     Layer { package: "store-embedded", uses: &["store"], tests_use: &[], never: RUNNING },
     Layer {
+        package: "store-postgres",
+        uses: &["store"],
+        tests_use: &[],
+        never: &["hyper", "axum", "reqwest", "chrono"],
+    },
+    Layer {
         package: "identity",
         uses: &[],
         tests_use: &[],
@@ -174,6 +180,7 @@ const LAYERS: &[Layer] = &[
             "language-server",
             "store",
             "store-embedded",
+            "store-postgres",
             "rehearsal",
             "replay",
             "runtime",

@@ -74,8 +74,9 @@ impl Bench {
             .map_err(|error| Problem::new(error.message).help(error.help))?;
         let durability = store.describe().durability;
         let settings = Settings { secrets: steadfast::passing_secrets(), ..Settings::default() };
-        let runtime = Runtime::open(design, Arc::clone(&store), settings)
-            .map_err(|error| Problem::new(format!("`{address}`: {error}")))?;
+        let runtime = Runtime::open(design, Arc::clone(&store), settings).map_err(|error| {
+            Problem::new(format!("`{}`: {error}", steadfast::shown_store(&address)))
+        })?;
         let runtime = Arc::new(runtime);
         let workers = Workers::start(&runtime, Arc::new(Agreeable), 1)
             .map_err(|error| Problem::new(format!("cannot start threads: {error}")))?;

@@ -54,6 +54,7 @@ Examples:
   steadfast serve tickets
   steadfast serve shop.design --store embedded:./shop-data --listen 127.0.0.1:8080
   steadfast serve tickets --store memory: --limit body_bytes_max=65536
+  steadfast serve shop.design --store postgres://shop@db.example/shop    one of several servers
   steadfast serve payments --outside network=https://network.example/v2
   steadfast serve tickets --listen 0.0.0.0:7070   beyond this machine, with tokens
   steadfast serve tickets --tokens --origin https://app.example    pages of another server may call
@@ -64,7 +65,8 @@ pub struct Serve {
     /// Paths, or names of designs in the catalog
     #[arg(value_name = "DESIGN", required = true)]
     designs: Vec<String>,
-    /// Where truth is kept: `embedded:PATH`, or `memory:` to forget it at the end
+    /// Where truth is kept: `embedded:PATH`, `postgres://USER@HOST/DATABASE` for several servers, or `memory:` to forget it
+    /// at the end
     #[arg(long, value_name = "URL", default_value = "embedded:./steadfast-data")]
     store: String,
     /// Where to listen; port 0 is any that is free
@@ -209,12 +211,13 @@ impl Serve {
         for note in embedded.iter().flat_map(|embedded| embedded.notes()) {
             output.tell(&format!("note: {note}\n"));
         }
-        tell_opened(&self.store, embedded.as_deref());
+        let shown = steadfast::shown_store(&self.store);
+        tell_opened(&shown, embedded.as_deref());
         let verdicts = Arc::new(self.verdicts.open());
         let rule = Rule { require: self.require, unproved: self.unproved };
         // whatever stands in the way of one of them is found before another is replaced
         for wanted in &mut designs {
-            wanted.hold_against(store.as_ref(), &self.store, self.replace, output)?;
+            wanted.hold_against(store.as_ref(), &shown, self.replace, output)?;
             wanted.judge(rule, &verdicts)?;
         }
         for name in left_out(store.as_ref(), &designs) {
@@ -236,12 +239,7 @@ impl Serve {
         let mut services = Vec::new();
         let mut opened = Vec::new();
         for wanted in &designs {
-            opened.push(wanted.open(
-                &store,
-                &self.store,
-                (&settings, clock.runtime()),
-                &verdicts,
-            )?);
+            opened.push(wanted.open(&store, &shown, (&settings, clock.runtime()), &verdicts)?);
         }
         // before anything happens in one of them
         host.link(&opened)?;
@@ -250,6 +248,7 @@ impl Serve {
             services.push(Service::new(&wanted.name, &wanted.text, runtime).judged(wanted.word));
         }
         let checking = !self.no_background_check;
+        let shared = store.local().is_none();
         let (tokens, keys) = (access.tokens, self.keys_directory().to_path_buf());
         let config = Config {
             tls: self.tls_cert.zip(self.tls_key),
@@ -259,7 +258,8 @@ impl Serve {
             admin: Some(AdminHandle(Arc::clone(&host) as Arc<dyn Admin>)),
             spans,
             clock: clock.manual(),
-            collecting: (self.collect_blobs_every > 0).then_some(Collecting {
+            // what one server does not refer to another may
+            collecting: (self.collect_blobs_every > 0 && !shared).then_some(Collecting {
                 every_ms: self.collect_blobs_every,
                 grace_ms: self.collect_blobs_grace,
             }),

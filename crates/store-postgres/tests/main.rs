@@ -1,0 +1,9 @@
+//! The store on a real PostgreSQL, which the tests start by themselves.
+
+mod support;
+
+mod conformance;
+mod faults;
+mod feeds;
+mod opening;
+mod sharing;
