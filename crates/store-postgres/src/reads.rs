@@ -103,19 +103,27 @@ impl Reader {
 pub fn records(rows: &[Row]) -> Result<(Vec<(Key, Record)>, u64), Error> {
     let (mut head, mut records) = (None, Vec::with_capacity(rows.len().saturating_sub(1)));
     for row in rows {
-        let read = || -> Result<(Option<i64>, Option<(Key, Record)>), tokio_postgres::Error> {
-            if let Some(position) = row.try_get::<_, Option<i64>>(0)? {
-                return Ok((Some(position), None));
-            }
-            let version = Version(row.try_get::<_, i64>(2)? as u64);
-            let value = Bytes::copy_from_slice(row.try_get::<_, &[u8]>(3)?);
-            Ok((None, Some((Key::from(row.try_get::<_, &[u8]>(1)?), Record { version, value }))))
-        };
-        let (position, record) = read().map_err(|error| Error::Damaged(error.to_string()))?;
-        head = head.or(position);
-        records.extend(record);
+        match read(row).map_err(|error| Error::Damaged(error.to_string()))? {
+            Found::Head(position) => head = head.or(Some(position)),
+            Found::Record(key, record) => records.push((key, record)),
+        }
     }
     let head = head.and_then(|head| u64::try_from(head).ok());
     let head = head.ok_or_else(|| Error::Damaged("the table `head` has no row".into()))?;
     Ok((records, head))
+}
+
+/// What a row says.
+enum Found {
+    Head(i64),
+    Record(Key, Record),
+}
+
+fn read(row: &Row) -> Result<Found, tokio_postgres::Error> {
+    if let Some(position) = row.try_get::<_, Option<i64>>(0)? {
+        return Ok(Found::Head(position));
+    }
+    let version = Version(row.try_get::<_, i64>(2)? as u64);
+    let value = Bytes::copy_from_slice(row.try_get::<_, &[u8]>(3)?);
+    Ok(Found::Record(Key::from(row.try_get::<_, &[u8]>(1)?), Record { version, value }))
 }
