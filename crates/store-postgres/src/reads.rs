@@ -104,8 +104,8 @@ pub fn records(rows: &[Row]) -> Result<(Vec<(Key, Record)>, u64), Error> {
     let (mut head, mut records) = (None, Vec::with_capacity(rows.len().saturating_sub(1)));
     for row in rows {
         match read(row).map_err(|error| Error::Damaged(error.to_string()))? {
-            Found::Head(position) => head = head.or(Some(position)),
-            Found::Record(key, record) => records.push((key, record)),
+            Said::Head(position) => head = head.or(Some(position)),
+            Said::Record(key, record) => records.push((key, record)),
         }
     }
     let head = head.and_then(|head| u64::try_from(head).ok());
@@ -114,16 +114,16 @@ pub fn records(rows: &[Row]) -> Result<(Vec<(Key, Record)>, u64), Error> {
 }
 
 /// What a row says.
-enum Found {
+enum Said {
     Head(i64),
     Record(Key, Record),
 }
 
-fn read(row: &Row) -> Result<Found, tokio_postgres::Error> {
+fn read(row: &Row) -> Result<Said, tokio_postgres::Error> {
     if let Some(position) = row.try_get::<_, Option<i64>>(0)? {
-        return Ok(Found::Head(position));
+        return Ok(Said::Head(position));
     }
     let version = Version(row.try_get::<_, i64>(2)? as u64);
     let value = Bytes::copy_from_slice(row.try_get::<_, &[u8]>(3)?);
-    Ok(Found::Record(Key::from(row.try_get::<_, &[u8]>(1)?), Record { version, value }))
+    Ok(Said::Record(Key::from(row.try_get::<_, &[u8]>(1)?), Record { version, value }))
 }
