@@ -8,7 +8,7 @@ use store_postgres::{Address, OpenError, Postgres};
 use crate::support::{open, shared};
 
 fn refused(address: &str) -> OpenError {
-    Postgres::open(&Address::read(address).unwrap()).err().expect("it is refused")
+    Postgres::open(&Address::read(address).unwrap()).expect_err("it is refused")
 }
 
 #[test]

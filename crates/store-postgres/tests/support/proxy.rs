@@ -19,10 +19,13 @@ pub enum Trap {
 /// What a request that commits contains.
 const COMMITS: &[u8] = b".commit_1(";
 
+/// Bytes that are kept back, and where they go when they are let go.
+type Held = Option<(TcpStream, Vec<u8>)>;
+
 pub struct Proxy {
     pub port: u16,
     trap: Arc<Mutex<Option<Trap>>>,
-    held: Arc<Mutex<Option<(TcpStream, Vec<u8>)>>>,
+    held: Arc<Mutex<Held>>,
 }
 
 impl Proxy {
@@ -71,7 +74,7 @@ fn requests(
     mut client: TcpStream,
     mut server: TcpStream,
     trap: &Mutex<Option<Trap>>,
-    held: &Mutex<Option<(TcpStream, Vec<u8>)>>,
+    held: &Mutex<Held>,
     cut: &Cut,
 ) {
     let mut buffer = vec![0; 1 << 16];
