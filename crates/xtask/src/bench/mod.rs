@@ -12,6 +12,7 @@ mod language;
 mod measure;
 mod next;
 mod ordered;
+mod postgres;
 mod runtime;
 mod scratch;
 mod serve;
@@ -80,6 +81,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "calendar",
         about: "the next instant of a schedule, beside croniter",
         run: calendar::run,
+    },
+    Benchmark {
+        name: "postgres",
+        about: "transitions on a PostgreSQL that servers share, beside statements by hand",
+        run: postgres::run,
     },
     Benchmark {
         name: "growth",

@@ -84,6 +84,16 @@ impl Postgres {
         Ok(Self { server, client, folder, script: work.script })
     }
 
+    /// Where a store in this database is, in a schema of its own.
+    pub fn address(&self, schema: &str) -> String {
+        format!("postgres://bench@127.0.0.1:{}/postgres?schema={schema}", self.server.port)
+    }
+
+    /// Of the server and its processes.
+    pub fn cpu_micros(&self) -> u64 {
+        self.server.cpu_micros()
+    }
+
     fn script(&self, load: &Load) -> Result<PathBuf, String> {
         let path = self.folder.join("script.sql");
         std::fs::write(&path, (self.script)(load))
