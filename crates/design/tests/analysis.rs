@@ -516,14 +516,24 @@ fn a_text_without_one_of_its_tokens_still_knows_what_the_rest_defines() {
                 let about = |said: &Diagnostic| inside(item.span, said.primary.span);
                 matches!(item.kind, ItemKind::Use(_)) && again.diagnostics.iter().any(about)
             };
+            // what a name in a test stands for follows from the parameter of the step that it is given to
+            let is_test = |item: &Item| matches!(item.kind, ItemKind::Test(_));
+            let less = parsed
+                .tree
+                .items
+                .iter()
+                .any(|item| !is_test(item) && (!items.contains(item) || complained(item)));
+            let rests_on_it = |item: &Item| less && is_test(item);
             let untouched: Vec<Span> = parsed
                 .tree
                 .items
                 .iter()
-                .filter(|item| items.contains(item) && !complained(item))
+                .filter(|item| items.contains(item) && !complained(item) && !rests_on_it(item))
                 .map(|item| item.span)
                 .collect();
-            assert!(untouched.len() + 3 >= parsed.tree.items.len(), "{path} without {gone:?}");
+            let resting = parsed.tree.items.iter().filter(|item| rests_on_it(item)).count();
+            let left = untouched.len() + resting;
+            assert!(left + 3 >= parsed.tree.items.len(), "{path} without {gone:?}");
             assert_eq!(
                 kept(&spoilt_compiled, &untouched),
                 kept(&whole, &untouched),
