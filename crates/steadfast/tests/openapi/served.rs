@@ -80,7 +80,8 @@ fn flat(name: &str) -> String {
 
 /// The systems whose address a design leaves open: `{network.url}`.
 fn outside(text: &str) -> Vec<&str> {
-    text.split(".url}").filter_map(|before| before.rsplit_once('{')).map(|(_, name)| name).collect()
+    let opened = text.match_indices(".url}").filter_map(|(at, _)| text[..at].rsplit_once('{'));
+    opened.map(|(_, name)| name).collect()
 }
 
 /// An empty folder for one test.

@@ -1,6 +1,5 @@
 //! Surroundings in which a seed decides everything: for tests.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::pin::Pin;
@@ -29,12 +28,14 @@ struct State {
     now: Duration,
     numbers: u64,
     steps: u64,
-    tasks: BTreeMap<u64, Stepped>,
+    /// in the order of their numbers
+    tasks: Vec<Stepped>,
     sleeping: Vec<(Duration, Waker)>,
 }
 
 /// A task that has not ended.
 struct Stepped {
+    number: u64,
     name: String,
     /// Nothing while it is called.
     step: Option<Step>,
@@ -49,7 +50,7 @@ impl SimulatedSurroundings {
             now: Duration::ZERO,
             numbers: 0,
             steps: 0,
-            tasks: BTreeMap::new(),
+            tasks: Vec::new(),
             sleeping: Vec::new(),
         };
         SimulatedSurroundings(Arc::new(World(Mutex::new(state))))
@@ -77,26 +78,26 @@ impl World {
     fn step(&self) -> bool {
         let (number, mut step) = {
             let mut state = self.lock();
-            let ready = state.ready();
-            if ready.is_empty() {
+            let ready = state.ready().count();
+            if ready == 0 {
                 return false;
             }
-            let number = ready[state.seeded.below(ready.len() as u64) as usize];
-            let task = state.tasks.get_mut(&number).expect("a task that is ready is there");
+            let chosen = state.seeded.below(ready as u64) as usize;
+            let number = state.ready().nth(chosen).expect("so many are ready").number;
+            let task = state.task(number).expect("a task that is ready is there");
             task.woken = false;
             let step = task.step.take().expect("a task that is ready is not under way");
             state.steps += 1;
             (number, step)
         };
         let next = step();
-        self.pass_a_little();
+        let now = self.pass_a_little();
         let mut state = self.lock();
-        let now = state.now;
         if next == Next::Ended {
-            state.tasks.remove(&number);
+            state.tasks.retain(|task| task.number != number);
             return true;
         }
-        let task = state.tasks.get_mut(&number).expect("only its end removes a task");
+        let task = state.task(number).expect("only its end removes a task");
         task.step = Some(step);
         task.next = match next {
             Next::Now => Some(now),
@@ -106,20 +107,32 @@ impl World {
         true
     }
 
-    fn pass_a_little(&self) {
-        let took = Duration::from_micros(1 + self.lock().seeded.below(STEP_US));
-        self.pass(took);
+    /// Gives the time after it.
+    fn pass_a_little(&self) -> Duration {
+        let mut state = self.lock();
+        let took = Duration::from_micros(1 + state.seeded.below(STEP_US));
+        World::pass_in(state, took)
     }
 
     /// So much time passes, and wakes who has slept for long enough.
-    fn pass(&self, duration: Duration) {
-        let over: Vec<(Duration, Waker)> = {
-            let mut state = self.lock();
-            state.now += duration;
-            let now = state.now;
-            state.sleeping.extract_if(.., |(until, _)| *until <= now).collect()
+    fn pass(&self, duration: Duration) -> Duration {
+        World::pass_in(self.lock(), duration)
+    }
+
+    /// Who is woken may look at the world, so it is let go before.
+    fn pass_in(mut state: MutexGuard<'_, State>, duration: Duration) -> Duration {
+        state.now += duration;
+        let now = state.now;
+        if state.sleeping.iter().all(|(until, _)| *until > now) {
+            return now;
+        }
+        let over: Vec<Waker> = {
+            let over = state.sleeping.extract_if(.., |(until, _)| *until <= now);
+            over.map(|(_, waker)| waker).collect()
         };
-        over.into_iter().for_each(|(_, waker)| waker.wake());
+        drop(state);
+        over.into_iter().for_each(Waker::wake);
+        now
     }
 
     /// Lets a task go on, or time pass until one may, but not beyond the end. False: nothing will ever happen.
@@ -129,7 +142,7 @@ impl World {
         }
         let left = {
             let state = self.lock();
-            let tasks = state.tasks.values().filter(|task| task.step.is_some());
+            let tasks = state.tasks.iter().filter(|task| task.step.is_some());
             let next = tasks.filter_map(|task| task.next);
             let sleeping = state.sleeping.iter().map(|(until, _)| *until);
             next.chain(sleeping).chain(end).min().map(|at| at.saturating_sub(state.now))
@@ -142,25 +155,29 @@ impl World {
 
     /// Nobody who is left can do what is waited for.
     fn stuck(&self) -> ! {
-        let names: Vec<String> = self.lock().tasks.values().map(|task| task.name.clone()).collect();
+        let names: Vec<String> = self.lock().tasks.iter().map(|task| task.name.clone()).collect();
         panic!("everyone waits and nothing will happen; tasks: {}", names.join(", "));
     }
 }
 
 impl State {
     /// The tasks that may be called.
-    fn ready(&self) -> Vec<u64> {
-        let ready = |task: &Stepped| {
+    fn ready(&self) -> impl Iterator<Item = &Stepped> {
+        let ready = |task: &&Stepped| {
             task.step.is_some() && (task.woken || task.next.is_some_and(|at| at <= self.now))
         };
-        self.tasks.iter().filter(|(_, task)| ready(task)).map(|(number, _)| *number).collect()
+        self.tasks.iter().filter(ready)
+    }
+
+    fn task(&mut self, number: u64) -> Option<&mut Stepped> {
+        let at = self.tasks.binary_search_by_key(&number, |task| task.number).ok()?;
+        self.tasks.get_mut(at)
     }
 }
 
 impl Surroundings for SimulatedSurroundings {
     fn now(&self) -> Moment {
-        self.0.pass_a_little();
-        Moment(self.0.lock().now)
+        Moment(self.0.pass_a_little())
     }
 
     fn time_ms(&self) -> u64 {
@@ -214,15 +231,15 @@ impl Surroundings for SimulatedSurroundings {
         let mut state = self.0.lock();
         let (number, now) = (state.numbers, state.now);
         state.numbers += 1;
-        let task = Stepped { name: name.into(), step: Some(step), next: Some(now), woken: false };
-        state.tasks.insert(number, task);
+        let (name, step) = (name.into(), Some(step));
+        state.tasks.push(Stepped { number, name, step, next: Some(now), woken: false });
         drop(state);
         // A step may hold what holds the task: the world must not be held by them in turn.
         let waker = Waker::from(Arc::new(Wakes { world: Arc::downgrade(&self.0), number }));
         let world = Arc::downgrade(&self.0);
         let join = move || {
             let Some(world) = world.upgrade() else { return };
-            while world.lock().tasks.contains_key(&number) {
+            while world.lock().task(number).is_some() {
                 if !world.go_on(None) {
                     world.stuck();
                 }
@@ -241,7 +258,7 @@ struct Wakes {
 impl Wake for Wakes {
     fn wake(self: Arc<Self>) {
         let Some(world) = self.world.upgrade() else { return };
-        if let Some(task) = world.lock().tasks.get_mut(&self.number) {
+        if let Some(task) = world.lock().task(self.number) {
             task.woken = true;
         }
     }
