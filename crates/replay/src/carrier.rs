@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use design::model::{Design, ExprKind, Operation, OperationId, OperationKind};
+use design::model::{Design, ExprKind, Operation, OperationId, OperationKind, ViewForm, visit};
 use model_checker::sample::{Answer, Call, Event, Refusal, Slot, State, Trouble, Value};
 use runtime::{Fired, ManualClock, Request, Runtime, Settings, memory_name};
 use serde_json::{Map, Value as Json};
@@ -423,6 +423,9 @@ impl Carrier {
     ) -> Result<Map<String, Json>, Stop> {
         let mut params = Map::new();
         let operation = &self.design.operations[operation.index()];
+        if measures(&self.design, operation) {
+            return Err(Stop::LeftOut("a read of what is near"));
+        }
         for (param, value) in operation.params.iter().zip(values) {
             // where a page begins is known to who was told the one before: all of them begin at the first row
             if is_paged(&self.design, operation) && param.name == "after" {
@@ -475,4 +478,17 @@ fn is_paged(design: &Design, operation: &Operation) -> bool {
     let OperationKind::Read { result } = &operation.kind else { return false };
     let ExprKind::View { view, args } = &result.kind else { return false };
     args.len() > design.views[view.index()].params.len()
+}
+
+/// Does it read what is near? That depends on where exactly things are, and the checker does not say.
+pub fn measures(design: &Design, operation: &Operation) -> bool {
+    let mut found = false;
+    visit::operation_exprs(operation, &mut |value| {
+        visit::each(value, &mut |part| {
+            if let ExprKind::View { view, .. } = &part.kind {
+                found |= matches!(design.views[view.index()].form, ViewForm::Near { .. });
+            }
+        });
+    });
+    found
 }

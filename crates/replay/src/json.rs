@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
-use design::model::{Design, SubjectId, Type, ViewForm};
+use design::model::{Design, SubjectId, Type};
 use engine::HashPart;
 use model_checker::sample::Value;
 use runtime::{proofs, time};
@@ -73,9 +73,7 @@ impl Evidence {
             (_, Value::Int(number)) => json!(number),
             (_, Value::Decimal(millionths)) => Json::String(decimal(*millionths)),
             (Type::PublicKey, Value::Opaque(name)) => json!(self.public(name)),
-            // which rows are near depends on where exactly it is, and the checker does not say
-            (Type::Point, Value::Opaque(_)) if shows_near(design) => return None,
-            // any will do, as long as it is another one than that of another name
+            // any will do, as long as it is another one than that of another name: what is near is only read
             (Type::Point, Value::Opaque(name)) => {
                 let number = name.chars().filter(char::is_ascii_digit).collect::<String>();
                 let latitude = number.parse::<u32>().map_or(0, |number| number % 80);
@@ -227,8 +225,4 @@ pub fn any(design: &Design, ty: &Type, range: Option<design::model::Range>) -> O
         Type::Text => json!("agreed"),
         _ => return None,
     })
-}
-
-fn shows_near(design: &Design) -> bool {
-    design.views.iter().any(|view| matches!(view.form, ViewForm::Near { .. }))
 }

@@ -16,6 +16,6 @@ mod outside;
 mod settle;
 
 pub use broken::{ESCAPES, End, Shown, as_written, is_prevented, weakened, with, without};
-pub use carrier::{Carried, Carrier, Stop};
+pub use carrier::{Carried, Carrier, Stop, measures};
 pub use door::{Door, Outcome};
 pub use line::Line;

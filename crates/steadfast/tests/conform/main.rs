@@ -139,10 +139,12 @@ fn without_calendar(text: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Reads of words that are searched for: the checker knows none.
+/// Reads of words that are searched for, and of what is near: the checker knows no words and no places.
 fn left_out(design: &Design) -> Vec<OperationId> {
     let all = (0..).zip(&design.operations);
-    let searches = all.filter(|(_, operation)| visit::searches(design, operation));
+    let searches = all.filter(|(_, operation)| {
+        visit::searches(design, operation) || replay::measures(design, operation)
+    });
     searches.map(|(at, _)| OperationId::of(at)).collect()
 }
 
