@@ -49,19 +49,19 @@ pub fn worlds(few: u64) -> u64 {
     std::env::var("STEADFAST_WORLDS").map_or(few, |text| text.parse().expect("a number"))
 }
 
-#[test]
-fn worlds_of_every_design_go_well() {
-    let only = std::env::var("STEADFAST_DESIGN").ok();
-    let mut wrong = Vec::new();
-    let mut all = Facts::default();
+/// So many worlds of this size of every design, or of one alone: how much happened, and what went wrong.
+pub fn of_every_design(size: Size, few: u64) -> (Facts, Vec<String>) {
+    let only = only();
+    let (mut all, mut wrong) = (Facts::default(), Vec::new());
     for (name, _) in catalog() {
         if only.as_ref().is_some_and(|only| *only != name) {
             continue;
         }
-        let simulator = named(&name);
+        let mut simulator = named(&name);
+        simulator.size = size;
         let begun = std::time::Instant::now();
         let mut facts = Facts::default();
-        for seed in 0..worlds(6) {
+        for seed in 0..worlds(few) {
             let outcome = simulator.draw(seed);
             facts.add(&outcome.facts);
             if let Some(trouble) = outcome.trouble {
@@ -80,8 +80,18 @@ fn worlds_of_every_design_go_well() {
         );
         all.add(&facts);
     }
+    (all, wrong)
+}
+
+fn only() -> Option<String> {
+    std::env::var("STEADFAST_DESIGN").ok()
+}
+
+#[test]
+fn worlds_of_every_design_go_well() {
+    let (all, wrong) = of_every_design(Size::default(), 6);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // a world in which nothing happens shows nothing
     assert!(all.transitions > all.calls / 10, "{all:?}");
-    assert!(only.is_some() || all.power_cuts > 20 && all.asked_again > 20, "{all:?}");
+    assert!(only().is_some() || all.power_cuts > 20 && all.asked_again > 20, "{all:?}");
 }

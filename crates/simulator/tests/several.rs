@@ -2,7 +2,7 @@
 
 use simulator::{Facts, Simulator, Size};
 
-use crate::catalog::{catalog, named, worlds};
+use crate::catalog::{of_every_design, worlds};
 use crate::plants::{SEATS, compile};
 use crate::replaced::stricter;
 
@@ -52,32 +52,6 @@ fn servers_are_upgraded_one_after_the_other() {
 /// In the tests two worlds of each; more with `STEADFAST_WORLDS=100`, of one design alone with `STEADFAST_DESIGN=tickets`.
 #[test]
 fn every_design_goes_well_with_two_servers() {
-    let only = std::env::var("STEADFAST_DESIGN").ok();
-    let mut wrong = Vec::new();
-    for (name, _) in catalog() {
-        if only.as_ref().is_some_and(|only| *only != name) {
-            continue;
-        }
-        let mut simulator = named(&name);
-        simulator.size = Size { calls: 80, ..size() };
-        let begun = std::time::Instant::now();
-        let mut facts = Facts::default();
-        for seed in 0..worlds(2) {
-            let outcome = simulator.draw(seed);
-            facts.add(&outcome.facts);
-            if let Some(trouble) = outcome.trouble {
-                wrong.push(format!("{name}, seed {seed}: {trouble}"));
-                break;
-            }
-        }
-        println!(
-            "{name}: {:.1} s, {} calls, {} transitions, {} faults, {} unsettled",
-            begun.elapsed().as_secs_f64(),
-            facts.calls,
-            facts.transitions,
-            facts.faults(),
-            facts.unsettled
-        );
-    }
+    let (_, wrong) = of_every_design(Size { calls: 80, ..size() }, 2);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -3,7 +3,7 @@
 #[path = "../../../store-postgres/tests/support/database.rs"]
 #[allow(dead_code, reason = "the tests of the store use more of it")]
 mod database;
-#[path = "../../../store-postgres/tests/support/programs.rs"]
+#[path = "../../../explain/tests/support/programs.rs"]
 mod programs;
 
 use std::collections::BTreeMap;

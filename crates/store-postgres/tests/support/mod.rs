@@ -1,6 +1,7 @@
 //! What the tests stand on.
 
 pub mod database;
+#[path = "../../../explain/tests/support/programs.rs"]
 pub mod programs;
 pub mod proxy;
 
