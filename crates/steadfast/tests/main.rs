@@ -23,4 +23,6 @@ mod find;
 mod openapi;
 #[path = "pages/main.rs"]
 mod pages;
+#[path = "../../explain/tests/support/programs.rs"]
+mod programs;
 mod snippets;

@@ -3,8 +3,6 @@
 #[path = "../../../store-postgres/tests/support/database.rs"]
 #[allow(dead_code, reason = "the tests of the store use more of it")]
 mod database;
-#[path = "../../../explain/tests/support/programs.rs"]
-mod programs;
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -19,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::cli::serving::Server;
 use crate::cli::support::{folder_with, run};
+use crate::programs;
 
 const DESIGN: &str = r#"design Many
 actor client

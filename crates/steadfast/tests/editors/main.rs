@@ -1,15 +1,12 @@
 //! The language server in a real editor: Debian's Neovim, with the settings that users copy.
 
-#[path = "../../../explain/tests/support/programs.rs"]
-mod programs;
-
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
 use crate::cli::support::{folder, folder_with, root, run_in, verdicts};
-use programs::program;
+use crate::programs::program;
 
 /// A text with one mistake, laid out badly.
 const DOOR: &str = r#"design Door "Tür é😀"
