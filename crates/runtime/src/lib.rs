@@ -43,7 +43,7 @@ mod views;
 mod workers;
 
 pub use self::core::{
-    Clock, Counters, HotKey, ManualClock, Runtime, Settings, Skewed, SystemClock,
+    Clock, Counters, HotKey, Lowered, ManualClock, Runtime, Settings, Skewed, SystemClock,
 };
 pub use aside::{Aside, AsideError};
 pub use calls::{

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use design::model::Design;
-use runtime::{CallError, ReplaceError, Runtime, Workers};
+use runtime::{CallError, Lowered, ReplaceError, Runtime, Workers};
 use store::{Next, Surroundings};
 
 use crate::caller::Shared;
@@ -48,7 +48,7 @@ impl Stage {
 
 /// The operator, as a task.
 pub(crate) struct Operator {
-    pub next: Arc<Design>,
+    pub next: Arc<Lowered>,
     /// so many calls are made in this life before it is time
     pub after: usize,
     pub simulator: Simulator,
@@ -76,7 +76,7 @@ impl Operator {
         lock(&self.shared).stage = Stage::Begun { from };
         self.tell("the operator begins to replace the design");
         // others go on meanwhile, so nothing is held
-        let replaced = old.replace((*self.next).clone(), &[]);
+        let replaced = old.replace(Design::clone(&self.next.design), &[]);
         match replaced {
             Ok(new) => self.switch(at, Arc::new(new), from),
             // The power is cut, or the disk is full, or the store is not reached. Nothing has changed, or everything has.
@@ -97,12 +97,12 @@ impl Operator {
         let newest = lock(&self.running).newest(0);
         let done = newest.revision(&*self.surroundings);
         let _ = new.follow_views();
-        self.provider.serves(&self.next);
+        self.provider.serves(&self.next.design);
         self.serve_at(at, new);
         let mut shared = lock(&self.shared);
         shared.stage = Stage::Done { from, at: done };
         shared.facts.replacements += 1;
-        shared.serve(&self.next);
+        shared.serve(&self.next.design);
         drop(shared);
         self.tell("the next version has the say");
         // meanwhile the others have the text before, and are called

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use design::model::Design;
-use runtime::{OpenError, Outside, Runtime, Settings, Workers};
+use runtime::{Lowered, OpenError, Outside, Runtime, Settings, Workers};
 use store::{Distant, Seeded, Store, Surroundings};
 use store_embedded::disk::{Disk, SimulatedDisk};
 use store_embedded::{Embedded, Options};
@@ -127,17 +126,17 @@ impl World {
     }
 
     /// The version that has the say, as the store knows it. A replacement that was acknowledged counts.
-    fn version(&self, store: &Arc<dyn Store>) -> Result<Arc<Design>, Trouble> {
-        let first = &self.simulator.design;
+    fn version(&self, store: &Arc<dyn Store>) -> Result<Arc<Lowered>, Trouble> {
+        let first = &self.simulator.lowered;
         let Some(next) = &self.simulator.next else { return Ok(Arc::clone(first)) };
         let failed = |error: String| Trouble::Failed { what: "opening a design".into(), error };
         let settings = Settings {
             surroundings: Arc::<Moved>::clone(&self.surroundings),
             ..Settings::default()
         };
-        let kept = runtime::kept(&**store, &first.name, &settings);
+        let kept = runtime::kept(&**store, &first.design.name, &settings);
         let kept = kept.map_err(|error| failed(error.to_string()))?.and_then(|kept| kept.design);
-        let is_next = kept.is_some_and(|kept| runtime::alike(&kept, next));
+        let is_next = kept.is_some_and(|kept| runtime::alike(&kept, &next.design));
         let stage = lock(&self.shared).stage;
         let now = match stage {
             Stage::Before if is_next => {
@@ -153,11 +152,11 @@ impl World {
         };
         let mut shared = lock(&self.shared);
         shared.stage = now;
-        let design = if is_next { next } else { first };
+        let lowered = if is_next { next } else { first };
         if is_next && stage != now {
-            shared.serve(design);
+            shared.serve(&lowered.design);
         }
-        Ok(Arc::clone(design))
+        Ok(Arc::clone(lowered))
     }
 
     /// All servers of a life start, on what the ground holds. None of them may: what is wrong on purpose explains it.
@@ -167,11 +166,11 @@ impl World {
         store: &Arc<dyn Store>,
         life: &Life,
     ) -> Result<(), Trouble> {
-        let design = self.version(store)?;
-        self.provider.serves(&design);
+        let lowered = self.version(store)?;
+        self.provider.serves(&lowered.design);
         ground.set_faults(life);
         for place in self.places(ground, store, life) {
-            let runtime = match self.simulator.serve(&design, &place) {
+            let runtime = match self.simulator.serve(&lowered, &place) {
                 Ok(runtime) => runtime,
                 Err(error) => {
                     self.unopened(ground, life, place.number, &error)?;
@@ -231,19 +230,19 @@ impl Simulator {
     /// A server opens a version.
     pub(crate) fn serve(
         &self,
-        design: &Arc<Design>,
+        lowered: &Arc<Lowered>,
         place: &Place,
     ) -> Result<Arc<Runtime>, OpenError> {
         let settings = Settings::default();
         // weeks pass in a world: a repair that has to look again every few seconds would do nothing else
-        let longest = lengths(design).last().copied().unwrap_or_default();
+        let longest = lengths(&lowered.design).last().copied().unwrap_or_default();
         let settings = Settings {
             surroundings: Arc::<Moved>::clone(&place.surroundings),
             secrets: self.secrets.clone(),
             reexamine_ms: settings.reexamine_ms.max(longest / 200),
             ..settings
         };
-        let runtime = Runtime::open((**design).clone(), Arc::clone(&place.store), settings)?;
+        let runtime = Runtime::open_lowered(lowered, Arc::clone(&place.store), settings)?;
         // Built later they would be built by a call, which waits for them. A disk that fails here fails the calls as well.
         let _ = runtime.follow_views();
         Ok(Arc::new(runtime))

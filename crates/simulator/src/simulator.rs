@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use design::model::Design;
-use runtime::Secrets;
+use runtime::{Lowered, Secrets};
 use store_embedded::disk::{Disk, SimulatedDisk};
 
 use crate::script::Size;
@@ -17,9 +17,9 @@ pub type Hook = Arc<dyn Fn(SimulatedDisk) -> Arc<dyn Disk> + Send + Sync>;
 /// Runs one design in many worlds.
 #[derive(Clone)]
 pub struct Simulator {
-    pub design: Arc<Design>,
+    pub lowered: Arc<Lowered>,
     /// the version that takes its place, once in each world, while everybody calls
-    pub next: Option<Arc<Design>>,
+    pub next: Option<Arc<Lowered>>,
     pub size: Size,
     /// the keys that secrets are kept with; none: no call that has one is taken
     pub secrets: Option<Arc<dyn Secrets>>,
@@ -29,18 +29,22 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    pub fn new(design: Design, size: Size) -> Simulator {
+    /// Fails on a design that cannot be served.
+    pub fn new(design: Design, size: Size) -> Result<Simulator, String> {
         let commit_bytes_max = stored_bytes(&design) + COMMIT_BYTES;
-        let design = Arc::new(design);
-        Simulator { design, next: None, size, secrets: None, disk: None, commit_bytes_max }
+        let lowered = Arc::new(Lowered::of(design)?);
+        Ok(Simulator { lowered, next: None, size, secrets: None, disk: None, commit_bytes_max })
     }
 
     /// In each world this version takes the place of the first one, unless `unfit` has a reason against it.
-    #[must_use]
-    pub fn replaced_by(mut self, next: Design) -> Simulator {
+    pub fn replaced_by(mut self, next: Design) -> Result<Simulator, String> {
         self.commit_bytes_max += stored_bytes(&next);
-        self.next = Some(Arc::new(next));
-        self
+        self.next = Some(Arc::new(Lowered::of(next)?));
+        Ok(self)
+    }
+
+    pub fn design(&self) -> &Arc<Design> {
+        &self.lowered.design
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use design::model::Design;
 use layout::DesignNumber;
 use store::Store;
 
@@ -108,10 +109,10 @@ impl World {
         else {
             return Err(departed("a transition of another version".into()));
         };
-        walk.follow((**next).clone(), number).map_err(departed)?;
+        walk.follow(Design::clone(&next.design), number).map_err(departed)?;
         let stands = self.stands;
-        walk.watch_only(|goal| stands.is_judged(next, goal));
-        for person in people(next) {
+        walk.watch_only(|goal| stands.is_judged(&next.design, goal));
+        for person in people(&next.design) {
             walk.know(person.actor, &person.name);
         }
         self.followed = true;

@@ -94,7 +94,7 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
 
 impl World {
     fn new(simulator: &Simulator, seed: u64) -> World {
-        let design = Arc::clone(&simulator.design);
+        let design = Arc::clone(simulator.design());
         let people = people(&design);
         let mut seeded = Seeded::new(seed ^ 0x5eed);
         let stands = Stands::draw(&design, &mut seeded);
@@ -111,7 +111,7 @@ impl World {
             Arc::clone(&running),
             around,
         ));
-        let mut walk = Walk::new((*design).clone()).ok();
+        let mut walk = Walk::of_lowered(&simulator.lowered).ok();
         if let Some(walk) = &mut walk {
             walk.watch_only(|goal| stands.is_judged(&design, goal));
         }
@@ -188,6 +188,10 @@ impl World {
             ground = ground.after(&mut self.seeded);
         }
         ground.calm();
+        if let Ground::Far(far) = &ground {
+            // also a replacement that nobody knows of: whoever starts after it is told who has the say
+            self.around().block_on(far.arrive());
+        }
         self.settle(&ground)?;
         if let Ground::Disk(disk) = &ground {
             self.hasher.update(disk.digest().to_string().as_bytes());

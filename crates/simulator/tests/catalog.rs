@@ -41,7 +41,7 @@ pub fn named(name: &str) -> Simulator {
     let shelf = Shelf(catalog().into_iter().map(read).collect());
     let text = shelf.archetype(name).expect("it is in the catalog");
     let compiled = design::compile(name, text, &shelf);
-    Simulator::new(compiled.design.expect("it compiles"), Size::default())
+    Simulator::new(compiled.design.expect("it compiles"), Size::default()).unwrap()
 }
 
 /// In the tests few; more with `STEADFAST_WORLDS=1000`, of one design alone with `STEADFAST_DESIGN=tickets`.

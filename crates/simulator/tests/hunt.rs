@@ -12,7 +12,7 @@ use crate::replaced::{copied, stricter};
 fn simulators() -> Vec<(&'static str, Simulator)> {
     let size = Size { calls: 200, ..Size::default() };
     let several = Size { calls: 150, servers: 2, ..Size::default() };
-    let seats = || Simulator::new(compile(SEATS), size);
+    let seats = || Simulator::new(compile(SEATS), size).unwrap();
     let of_the_catalog = |name: &str| {
         let mut simulator = named(name);
         simulator.size = size;
@@ -20,15 +20,18 @@ fn simulators() -> Vec<(&'static str, Simulator)> {
     };
     vec![
         ("seats", seats()),
-        ("seats, copied", seats().replaced_by(compile(&copied()))),
-        ("seats, stricter", seats().replaced_by(compile(&stricter()))),
+        ("seats, copied", seats().replaced_by(compile(&copied())).unwrap()),
+        ("seats, stricter", seats().replaced_by(compile(&stricter())).unwrap()),
         ("tickets", of_the_catalog("tickets")),
         ("payments", of_the_catalog("payments")),
         ("A13", of_the_catalog("A13")),
-        ("seats, two servers", Simulator::new(compile(SEATS), several)),
+        ("seats, two servers", Simulator::new(compile(SEATS), several).unwrap()),
         (
             "seats, stricter, two servers",
-            Simulator::new(compile(SEATS), several).replaced_by(compile(&stricter())),
+            Simulator::new(compile(SEATS), several)
+                .unwrap()
+                .replaced_by(compile(&stricter()))
+                .unwrap(),
         ),
         ("A13, two servers", {
             let mut simulator = of_the_catalog("A13");

@@ -78,7 +78,7 @@ fn found(simulator: &Simulator, worlds: u64, what: &str) -> Outcome {
 
 #[test]
 fn a_sound_design_goes_well() {
-    let simulator = Simulator::new(compile(SEATS), Size::default());
+    let simulator = Simulator::new(compile(SEATS), Size::default()).unwrap();
     let wrong = hunt(&simulator, 60);
     assert!(wrong.is_none(), "{:?}", wrong.map(|wrong| (wrong.trouble, wrong.story)));
 }
@@ -99,7 +99,8 @@ fn a_design_that_is_wrong_is_found() {
     for (from, to, kind) in wrong {
         let text = SEATS.replacen(from, to, 1);
         assert_ne!(text, SEATS, "{from}");
-        let simulator = Simulator::new(compile(&text), Size { calls: 200, ..Size::default() });
+        let simulator =
+            Simulator::new(compile(&text), Size { calls: 200, ..Size::default() }).unwrap();
         let outcome = found(&simulator, 100, kind);
         assert_eq!(outcome.trouble.map(|trouble| trouble.kind()).as_deref(), Some(kind));
         assert!(outcome.script.calls() <= 20, "{kind}: {:?}", outcome.script);
@@ -200,7 +201,8 @@ impl DiskFile for LyingFile {
 #[test]
 fn a_disk_that_lies_is_found() {
     for lie in [Lie::Syncs, Lie::Names, Lie::Astray, Lie::Torn] {
-        let mut simulator = Simulator::new(compile(SEATS), Size { calls: 200, ..Size::default() });
+        let mut simulator =
+            Simulator::new(compile(SEATS), Size { calls: 200, ..Size::default() }).unwrap();
         simulator.disk = Some(Arc::new(move |disk| Arc::new(Lying(disk, lie)) as Arc<dyn Disk>));
         found(&simulator, 100, &format!("{lie:?}"));
     }

@@ -32,7 +32,7 @@ fn go_well(next: &str, few: u64) -> Facts {
     let size = Size { calls: 120, ..Size::default() };
     let next = compile(next);
     assert_eq!(unfit(&compile(SEATS), &next, 1), None);
-    let simulator = Simulator::new(compile(SEATS), size).replaced_by(next);
+    let simulator = Simulator::new(compile(SEATS), size).unwrap().replaced_by(next).unwrap();
     let mut facts = Facts::default();
     for seed in 0..worlds(few) {
         let outcome = simulator.draw(seed);

@@ -23,7 +23,7 @@ fn go_well(name: &str, simulator: &Simulator, few: u64) -> Facts {
 
 #[test]
 fn two_servers_do_what_one_does() {
-    let simulator = Simulator::new(compile(SEATS), size());
+    let simulator = Simulator::new(compile(SEATS), size()).unwrap();
     let facts = go_well("seats", &simulator, 40);
     assert!(facts.kills > 10 && facts.lost_requests > 10 && facts.asked_again > 10, "{facts:?}");
     // a server was killed between its commit and its answer, and another one gave the answer
@@ -33,7 +33,7 @@ fn two_servers_do_what_one_does() {
 
 #[test]
 fn a_script_comes_to_the_same_with_several_servers() {
-    let simulator = Simulator::new(compile(SEATS), Size { servers: 3, ..size() });
+    let simulator = Simulator::new(compile(SEATS), Size { servers: 3, ..size() }).unwrap();
     for seed in 0..worlds(10) {
         let drawn = simulator.draw(seed);
         let again = simulator.again(&drawn.script);
@@ -43,7 +43,8 @@ fn a_script_comes_to_the_same_with_several_servers() {
 
 #[test]
 fn servers_are_upgraded_one_after_the_other() {
-    let simulator = Simulator::new(compile(SEATS), size()).replaced_by(compile(&stricter()));
+    let simulator =
+        Simulator::new(compile(SEATS), size()).unwrap().replaced_by(compile(&stricter())).unwrap();
     let facts = go_well("seats, stricter", &simulator, 40);
     assert!(facts.replacements > 10, "{facts:?}");
     assert!(facts.refused.keys().any(|(_, clause)| clause == "few"), "{facts:?}");

@@ -86,7 +86,7 @@ impl Distant {
     }
 
     /// What was still on its way arrives. Nobody hears what became of it.
-    async fn arrive(&self) {
+    pub async fn arrive(&self) {
         let arrived =
             std::mem::take(&mut *self.late.lock().unwrap_or_else(PoisonError::into_inner));
         for commit in arrived {

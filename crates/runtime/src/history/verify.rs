@@ -63,7 +63,7 @@ impl Texts {
     /// The text of this version that has the say next.
     fn next(&mut self, schema: &Schema) -> Design {
         let next = self.earlier.get_mut(&schema.number).and_then(VecDeque::pop_front);
-        next.flatten().unwrap_or_else(|| schema.design.clone())
+        next.flatten().unwrap_or_else(|| Design::clone(&schema.design))
     }
 }
 

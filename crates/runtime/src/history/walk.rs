@@ -1,6 +1,7 @@
 //! One transition after the other, each performed again.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use design::model::{Design, Goal, LocalId, MemoryUseId, OperationId, StateId, SubjectId, Type};
 use engine::{Command, NULL, Word};
@@ -15,7 +16,7 @@ use super::departure::{Departure, Taken};
 use super::goals::{Broken, Goals, Unwatched, Watched};
 use super::world::{Memory, World};
 use crate::calls::{Performed, Room, clause_name, perform};
-use crate::core::{Got, Handles, Plan, ReadError, Schema, Source};
+use crate::core::{Got, Handles, Lowered, Plan, ReadError, Schema, Source};
 use crate::logs::{self, Forgotten};
 use crate::outbox::key_text;
 
@@ -86,22 +87,30 @@ impl Walk {
         Walk::numbered(design, DesignNumber(0))
     }
 
+    /// The same for a design that is lowered already.
+    pub fn of_lowered(lowered: &Arc<Lowered>) -> Result<Walk, String> {
+        Walk::told(Schema::of(Arc::clone(lowered), DesignNumber(0)))
+    }
+
     /// The same for a design that has this number in its store.
     pub(super) fn numbered(design: Design, number: DesignNumber) -> Result<Walk, String> {
-        let mut params = design.operations.iter().flat_map(|operation| &operation.params);
+        Walk::told(Schema::new(design, number)?)
+    }
+
+    fn told(schema: Schema) -> Result<Walk, String> {
+        let mut params = schema.design.operations.iter().flat_map(|operation| &operation.params);
         if params.any(|param| param.ty.is_secret()) {
             return Err("steps of this design are decided by secrets, which no feed has".into());
         }
-        Walk::of(design, number, false)
+        Ok(Walk::of(schema, false))
     }
 
     /// Takes every transition as it was recorded. For a design whose steps rest on what no feed has, such as secrets.
     pub fn trusting(design: Design) -> Result<Walk, String> {
-        Walk::of(design, DesignNumber(0), true)
+        Ok(Walk::of(Schema::new(design, DesignNumber(0))?, true))
     }
 
-    fn of(design: Design, number: DesignNumber, trusting: bool) -> Result<Walk, String> {
-        let schema = Schema::new(design, number)?;
+    fn of(schema: Schema, trusting: bool) -> Walk {
         let pool = || RefCell::new(Pool::new(schema.program.texts()));
         let (pool, lasting) = (pool(), pool());
         let mut world = World::new(&schema.design, &schema.program);
@@ -109,7 +118,7 @@ impl Walk {
         for (subject, column) in goals.columns() {
             world.index_by(subject, column);
         }
-        Ok(Walk {
+        Walk {
             schema,
             pool,
             lasting,
@@ -120,7 +129,7 @@ impl Walk {
             asked_outside: FxHashMap::default(),
             count: 0,
             trusting,
-        })
+        }
     }
 
     /// How many transitions were walked.

@@ -16,7 +16,7 @@ use store::{Decision, KeyRange, LocalStore, Store, Transaction};
 use super::kept::Writing;
 use super::open_error::OpenError;
 use crate::calls::CallError;
-use crate::core::{self, Fence, Schema, Settings};
+use crate::core::{self, Fence, Lowered, Schema, Settings, Stored, written};
 use crate::replacement::{stored_alike, without_places};
 
 /// Keys that are removed in one commit.
@@ -32,20 +32,20 @@ pub struct Registered {
 
 pub enum Found {
     Ready(Box<Registered>),
-    /// the store holds another version
-    Differs(Box<(Registered, Design)>),
+    /// the store holds another version, which is this one
+    Differs(Box<Registered>),
 }
 
 /// Gives the design its number, the same whenever it is opened on this store. Where the store holds
 /// it already, and nothing that is stored depends on what differs, it is kept as it is now.
 pub fn register(
-    design: Design,
+    lowered: &Arc<Lowered>,
     text: Option<Writing<'_>>,
     store: &dyn Store,
     settings: &Settings,
 ) -> Result<Found, OpenError> {
-    let described = describe(&design);
-    let written = text_of(&design);
+    let design = &*lowered.design;
+    let Stored { layout: described, written } = lowered.stored();
     let mut outcome: Option<Result<Known, OpenError>> = None;
     let mut left_over = false;
     let mut run = |transaction: &mut dyn Transaction| {
@@ -77,16 +77,16 @@ pub fn register(
                 entries.push(Numbered::Current(design.name.clone()));
                 changed = true;
                 transaction.put(&meta(number, About::Layout), described.as_bytes());
-                keep_design(transaction, number, &design, text);
+                keep_design(transaction, number, design, text);
                 number
             }
         };
-        let mut found = known(transaction, &entries, number, (&design, &written));
+        let mut found = known(transaction, &entries, number, (design, written));
         if let Ok(known) = &mut found
-            && known.is_stored_like(&design, &described)
+            && known.is_stored_like(design, described)
         {
             if store.local().is_none() {
-                match next_epoch(transaction, number, &design) {
+                match next_epoch(transaction, number, design) {
                     Ok((epoch, new)) => {
                         if new {
                             transaction.put(&Fence::key_of(number), &epoch.to_bytes());
@@ -100,8 +100,8 @@ pub fn register(
                     }
                 }
             }
-            if !is_kept(transaction, number, &written, text) {
-                keep_design(transaction, number, &design, text);
+            if !is_kept(transaction, number, written, text) {
+                keep_design(transaction, number, design, text);
                 changed = true;
             }
         }
@@ -118,43 +118,59 @@ pub fn register(
     if let Some(local) = store.local().filter(|_| left_over) {
         remove_left_over(local, &design.name).map_err(OpenError::LeftOver)?;
     }
-    let same = known.is_stored_like(&design, &described);
+    let same = known.is_stored_like(design, described);
     let older = known
         .older
         .into_iter()
         .filter_map(|(number, design)| Some(Arc::new(Schema::new(design?, number).ok()?)));
     let older = older.collect();
-    let ready = |design| Schema::new(design, known.number).map_err(OpenError::Design);
+    let registered = |schema| Box::new(Registered { schema, older, epoch: known.epoch });
     if same {
-        let epoch = known.epoch;
-        return Ok(Found::Ready(Box::new(Registered { schema: ready(design)?, older, epoch })));
+        return Ok(Found::Ready(registered(Schema::of(Arc::clone(lowered), known.number))));
     }
-    match known.stored.filter(|stored| describe(stored) == known.layout) {
+    match known.stored.other().filter(|stored| describe(stored) == known.layout) {
         Some(stored) => {
-            let stored = Registered { schema: ready(stored)?, older, epoch: known.epoch };
-            Ok(Found::Differs(Box::new((stored, design))))
+            let stored = Schema::new(stored, known.number).map_err(OpenError::Design)?;
+            Ok(Found::Differs(registered(stored)))
         }
-        None => Err(difference(&known.layout, &described)),
+        None => Err(difference(&known.layout, described)),
     }
 }
 
 struct Known {
     number: DesignNumber,
     layout: String,
-    /// none: it cannot be read by this version of the program
-    stored: Option<Design>,
+    stored: Held,
     older: Vec<(DesignNumber, Option<Design>)>,
     epoch: Option<Epoch>,
+}
+
+/// What a store holds under the number of a design.
+enum Held {
+    /// the one that is opened, to the letter
+    Same,
+    Other(Box<Design>),
+    /// it cannot be read by this version of the program
+    Unreadable,
+}
+
+impl Held {
+    fn other(self) -> Option<Design> {
+        match self {
+            Held::Other(design) => Some(*design),
+            Held::Same | Held::Unreadable => None,
+        }
+    }
 }
 
 impl Known {
     /// Nothing that is stored depends on what differs.
     fn is_stored_like(&self, design: &Design, described: &str) -> bool {
-        self.layout == described
-            && self
-                .stored
-                .as_ref()
-                .is_none_or(|stored| stored == design || stored_alike(stored, design))
+        let alike = match &self.stored {
+            Held::Same | Held::Unreadable => true,
+            Held::Other(stored) => **stored == *design || stored_alike(stored, design),
+        };
+        self.layout == described && alike
     }
 }
 
@@ -165,12 +181,16 @@ fn known(
     (opened, written): (&Design, &[u8]),
 ) -> Result<Known, OpenError> {
     let text = |number, about: About| transaction.get(&meta(number, about)).map(|(_, bytes)| bytes);
+    let read = |bytes: &[u8]| serde_json::from_slice::<Design>(bytes).ok();
     // to read it costs several times what writing does, and mostly it is the one that is opened
-    let design = |number| match text(number, About::Design) {
-        Some(bytes) if bytes == written => Some(opened.clone()),
-        Some(bytes) => serde_json::from_slice(bytes).ok(),
-        None => None,
+    let stored = match text(number, About::Design) {
+        Some(bytes) if bytes == written => Held::Same,
+        bytes => match bytes.and_then(read) {
+            Some(design) => Held::Other(Box::new(design)),
+            None => Held::Unreadable,
+        },
     };
+    let older_design = |number| text(number, About::Design).and_then(read);
     let missing = || Damaged::value(&meta(number, About::Layout), Wrong::Missing);
     let layout = text(number, About::Layout).ok_or_else(missing)?;
     let older =
@@ -179,8 +199,8 @@ fn known(
     Ok(Known {
         number,
         layout: String::from_utf8_lossy(layout).into_owned(),
-        stored: design(number),
-        older: older.map(|number| (number, design(number))).collect(),
+        stored,
+        older: older.map(|number| (number, older_design(number))).collect(),
         epoch: None,
     })
 }
@@ -229,7 +249,7 @@ pub fn begin_epoch(
 /// From here on another text has the say, under the same number. What is stored does not show it, so the feed does:
 /// each transition is verified by the text that decided it.
 pub fn mark_text(transaction: &mut dyn Transaction, number: DesignNumber, before: &Design) {
-    transaction.feed(&layout::feed::mark(number, &text_of(before)));
+    transaction.feed(&layout::feed::mark(number, &written(before)));
 }
 
 /// Of what a design says, wherever in its text it does.
@@ -295,7 +315,7 @@ pub fn keep_design(
     design: &Design,
     text: Option<Writing<'_>>,
 ) {
-    transaction.put(&meta(number, About::Design), &text_of(design));
+    transaction.put(&meta(number, About::Design), &written(design));
     let texts = [
         (About::Text, text.map(|writing| writing.text)),
         (About::Flat, text.and_then(|writing| writing.flat)),
@@ -403,10 +423,6 @@ pub fn remove_left_over(local: &dyn LocalStore, name: &str) -> Result<u64, CallE
         }
         removed += found.len() as u64;
     }
-}
-
-fn text_of(design: &Design) -> Vec<u8> {
-    serde_json::to_vec(design).unwrap_or_default()
 }
 
 fn meta(design: DesignNumber, about: About) -> Vec<u8> {

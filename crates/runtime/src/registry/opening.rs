@@ -9,7 +9,7 @@ use super::kept::Writing;
 use super::numbers::{self as registry, Found, Registered};
 use super::open_error::OpenError;
 use crate::calls::CallError;
-use crate::core::{Clock, Runtime, Settings, SystemClock};
+use crate::core::{Clock, Lowered, Runtime, Settings, SystemClock};
 
 impl Runtime {
     /// Opens a design on a store that keeps its state in this process.
@@ -22,6 +22,16 @@ impl Runtime {
         Runtime::open_with_clock(design, store, settings, clock)
     }
 
+    /// The same for a design that is lowered already, and may be opened many times.
+    pub fn open_lowered(
+        lowered: &Arc<Lowered>,
+        store: Arc<dyn Store>,
+        settings: Settings,
+    ) -> Result<Runtime, OpenError> {
+        let clock = Arc::new(SystemClock::of(Arc::clone(&settings.surroundings)));
+        Runtime::open_as(lowered, None, store, settings, clock)
+    }
+
     /// The same, and the text of the design is kept beside it.
     pub fn open_with_text<'t>(
         design: Design,
@@ -30,7 +40,7 @@ impl Runtime {
         settings: Settings,
         clock: Arc<dyn Clock>,
     ) -> Result<Runtime, OpenError> {
-        Runtime::open_as(design, Some(text.into()), store, settings, clock)
+        Runtime::open_as(&lower(design)?, Some(text.into()), store, settings, clock)
     }
 
     pub fn open_with_clock(
@@ -39,17 +49,17 @@ impl Runtime {
         settings: Settings,
         clock: Arc<dyn Clock>,
     ) -> Result<Runtime, OpenError> {
-        Runtime::open_as(design, None, store, settings, clock)
+        Runtime::open_as(&lower(design)?, None, store, settings, clock)
     }
 
     fn open_as(
-        design: Design,
+        lowered: &Arc<Lowered>,
         text: Option<Writing<'_>>,
         store: Arc<dyn Store>,
         settings: Settings,
         clock: Arc<dyn Clock>,
     ) -> Result<Runtime, OpenError> {
-        match registry::register(design, text, store.as_ref(), &settings)? {
+        match registry::register(lowered, text, store.as_ref(), &settings)? {
             Found::Ready(found) => {
                 let Registered { schema, older, epoch } = *found;
                 let opened = Runtime::of(schema, older, store, clock, settings).within(epoch);
@@ -62,8 +72,9 @@ impl Runtime {
                 }
             }
             Found::Differs(found) => {
-                let (Registered { schema, older, epoch }, design) = *found;
+                let Registered { schema, older, epoch } = *found;
                 let stored = Runtime::of(schema, older, store, clock, settings).within(epoch);
+                let design = Design::clone(&lowered.design);
                 let replaced =
                     stored.replace_with(design, text, &[]).map_err(OpenError::Replace)?;
                 replaced.remove_left_over().map_err(OpenError::LeftOver)?;
@@ -71,4 +82,9 @@ impl Runtime {
             }
         }
     }
+}
+
+/// What cannot be lowered changes nothing in the store.
+fn lower(design: Design) -> Result<Arc<Lowered>, OpenError> {
+    Lowered::of(design).map(Arc::new).map_err(OpenError::Design)
 }

@@ -99,9 +99,9 @@ impl Simulate {
         }
         let (calls, lives) = (self.calls as usize, self.lives as usize);
         let size = Size { calls, lives, servers, sound_disk: false };
-        let mut simulator = Simulator::new(design, size);
+        let mut simulator = Simulator::new(design, size).map_err(Problem::new)?;
         if let Some(next) = next {
-            simulator = simulator.replaced_by(next);
+            simulator = simulator.replaced_by(next).map_err(Problem::new)?;
         }
         simulator.secrets = steadfast::passing_secrets();
         // a world that panics is caught, and told with its seed
@@ -119,7 +119,7 @@ impl Simulate {
             let again = self.again(told.script.seed);
             write_file(file, &drawn::page(&self.design, told, &again))?;
         }
-        let design = &simulator.design;
+        let design = simulator.design();
         if self.json {
             let text = told(&self.design, design, &facts, found.as_ref());
             output.print(&format!("{text}\n"));
