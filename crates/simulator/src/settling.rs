@@ -102,14 +102,13 @@ impl World {
             entry.state != "closed" && !(entry.state == "open" && is_new(entry.next_at))
         };
         if let Some(entry) = waiting.iter().find(left) {
-            let effect =
-                format!("`{}` ({}, {} attempts)", entry.effect, entry.state, entry.attempts);
-            return Err(Trouble::Undelivered { effect });
+            let state = format!("{}, {} attempts", entry.state, entry.attempts);
+            return Err(Trouble::Undelivered { effect: entry.effect.clone(), state });
         }
         let due = runtime.due(LOOKED_AT).map_err(failed)?;
         if let Some(late) = due.iter().find(|due| due.at + OVERDUE_MS < now) {
-            let repair = format!("`{}` of {}{:?}", late.repair, late.subject, late.key);
-            return Err(Trouble::Overdue { repair });
+            let record = format!("{}{:?}", late.subject, late.key);
+            return Err(Trouble::Overdue { repair: late.repair.clone(), record });
         }
         Ok(true)
     }

@@ -6,26 +6,39 @@ use crate::facts::Outcome;
 use crate::script::{Life, Script, Server};
 use crate::simulator::Simulator;
 
-/// What is left of a script, and how often it was tried.
+/// So many worlds of each size are drawn in the hope that a small one goes wrong in the same way.
+const DRAWN: u64 = 12;
+
+/// What is left of a world that went wrong, and how often it was tried.
 pub struct Shrunk {
+    /// of the world that was found
+    pub seed: u64,
+    pub calls: usize,
+    /// The smallest world that goes wrong in the same way. It may have another seed.
     pub outcome: Outcome,
     pub tries: usize,
 }
 
-/// Leaves out calls, faults and lives, as long as the world still goes wrong in the same way. At most so many worlds
-/// are tried.
+/// Looks for a smaller world that goes wrong in the same way. At most so many worlds are tried.
+///
+/// First small worlds are drawn: what has to happen at the right moment, such as a power cut after so many operations
+/// of the disk, is met in some of them, and would not be met by the same world without a few calls. Then calls, faults
+/// and lives are left out.
 pub fn shrink(simulator: &Simulator, found: Outcome, tries_max: usize) -> Shrunk {
+    let (seed, calls) = (found.script.seed, found.script.calls());
     let Some(kind) = found.trouble.as_ref().map(crate::Trouble::kind) else {
-        return Shrunk { outcome: found, tries: 0 };
+        return Shrunk { seed, calls, outcome: found, tries: 0 };
     };
     let mut shrinking = Shrinking { simulator, kind, best: found, tries: 0, tries_max };
+    shrinking.draw_small_worlds();
     loop {
         let before = shrinking.weight();
         shrinking.leave_out_lives();
         shrinking.leave_out_calls();
         shrinking.leave_out_faults();
         if shrinking.weight() == before || shrinking.is_over() {
-            return Shrunk { outcome: shrinking.best, tries: shrinking.tries };
+            let Shrinking { best: outcome, tries, .. } = shrinking;
+            return Shrunk { seed, calls, outcome, tries };
         }
     }
 }
@@ -56,11 +69,31 @@ impl Shrinking<'_> {
         }
         self.tries += 1;
         let outcome = self.simulator.again(script);
+        self.is_better(outcome)
+    }
+
+    fn is_better(&mut self, outcome: Outcome) -> bool {
         let same = outcome.trouble.as_ref().is_some_and(|trouble| trouble.kind() == self.kind);
         if same {
             self.best = outcome;
         }
         same
+    }
+
+    /// One call in each life, two, four, and so on: the first of them that goes wrong counts.
+    fn draw_small_worlds(&mut self) {
+        let mut small = self.simulator.clone();
+        small.size.calls = small.size.lives;
+        // half of the tries are for leaving out
+        while small.size.calls * 2 <= self.best.script.calls() && self.tries * 2 < self.tries_max {
+            for seed in 0..DRAWN {
+                self.tries += 1;
+                if self.is_better(small.draw(seed)) {
+                    return;
+                }
+            }
+            small.size.calls *= 2;
+        }
     }
 
     fn leave_out_lives(&mut self) {

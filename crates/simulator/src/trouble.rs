@@ -23,9 +23,9 @@ pub enum Trouble {
     /// something failed that no fault explains
     Failed { what: String, error: String },
     /// a repair is due, and nobody does it
-    Overdue { repair: String },
+    Overdue { repair: String, record: String },
     /// an entry of the outbox stays there
-    Undelivered { effect: String },
+    Undelivered { effect: String, state: String },
     /// views are not what the records say
     Views { what: String },
     /// an assertion does not hold
@@ -45,8 +45,8 @@ impl Trouble {
             Trouble::Denied { .. } => "refuses what it has done".into(),
             Trouble::Unopened { .. } => "does not open again".into(),
             Trouble::Failed { what, .. } => format!("fails: {what}"),
-            Trouble::Overdue { repair } => format!("leaves `{repair}` undone"),
-            Trouble::Undelivered { effect } => format!("leaves `{effect}` undelivered"),
+            Trouble::Overdue { repair, .. } => format!("leaves `{repair}` undone"),
+            Trouble::Undelivered { effect, .. } => format!("leaves `{effect}` undelivered"),
             Trouble::Views { .. } => "has other views than records".into(),
             Trouble::Panicked { .. } => "panics".into(),
         }
@@ -90,8 +90,12 @@ impl fmt::Display for Trouble {
             Trouble::Failed { what, error } => {
                 write!(f, "{what} failed, and no fault explains it: {error}")
             }
-            Trouble::Overdue { repair } => write!(f, "{repair} is due, and is not done"),
-            Trouble::Undelivered { effect } => write!(f, "{effect} stays in the outbox"),
+            Trouble::Overdue { repair, record } => {
+                write!(f, "`{repair}` of {record} is due, and is not done")
+            }
+            Trouble::Undelivered { effect, state } => {
+                write!(f, "`{effect}` ({state}) stays in the outbox")
+            }
             Trouble::Views { what } => write!(f, "{what}"),
             Trouble::Panicked { message } => write!(f, "an assertion failed: {message}"),
         }

@@ -9,8 +9,7 @@ use simulator::{By, Event, Heard, Outcome};
 const LONG_MS: u64 = 1_000;
 
 /// A page that stands on its own.
-pub fn page(design: &str, outcome: &Outcome, again: &str) -> String {
-    let seed = outcome.script.seed;
+pub fn page((design, seed): (&str, u64), outcome: &Outcome, again: &str) -> String {
     let (title, told) = match &outcome.trouble {
         Some(trouble) => (format!("{design}, seed {seed}: wrong"), trouble.to_string()),
         None => (format!("{design}, seed {seed}"), "Nothing went wrong.".into()),

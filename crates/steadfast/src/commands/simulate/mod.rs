@@ -108,16 +108,14 @@ impl Simulate {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
         let (facts, found, first) = self.search(&simulator);
-        let found = found.map(|found| {
-            let calls = found.script.calls();
-            (calls, shrink(&simulator, found, TRIES))
-        });
+        let found = found.map(|found| shrink(&simulator, found, TRIES));
         std::panic::set_hook(before);
         if let Some(file) = &self.report
-            && let Some(told) = found.as_ref().map(|(_, shrunk)| &shrunk.outcome).or(first.as_ref())
+            && let Some(told) = found.as_ref().map(|shrunk| &shrunk.outcome).or(first.as_ref())
         {
-            let again = self.again(told.script.seed);
-            write_file(file, &drawn::page(&self.design, told, &again))?;
+            let seed = found.as_ref().map_or(told.script.seed, |shrunk| shrunk.seed);
+            let again = self.again(seed);
+            write_file(file, &drawn::page((&self.design, seed), told, &again))?;
         }
         let design = simulator.design();
         if self.json {
@@ -132,7 +130,7 @@ impl Simulate {
             }
             output.print(&match &found {
                 None => self.went_well(design, &facts),
-                Some((calls, shrunk)) => self.went_wrong(*calls, shrunk),
+                Some(shrunk) => self.went_wrong(shrunk),
             });
         }
         Ok(if found.is_some() { Exit::No } else { Exit::Yes })
@@ -216,9 +214,8 @@ impl Simulate {
         out
     }
 
-    fn went_wrong(&self, calls: usize, shrunk: &Shrunk) -> String {
-        let Shrunk { outcome, tries } = shrunk;
-        let seed = outcome.script.seed;
+    fn went_wrong(&self, shrunk: &Shrunk) -> String {
+        let Shrunk { seed, calls, outcome, tries } = shrunk;
         let trouble = outcome.trouble.as_ref().map_or_else(String::new, ToString::to_string);
         let mut out = format!("{ERROR}wrong{ERROR:#} {}, seed {seed}: {trouble}\n", self.design);
         out += &format!(
@@ -226,7 +223,7 @@ impl Simulate {
             outcome.script.calls()
         );
         out += &story(outcome);
-        let again = self.again(seed);
+        let again = self.again(*seed);
         out + &format!("again: {again}\n")
     }
 
@@ -294,14 +291,14 @@ fn never_refused(design: &Design, facts: &Facts) -> BTreeSet<String> {
     never
 }
 
-fn told(name: &str, design: &Design, facts: &Facts, found: Option<&(usize, Shrunk)>) -> Value {
-    let wrong = found.map(|(calls, shrunk)| {
+fn told(name: &str, design: &Design, facts: &Facts, found: Option<&Shrunk>) -> Value {
+    let wrong = found.map(|shrunk| {
         let story = shrunk.outcome.story.iter();
         json!({
-            "seed": shrunk.outcome.script.seed,
+            "seed": shrunk.seed,
             "trouble": shrunk.outcome.trouble.as_ref().map(ToString::to_string),
             "calls": shrunk.outcome.script.calls(),
-            "calls_before": calls,
+            "calls_before": shrunk.calls,
             "tries": shrunk.tries,
             "story": story.map(|it| json!({ "at_ms": it.at_ms, "text": it.text })).collect::<Vec<_>>(),
         })
