@@ -10,6 +10,9 @@ mod clients;
 mod conform;
 #[path = "crowd/main.rs"]
 mod crowd;
+#[path = "../../store-postgres/tests/support/database.rs"]
+#[allow(dead_code, reason = "the tests of the store use more of it")]
+mod database;
 #[path = "doors/main.rs"]
 mod doors;
 #[path = "drives/main.rs"]
@@ -25,4 +28,7 @@ mod openapi;
 mod pages;
 #[path = "../../explain/tests/support/programs.rs"]
 mod programs;
+#[path = "../../store-postgres/tests/support/proxy.rs"]
+#[allow(dead_code, reason = "the tests of the store use more of it")]
+mod proxy;
 mod snippets;

@@ -31,7 +31,8 @@ commands:
   tlc [NAME]…      hold the checker against TLC on every design of the list, or on these
   torture          kill -9 under load, 300 times or as often as `--kills N` says; `torture crowd`: a server
                    among 2,000 clients that are slow, silent or greedy; `torture fanout`: 100,000 records are
-                   told by `send each` through three kills
+                   told by `send each` through three kills; `torture postgres`: two servers on one PostgreSQL,
+                   each kind of fault 50 times or as often as `--faults N` says
   fuzz checker     10,000 random designs against the naive interpreter, or `--seeds N`, from seed 1
                    or `--from S`
   fuzz slices      the same for the slices of 5,000 random designs of two parts

@@ -1,6 +1,6 @@
 //! `cargo xtask torture`: `kill -9` under load, as often as one likes. `cargo xtask torture crowd`: a server
 //! among clients that are slow, silent or greedy. `cargo xtask torture fanout`: 100,000 records are told by `send each`
-//! through three kills.
+//! through three kills. `cargo xtask torture postgres`: two servers on one PostgreSQL, and each kind of fault 50 times.
 //!
 //! The tests are those that run at a small size with all others. Here they run in release, with
 //! more kills, and what they print at the end is shown.
@@ -12,6 +12,7 @@ use crate::{cargo, repo};
 pub const KILLS: u64 = 300;
 const CROWD: u64 = 2_000;
 const FOLLOWERS: u64 = 100_000;
+const FAULTS: u64 = 50;
 
 /// Packages with tests `torture` that read how often to kill from `STEADFAST_KILLS`.
 const TORTURED: &[(&str, &str)] = &[("store-embedded", "the store"), ("runtime", "the runtime")];
@@ -31,6 +32,13 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
         let name = "sending_each::followers_are_told_once_under_their_keys_through_three_kills";
         test.args(["--", "--nocapture", "--exact", name]);
         test.env("STEADFAST_FOLLOWERS", followers(rest)?.to_string());
+        return cargo::succeeds(&mut test);
+    }
+    if let ["postgres", rest @ ..] = arguments {
+        let mut test = cargo::command(&root);
+        test.args(["test", "--quiet", "--release", "--package", "steadfast", "--test", "it"]);
+        test.args(["--", "--nocapture", "--test-threads", "1", "cli::postgres_faults::"]);
+        test.env("STEADFAST_FAULTS", faults(rest)?.to_string());
         return cargo::succeeds(&mut test);
     }
     let kills = kills(arguments)?;
@@ -58,7 +66,7 @@ fn kills(arguments: &[&str]) -> Result<u64, String> {
     match arguments {
         [] => Ok(KILLS),
         ["--kills", kills] => kills.parse().map_err(|_| format!("`{kills}` is no number of kills")),
-        _ => Err("`torture` takes `--kills N`, `crowd`, `fanout`, or nothing".into()),
+        _ => Err("`torture` takes `--kills N`, `crowd`, `fanout`, `postgres`, or nothing".into()),
     }
 }
 
@@ -84,6 +92,17 @@ fn followers(arguments: &[&str]) -> Result<u64, String> {
     }
 }
 
+/// How often each kind of fault comes.
+fn faults(arguments: &[&str]) -> Result<u64, String> {
+    match arguments {
+        [] => Ok(FAULTS),
+        ["--faults", count] => {
+            count.parse().map_err(|_| format!("`{count}` is no number of faults"))
+        }
+        _ => Err("`torture postgres` takes `--faults N` or nothing".into()),
+    }
+}
+
 /// The lines that tell the seed and the figures, without those of the test harness.
 fn closing(printed: &str) -> impl Iterator<Item = &str> {
     // the harness begins a line with its own marks
@@ -105,6 +124,8 @@ mod tests {
         assert!(crowd(&["9"]).is_err());
         assert_eq!((followers(&[]), followers(&["--followers", "9"])), (Ok(100_000), Ok(9)));
         assert!(followers(&["many"]).is_err());
+        assert_eq!((faults(&[]), faults(&["--faults", "9"])), (Ok(50), Ok(9)));
+        assert!(faults(&["many"]).is_err());
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod list_and_show;
 mod memory;
 mod new;
 mod postgres;
+mod postgres_faults;
 pub mod readme;
 mod replacing;
 mod secrets;

@@ -1,9 +1,5 @@
 //! Several servers on one PostgreSQL.
 
-#[path = "../../../store-postgres/tests/support/database.rs"]
-#[allow(dead_code, reason = "the tests of the store use more of it")]
-mod database;
-
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -17,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::cli::serving::Server;
 use crate::cli::support::{folder_with, run};
-use crate::programs;
+use crate::database;
 
 const DESIGN: &str = r#"design Many
 actor client

@@ -1,4 +1,4 @@
-//! Between a store and its database: cuts or holds back a commit on its way.
+//! Between a store and its database: cuts or holds back a commit on its way. Other crates' tests use this file as well.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -12,6 +12,8 @@ pub enum Trap {
     Request(usize),
     /// It passes, and so many bytes of the answer.
     Answer(usize),
+    /// It passes, and nothing of the answer ever does: the connection stays open.
+    Silence,
     /// Whoever sent it finds the connection closed, and it passes when it is let go.
     Hold,
 }
@@ -68,7 +70,14 @@ impl Proxy {
     }
 }
 
-type Cut = Arc<Mutex<Option<usize>>>;
+/// What becomes of the next answer on a connection.
+#[derive(Clone, Copy)]
+enum Fate {
+    CutAfter(usize),
+    Swallowed,
+}
+
+type Cut = Arc<Mutex<Option<Fate>>>;
 
 fn requests(
     mut client: TcpStream,
@@ -97,7 +106,8 @@ fn requests(
                 let _ = client.shutdown(Shutdown::Both);
                 return;
             }
-            Some(Trap::Answer(most)) => *cut.lock().unwrap() = Some(most),
+            Some(Trap::Answer(most)) => *cut.lock().unwrap() = Some(Fate::CutAfter(most)),
+            Some(Trap::Silence) => *cut.lock().unwrap() = Some(Fate::Swallowed),
             None => {}
         }
         if server.write_all(bytes).is_err() {
@@ -115,11 +125,16 @@ fn answers(mut server: TcpStream, mut client: TcpStream, cut: &Cut) {
             Ok(0) | Err(_) => break,
             Ok(count) => count,
         };
-        let most = *cut.lock().unwrap();
-        let _ = client.write_all(&buffer[..most.unwrap_or(count).min(count)]);
-        if most.is_some() {
-            let _ = server.shutdown(Shutdown::Both);
-            break;
+        match *cut.lock().unwrap() {
+            None => {
+                let _ = client.write_all(&buffer[..count]);
+            }
+            Some(Fate::Swallowed) => {}
+            Some(Fate::CutAfter(most)) => {
+                let _ = client.write_all(&buffer[..most.min(count)]);
+                let _ = server.shutdown(Shutdown::Both);
+                break;
+            }
         }
     }
     let _ = client.shutdown(Shutdown::Both);

@@ -17,6 +17,7 @@ mod runtime;
 mod scratch;
 mod serve;
 mod summary;
+mod verify;
 
 use crate::table::Table;
 
@@ -86,6 +87,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "postgres",
         about: "transitions on a PostgreSQL that servers share, beside statements by hand",
         run: postgres::run,
+    },
+    Benchmark {
+        name: "verify",
+        about: "a million transitions walked through their design again, beside serving them",
+        run: verify::run,
     },
     Benchmark {
         name: "growth",
