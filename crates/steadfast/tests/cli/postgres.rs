@@ -3,6 +3,7 @@
 #[path = "../../../store-postgres/tests/support/database.rs"]
 #[allow(dead_code, reason = "the tests of the store use more of it")]
 mod database;
+mod sent;
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -207,7 +208,8 @@ fn both_are_listed(servers: &[Server; 2]) {
     for server in servers {
         loop {
             let ran = server.run(&["servers"]);
-            let all = servers.iter().all(|it| ran.out.contains(&format!("{}  serving", it.address)));
+            let all =
+                servers.iter().all(|it| ran.out.contains(&format!("{}  serving", it.address)));
             if all && ran.code == 0 {
                 assert!(ran.out.contains(&format!("{}  serving, which was asked", server.address)));
                 assert!(ran.out.contains("Many  epoch 1"), "{}", ran.out);
