@@ -3,6 +3,8 @@
 //! Every server that works on a design stands in the store with a lease, which it puts off as long as it lives. What
 //! one of them has in hand names it, and is free when its lease is over. Which of them does a repair or a delivery first
 //! is decided by a hash, so that they do not all reach for the same: that saves work, and nothing depends on it.
+//!
+//! `servers.design` beside this file says the same as a design, which is checked. The code is not made from it.
 
 mod preference;
 mod process;

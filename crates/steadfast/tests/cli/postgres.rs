@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::cli::serving::Server;
-use crate::cli::support::{folder_with, run};
+use crate::cli::support::{folder_with, root, run};
 use crate::programs;
 
 const DESIGN: &str = r#"design Many
@@ -200,6 +200,17 @@ fn two_servers_share_one_store_and_one_takes_over_from_the_other() {
     assert!(listed.out.contains(&said), "{}", listed.out);
     assert!(listed.out.contains("others do what it had in hand"), "{}", listed.out);
     assert!(listed.out.contains("served by 1 server\n"), "{}", listed.out);
+}
+
+/// What servers owe each other is a design, too, and is proved; its lease is the runtime's.
+#[test]
+fn the_design_of_the_servers_is_proved() {
+    let path = root().join("crates/runtime/src/servers/servers.design");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lease_ms = runtime::Settings::default().lease_ms;
+    assert!(text.contains(&format!("until: now + {}s ", lease_ms / 1_000)), "{lease_ms} ms");
+    let ran = run(&["check", path.to_str().unwrap()]).exits(0);
+    assert!(ran.out.contains(": proved (7 goals proved, 6 failures load-bearing)"), "{}", ran.out);
 }
 
 /// Each of them tells of both, with where they listen.
