@@ -25,6 +25,7 @@ mod records;
 mod refusals;
 mod repairs;
 mod seen;
+mod servers;
 mod session;
 mod shell;
 mod step;
@@ -234,6 +235,7 @@ async fn get(
             let visit = Arc::clone(visit);
             return replaced(gateway, move || overview::cards(&visit));
         }
+        ["_", "servers"] => return Ok(shown(servers::page(gateway, visit).await?)),
         ["_", ..] => return Err(nothing()),
         _ => {}
     }

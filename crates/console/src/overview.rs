@@ -2,6 +2,7 @@
 
 use crate::find::{self, Finder};
 use crate::html::{Html, html};
+use crate::look;
 use crate::pulse::Pulse;
 use crate::seen::Seen;
 use crate::shell;
@@ -13,7 +14,11 @@ use gateway::Service;
 
 pub fn page(visit: &Visit, finder: Option<&Finder>) -> Html {
     let mut page = Html::new();
-    html!(page, "<h1>Designs</h1><p class=\"lead\">What this server runs, and how it goes.</p>");
+    html!(page, "<h1>Designs</h1><p class=\"lead\">What this server runs, and how it goes.");
+    if look::may_operate(visit).is_ok() {
+        html!(page, " <a href=\"/console/_/servers\">Servers of this store</a>");
+    }
+    html!(page, "</p>");
     html!(
         page,
         "<div class=\"cards\" data-live=\"/console/_/overview\" aria-live=\"off\">{}</div>",

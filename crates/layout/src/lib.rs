@@ -47,6 +47,6 @@ pub use pool::{Given, Pool};
 pub use record::{Head, RecordForm, put_head, take_head};
 pub use registry::{Numbered, put_numbers, take_numbers};
 pub use round::{put_round, take_round};
-pub use shared::{Epoch, Lease, put_claim, take_claim};
+pub use shared::{Card, Epoch, Lease, Serves, put_claim, take_claim};
 pub use size::Size;
 pub use space::{DesignNumber, Space};

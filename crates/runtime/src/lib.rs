@@ -61,6 +61,7 @@ pub use registry::{Kept, OpenError, Writing, alike, designs_of, kept};
 pub use repairs::Fired;
 pub use replacement::{Obstacle, ReplaceError, stays_as_stored};
 pub use secrets::{MAX_SECRET, SALT_BYTES, SecretTrouble, Secrets};
+pub use servers::{OfDesign, Presence, Process, Seen, SeenServers};
 pub use sight::{Roles, Viewer};
 pub use truth::{DueRepair, RecordPage, Truth};
 pub use values::{BadValue, decimal_text, proofs, time};

@@ -36,6 +36,7 @@ mod restored;
 mod retention;
 mod secrets;
 mod sending_each;
+mod servers_seen;
 mod simulated;
 mod soft;
 mod stored;

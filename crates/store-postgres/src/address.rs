@@ -8,8 +8,9 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
+use crate::requests::USUAL_SCHEMA;
+
 /// What is not in the address.
-const SCHEMA: &str = "steadfast";
 const POOL_MAX: usize = 10;
 const CONNECT: Duration = Duration::from_secs(5);
 /// A connection on which nothing is acknowledged for so long is given up.
@@ -69,7 +70,7 @@ impl Address {
         let mut address = Address {
             config: Config::new(),
             verify: Verify::Off,
-            schema: SCHEMA.into(),
+            schema: USUAL_SCHEMA.into(),
             pool_max: POOL_MAX,
             listen: Listen::Here,
             shown: without_password(plain),

@@ -16,12 +16,13 @@ mod group;
 mod opening;
 mod pool;
 mod reads;
-mod requests;
 mod schema;
 mod store;
 mod tail;
 mod tls;
 mod values;
+
+use postgres_requests as requests;
 
 pub use address::{Address, Listen};
 pub use opening::OpenError;

@@ -50,7 +50,7 @@ fn a_schema_of_a_newer_version_is_refused_and_left_alone() {
 fn a_schema_of_an_earlier_version_is_brought_forward_with_what_it_holds() {
     let server = shared();
     let schema = server.schema();
-    let first = include_str!("../src/schema/1.sql");
+    let first = include_str!("../../postgres-requests/src/schema/1.sql");
     server.sql(&format!(
         "CREATE SCHEMA {schema}; SET search_path = {schema}, pg_temp; {first}; \
          INSERT INTO steadfast (version) VALUES (1); \

@@ -37,7 +37,7 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
     if let ["postgres", rest @ ..] = arguments {
         let mut test = cargo::command(&root);
         test.args(["test", "--quiet", "--release", "--package", "steadfast", "--test", "it"]);
-        test.args(["--", "--nocapture", "--test-threads", "1", "cli::postgres_faults::"]);
+        test.args(["--", "--nocapture", "--test-threads", "1", "cli::postgres::faults::"]);
         test.env("STEADFAST_FAULTS", faults(rest)?.to_string());
         return cargo::succeeds(&mut test);
     }

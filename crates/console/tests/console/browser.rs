@@ -2,13 +2,15 @@
 //! `target/console` to be looked at.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use crate::support::{Client, LEASE, SHELF, TICKETS, serve, service};
 use crate::webdriver::Browser;
 use gateway::Service;
-use runtime::{Delivered, Delivery, Outside, Runtime, Settings};
+use runtime::{
+    Clock, Delivered, Delivery, Outside, Process, Runtime, Settings, SystemClock, Workers,
+};
 use serde_json::{Value, json};
 use server::Running;
 
@@ -47,6 +49,54 @@ fn prepared() -> (Running, Arc<Runtime>) {
     let hold = json!({ "seat": "A2", "booking": "b-olga" });
     assert_eq!(client.post_as("olga", "/v1/tickets/buyer/hold", &hold).status, 200);
     (running, runtime)
+}
+
+/// The system's clock, and so much more.
+struct Off(AtomicI64);
+
+impl Clock for Off {
+    fn now_ms(&self) -> i64 {
+        SystemClock.now_ms() + self.0.load(Ordering::Acquire)
+    }
+}
+
+/// A server that shares its store with one whose clock is wrong and with one that is heard of no more.
+fn several() -> (Running, Vec<Workers>) {
+    let store = Arc::new(store::Distant::new(7, store::Faults::default()));
+    let mut workers = Vec::new();
+    let mut open = |number: u64, ahead_ms: i64, works: bool| {
+        let design = design::compile("tickets", TICKETS, &SHELF).design.expect("it compiles");
+        let process = Process::new(number, format!("web-{number}"), "0.1.0".into(), 1);
+        process.listens_at(format!("http://10.0.0.{number}:7070"));
+        // the one that is heard of no more is so at once
+        let lease_ms = if works { 3_000 } else { 1 };
+        let process = Some(Arc::new(process));
+        let settings = Settings { process, lease_ms, ..Settings::default() };
+        let clock = Arc::new(Off(AtomicI64::new(0)));
+        let opened = Runtime::open_with_clock(design, store.clone(), settings, clock.clone());
+        let runtime = Arc::new(opened.expect("it opens"));
+        runtime.fire_one().expect("it stands in the store");
+        clock.0.store(ahead_ms, Ordering::Release);
+        if works {
+            workers.push(Workers::start(&runtime, Arc::new(Away), 1).expect("it works"));
+        }
+        runtime
+    };
+    let this = open(1, 0, true);
+    open(2, 5_000, true);
+    open(3, 0, false);
+    let several = serve(vec![Service::new("tickets", TICKETS, this)]);
+    let mut client = Client::new(several.address());
+    let begun = std::time::Instant::now();
+    loop {
+        let page = client.get("/console/_/servers").text();
+        if page.contains("wrong clock") && page.contains(">gone<") {
+            assert!(page.contains("10.0.0.3:7070"), "{page}");
+            return (several, workers);
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{page}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 /// Every text that can be seen stands out from what is behind it; every field has a label; no name
@@ -251,6 +301,7 @@ fn without_scripts(browser: &Browser, address: &str) {
 #[test]
 fn every_page_is_readable_in_light_and_dark_on_a_desk_and_on_a_phone() {
     let (running, _payments) = prepared();
+    let (several, _others) = several();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let _end = End(&done);
@@ -272,13 +323,15 @@ fn every_page_is_readable_in_light_and_dark_on_a_desk_and_on_a_phone() {
             ("refusals", "/console/tickets/refusals"),
             ("load", "/console/tickets/load"),
             ("hot", "/console/tickets/hot"),
+            ("servers", "/console/_/servers"),
             ("unknown", "/console/nowhere"),
         ];
         for (scheme, width) in [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)] {
             browser.scheme(scheme);
             browser.size(width, if width < 600 { 800 } else { 900 });
             for (name, path) in pages {
-                browser.open(&format!("http://{}{path}", running.address()));
+                let at = if name == "servers" { several.address() } else { running.address() };
+                browser.open(&format!("http://{at}{path}"));
                 browser.until("it is loaded", || {
                     (browser.eval("document.readyState") == "complete").then_some(())
                 });

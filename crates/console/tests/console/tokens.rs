@@ -126,6 +126,9 @@ fn a_role_sees_and_does_what_is_its_own() {
         let hidden = page(&mut client, cookie, record);
         assert!(hidden.text().contains("There is no such record."), "{}", hidden.text());
         assert_eq!(page(&mut client, cookie, "/console/tickets/outbox").status, 403);
+        assert_eq!(page(&mut client, cookie, "/console/_/servers").status, 403);
+        let front = page(&mut client, cookie, "/console").text();
+        assert!(!front.contains("/console/_/servers"), "{front}");
         let headers = [
             ("content-type", "application/x-www-form-urlencoded"),
             ("sec-fetch-site", "same-origin"),
@@ -143,6 +146,7 @@ fn a_role_sees_and_does_what_is_its_own() {
         }
     }
     assert_eq!(page(&mut client, &olga, "/console/tickets/outbox").status, 200);
+    assert_eq!(page(&mut client, &olga, "/console/_/servers").status, 200);
     let truth = guarded.token("olga", Roles::ALL);
     let bearer = format!("Bearer {truth}");
     let path = "/v1/tickets/Booking/the-secret-booking";

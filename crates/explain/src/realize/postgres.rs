@@ -1,140 +1,112 @@
-//! PostgreSQL: one table of records, statements that `psql` runs as they stand.
+//! PostgreSQL: the requests that `store-postgres` sends, to the letter, and what their parameters hold.
+
+use postgres_requests::{Requests, SCHEMA, USUAL_SCHEMA};
 
 use super::Line;
-use super::forms::{CommitForm, Expected, Record, WriteForm, WriteKind};
+use super::forms::{CommitForm, Expected, Record, WriteKind};
+
+/// Which text of the design has the say. Every call looks at it, and every commit checks it.
+const EPOCH: &str = "epoch";
 
 pub fn layout() -> Vec<String> {
-    [
-        "CREATE TABLE record (key bytea PRIMARY KEY, version bigint NOT NULL, value bytea NOT NULL);",
-        "CREATE SEQUENCE version;",
-        "CREATE TABLE feed (position bigint PRIMARY KEY, entry bytea NOT NULL);",
-        "CREATE TABLE feed_head (one boolean PRIMARY KEY DEFAULT true CHECK (one), position bigint NOT NULL);",
-        "INSERT INTO feed_head (position) VALUES (0);",
-        "CREATE FUNCTION expect(held boolean) RETURNS void LANGUAGE plpgsql AS $$ BEGIN IF held IS NOT TRUE THEN RAISE EXCEPTION 'conflict' USING ERRCODE = 'serialization_failure'; END IF; END $$;",
-    ]
-    .map(str::to_owned)
-    .to_vec()
+    let begin =
+        format!("CREATE SCHEMA {USUAL_SCHEMA};\nSET search_path = {USUAL_SCHEMA}, pg_temp;");
+    let version = format!("INSERT INTO steadfast (version) VALUES ({});", SCHEMA.len());
+    let steps = SCHEMA.iter().map(|step| step.trim_end().to_owned());
+    std::iter::once(begin).chain(steps).chain([version]).collect()
 }
 
 pub fn notes() -> Vec<String> {
     vec![
-        "isolation READ COMMITTED: each record that was read is locked and its version compared in the WHERE, so the commit is serializable".into(),
-        "statements on records are sent in the order of their keys, so that no two commits wait for each other".into(),
-        "a record that must be absent and is not written is inserted and deleted again: the unique index makes others wait".into(),
-        "`feed_head` is one row: commits pass it one after the other, which is the price of a total order".into(),
-        "SQLSTATE 40001 or 23505 is a conflict: read again and evaluate the step again".into(),
+        "these are the requests as they are sent, each in a transaction of its own, unnamed and with the types of their parameters; a line behind a request says what its parameters hold".into(),
+        "`commit_1` locks the only row of `head` before it looks at anything, so commits pass one after the other in the order of the feed: the price of a total order. Isolation is READ COMMITTED, and the commits are serializable".into(),
+        "commits that come in meanwhile are sent together, up to 256 in one call: `$4` and `$7` number the commit that a check or a write belongs to; what one of them writes and a later one checks is listed in `$10` to `$13`".into(),
+        "a check with version 0 is of a record that must be absent; a write of NULL deletes".into(),
+        "a commit whose position is NULL did not happen: `conflicts` names the key that was not as it was read, and the step is evaluated again".into(),
+        "`{epoch.key}` is `design:u16 'm' \"epoch\"`: which text of the design has the say, so that no server decides by a guard that no longer counts".into(),
     ]
 }
 
+fn requests() -> Requests {
+    Requests::new(USUAL_SCHEMA)
+}
+
 pub fn scans(form: &CommitForm) -> Vec<Line> {
-    let line = |scan: &super::ScanForm| {
+    let mut lines = Vec::new();
+    for scan in &form.scans {
         let name = &scan.name;
-        Line::always(format!(
-            "SELECT key, version, value FROM record WHERE key >= :'{name}_from'::bytea AND key < :'{name}_to'::bytea ORDER BY key LIMIT 100;"
-        ))
-    };
-    form.scans.iter().map(line).collect()
+        lines.push(Line::always(requests().scan(true, false)));
+        lines.push(Line::always(format!("$1, $2, $3: {{{name}.from}}, {{limit}}, {{{name}.to}}")));
+    }
+    lines
 }
 
 pub fn reads(form: &CommitForm) -> Vec<Line> {
     let mut lines = Vec::new();
     let last = form.reads.iter().map(|record| record.round).max().unwrap_or(0);
-    for round in 1..=last {
-        let keys: Vec<String> =
-            form.reads.iter().filter(|r| r.round == round).map(|r| key(&r.name)).collect();
-        if !keys.is_empty() {
-            let text = format!(
-                "SELECT key, version, value FROM record WHERE key = ANY (ARRAY[{}]);",
-                keys.join(", ")
-            );
-            lines.push(Line::always(text));
+    for round in 1..=last.max(1) {
+        // it is asked for together with whatever is needed first
+        let mut keys: Vec<String> = (round == 1).then(|| key(EPOCH)).into_iter().collect();
+        keys.extend(form.reads.iter().filter(|r| r.round == round).map(|r| key(&r.name)));
+        if keys.is_empty() {
+            continue;
         }
+        lines.push(Line::always(requests().read));
+        lines.push(Line::always(format!("$1: {}", keys.join(", "))));
     }
     lines
 }
 
 fn key(name: &str) -> String {
-    format!(":'{name}_key'::bytea")
+    format!("{{{name}.key}}")
 }
 
 pub fn commit(form: &CommitForm) -> Vec<Line> {
     if form.writes.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![Line::always("BEGIN ISOLATION LEVEL READ COMMITTED;")];
-    for record in form.reads.iter().filter(|record| !record.written) {
-        check(record, &mut lines);
+    let fed = if form.feed.is_some() { "{feed.entry}" } else { "NULL" };
+    let mut lines = vec![
+        Line::always(requests().commit),
+        Line::always(format!("$1, $2, $3: {{token}}, true, {fed}")),
+        check(None, EPOCH, "{epoch.version}"),
+    ];
+    for record in &form.reads {
+        checks(form, record, &mut lines);
     }
     for write in &form.writes {
-        let read = form.reads.iter().find(|record| record.name == write.name);
-        statement(write, read, &mut lines);
+        let value = match write.kind {
+            WriteKind::Remove | WriteKind::Delete => "NULL".to_owned(),
+            _ if write.size.max == 0 => "''".to_owned(),
+            _ => format!("{{{}.value}}", write.name),
+        };
+        let text = format!("$7, $8, $9: 1, {}, {value}", key(&write.name));
+        lines.push(Line { when: write.when.clone(), text });
     }
-    if form.feed.is_some() {
-        lines.push(Line::always(
-            "WITH head AS (UPDATE feed_head SET position = position + 1 RETURNING position) INSERT INTO feed (position, entry) SELECT position, :'feed_entry'::bytea FROM head;",
-        ));
-    }
-    lines.push(Line::always("COMMIT;"));
+    lines.push(Line::always("$10, $11, $12, $13: empty, where the commit is sent alone"));
     lines
 }
 
-/// A record that was only looked at is still as it was.
-fn check(record: &Record, lines: &mut Vec<Line>) {
-    let name = &record.name;
-    let key = key(name);
-    let there = format!(
-        "SELECT expect(count(*) = 1) FROM (SELECT 1 FROM record WHERE key = {key} AND version = :{name}_version FOR SHARE) AS seen;"
-    );
-    let gone = format!(
-        "INSERT INTO record (key, version, value) VALUES ({key}, 0, ''); DELETE FROM record WHERE key = {key};"
-    );
-    match record.expected {
-        Expected::Version => lines.push(Line { when: record.when.clone(), text: there }),
-        Expected::Absent => lines.push(Line { when: record.when.clone(), text: gone }),
-        Expected::AsRead => {
-            lines.push(Line { when: Some(format!("{name} was there")), text: there });
-            lines.push(Line { when: Some(format!("{name} was not there")), text: gone });
-        }
-    }
+fn check(when: Option<String>, name: &str, version: &str) -> Line {
+    Line { when, text: format!("$4, $5, $6: 1, {}, {version}", key(name)) }
 }
 
-fn statement(write: &WriteForm, read: Option<&Record>, lines: &mut Vec<Line>) {
-    let name = &write.name;
-    let key = key(name);
-    let value =
-        if write.size.max == 0 { "''".to_owned() } else { format!(":'{name}_value'::bytea") };
-    let insert = format!(
-        "INSERT INTO record (key, version, value) VALUES ({key}, nextval('version'), {value})"
-    );
-    let update = format!(
-        "WITH written AS (UPDATE record SET version = nextval('version'), value = {value} WHERE key = {key} AND version = :{name}_version RETURNING 1) SELECT expect(count(*) = 1) FROM written;"
-    );
-    let mut add = |when: Option<String>, text: String| lines.push(Line { when, text });
-    match write.kind {
-        WriteKind::Create => add(write.when.clone(), format!("{insert};")),
-        WriteKind::Update if read.is_some_and(|read| read.expected == Expected::AsRead) => {
-            let both = |word: &str| match &write.when {
-                Some(when) => Some(format!("{when}, and {name} {word}")),
-                None => Some(format!("{name} {word}")),
-            };
-            add(both("was there"), update);
-            add(both("was not there"), format!("{insert};"));
-        }
-        WriteKind::Update => add(write.when.clone(), update),
-        WriteKind::Remove => add(
-            write.when.clone(),
-            format!(
-                "WITH gone AS (DELETE FROM record WHERE key = {key} AND version = :{name}_version RETURNING 1) SELECT expect(count(*) = 1) FROM gone;"
-            ),
-        ),
-        WriteKind::Put => add(
-            write.when.clone(),
-            format!(
-                "{insert} ON CONFLICT (key) DO UPDATE SET version = excluded.version, value = excluded.value;"
-            ),
-        ),
-        WriteKind::Delete => {
-            add(write.when.clone(), format!("DELETE FROM record WHERE key = {key};"))
+/// Everything that was looked at is still as it was.
+fn checks(form: &CommitForm, record: &Record, lines: &mut Vec<Line>) {
+    let name = &record.name;
+    let version = format!("{{{name}.version}}");
+    let makes = form.writes.iter().any(|it| it.name == *name && it.kind == WriteKind::Create);
+    let expected = if makes { Expected::Absent } else { record.expected };
+    let both = |word: &str| match &record.when {
+        Some(when) => Some(format!("{when}, and {name} {word}")),
+        None => Some(format!("{name} {word}")),
+    };
+    match expected {
+        Expected::Version => lines.push(check(record.when.clone(), name, &version)),
+        Expected::Absent => lines.push(check(record.when.clone(), name, "0")),
+        Expected::AsRead => {
+            lines.push(check(both("was there"), name, &version));
+            lines.push(check(both("was not there"), name, "0"));
         }
     }
 }

@@ -1,12 +1,13 @@
 //! PostgreSQL, through `psql`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use explain::{Engine, Realized, realize};
+use postgres_requests::COMMIT_TYPES;
 
 use crate::engines::Running;
 use crate::engines::cases::Binding;
@@ -26,6 +27,10 @@ pub struct Postgres {
     psql: PathBuf,
     session: RefCell<Session>,
     server: Server,
+    /// tokens that were used
+    tokens: Cell<u128>,
+    /// versions of seeded records: no commit gives as high a one
+    seeded: u64,
 }
 
 /// One `psql` that is given scripts one after the other.
@@ -122,9 +127,11 @@ pub fn start() -> Postgres {
     command.current_dir(&folder);
     let server = server::start(command, port, folder);
     let session = Session::open(&psql, port);
-    let running = Postgres { psql, session: RefCell::new(session), server };
+    let session = RefCell::new(session);
+    let running = Postgres { psql, session, server, tokens: Cell::new(0), seeded: 1 << 40 };
     let layout = realize(&support::design("tickets").design, Engine::Postgres).layout.join("\n");
-    let (made, _, errors) = running.script(&layout);
+    let epoch = format!("INSERT INTO record VALUES ('\\x{}', 1, '');", hex(EPOCH));
+    let (made, _, errors) = running.script(&format!("{layout}\n{epoch}"));
     assert!(made, "{errors}");
     running
 }
@@ -141,26 +148,20 @@ impl Postgres {
 
     /// The same commit from several sessions at once: which of them were accepted?
     pub fn race(&self, realized: &Realized, binding: &Binding, sessions: usize) -> Vec<bool> {
-        let lines: Vec<&str> = realized
-            .commit
-            .iter()
-            .filter(|line| binding.applies(line))
-            .map(|line| line.text.as_str())
+        let open: Vec<(Session, String)> = (0..sessions)
+            .map(|_| (Session::open(&self.psql, self.server.port), self.sent(realized, binding)))
             .collect();
-        let script = format!("{}{}\n", self.bound(binding), lines.join("\n"));
-        let open: Vec<Session> =
-            (0..sessions).map(|_| Session::open(&self.psql, self.server.port)).collect();
         let ready = std::sync::Barrier::new(sessions);
         std::thread::scope(|scope| {
             let racing: Vec<_> = open
                 .into_iter()
-                .map(|mut session| {
-                    let (ready, script) = (&ready, &script);
+                .map(|(mut session, script)| {
+                    let ready = &ready;
                     scope.spawn(move || {
                         ready.wait();
-                        let printed = session.run(script).unwrap();
+                        let printed = session.run(&script).unwrap();
                         drop(session);
-                        !printed.contains("ERROR:")
+                        is_accepted(&printed)
                     })
                 })
                 .collect();
@@ -168,28 +169,91 @@ impl Postgres {
         })
     }
 
-    fn bound(&self, binding: &Binding) -> String {
-        let mut script = String::new();
-        for (name, key) in &binding.keys {
-            script.push_str(&format!("\\set {name}_key '\\\\x{}'\n", hex(key)));
+    /// The printed commit with its parameters in their places: one statement.
+    fn sent(&self, realized: &Realized, binding: &Binding) -> String {
+        let mut lines = realized.commit.iter().filter(|line| binding.applies(line));
+        let mut statement = lines.next().expect("a commit begins with its request").text.clone();
+        let mut parameters: Vec<Vec<String>> = vec![Vec::new(); COMMIT_TYPES.len()];
+        for line in lines {
+            for (number, value) in held(&line.text) {
+                if value != "empty" && !value.starts_with("where ") {
+                    parameters[number - 1].push(self.literal(value, binding));
+                }
+            }
         }
-        for (name, value) in &binding.values {
-            script.push_str(&format!("\\set {name}_value '\\\\x{}'\n", hex(value)));
+        // from the last, so that `$1` is not found in `$13`
+        for (at, values) in parameters.iter().enumerate().rev() {
+            let array = format!("ARRAY[{}]::{}", values.join(", "), COMMIT_TYPES[at]);
+            statement = statement.replace(&format!("${}", at + 1), &array);
         }
-        for (name, version) in &binding.versions {
-            script.push_str(&format!("\\set {name}_version {version}\n"));
-        }
-        script.push_str("\\set feed_entry '\\\\x00ff'\n");
-        script
+        format!("{statement};")
     }
+
+    /// What a name in braces stands for.
+    fn literal(&self, value: &str, binding: &Binding) -> String {
+        let bytes = |bytes: &[u8]| format!("'\\x{}'::bytea", hex(bytes));
+        let Some(name) = value.strip_prefix('{').and_then(|value| value.strip_suffix('}')) else {
+            return if value == "''" { bytes(&[]) } else { value.to_owned() };
+        };
+        match name.rsplit_once('.') {
+            None if name == "token" => {
+                let number = self.tokens.get() + 1;
+                self.tokens.set(number);
+                format!("'{:032x}'::uuid", number)
+            }
+            Some(("feed", "entry")) => bytes(&[0, 0xff]),
+            Some(("epoch", "key")) => bytes(EPOCH),
+            Some(("epoch", "version")) => "1".to_owned(),
+            Some((name, "key")) => bytes(&binding.keys[name]),
+            Some((name, "value")) => bytes(&binding.values[name]),
+            Some((name, "version")) => binding.versions[name].clone(),
+            _ => panic!("`{value}` is not known"),
+        }
+    }
+
+    /// The rows of the printed reads or scans, with their parameters in their places.
+    fn asked(&self, statement: &str, parameters: &[(usize, String)]) -> Vec<Vec<u8>> {
+        let mut statement = statement.to_owned();
+        for (number, value) in parameters.iter().rev() {
+            statement = statement.replace(&format!("${number}"), value);
+        }
+        let (done, rows, errors) = self.script(&format!("{statement};"));
+        assert!(done, "{statement}: {errors}");
+        // the head has a position, and no key
+        let keys = rows.lines().filter_map(|row| row.strip_prefix(" \\x")?.split(' ').next());
+        keys.map(from_hex).collect()
+    }
+}
+
+/// A key that no design of the tests has.
+const EPOCH: &[u8] = b"\xff\xffmepoch";
+
+/// `$4, $5, $6: 1, {seat.key}, 0`: which parameter holds what.
+fn held(line: &str) -> Vec<(usize, &str)> {
+    let (places, values) = line.split_once(": ").unwrap_or_else(|| panic!("{line}"));
+    let places: Vec<usize> = places.split(", ").map(|place| place[1..].parse().unwrap()).collect();
+    if places == [1] {
+        // one list of keys
+        return values.split(", ").map(|value| (1, value)).collect();
+    }
+    places.into_iter().zip(values.split(", ")).collect()
+}
+
+/// The position of the only commit of the group.
+fn is_accepted(printed: &str) -> bool {
+    let row = printed.lines().find(|line| line.starts_with('{'));
+    let row = row.unwrap_or_else(|| panic!("no answer: {printed}"));
+    !row.starts_with("{NULL}")
 }
 
 impl Running for Postgres {
     fn seed(&mut self, records: &[(Vec<u8>, Vec<u8>)]) {
         let mut script = String::new();
         for (key, value) in records {
+            self.seeded += 1;
+            let version = self.seeded;
             script.push_str(&format!(
-                "INSERT INTO record (key, version, value) VALUES ('\\x{}', nextval('version'), '\\x{}') \
+                "INSERT INTO record (key, version, value) VALUES ('\\x{}', {version}, '\\x{}') \
                  ON CONFLICT (key) DO UPDATE SET version = excluded.version, value = excluded.value;\n",
                 hex(key),
                 hex(value)
@@ -212,35 +276,27 @@ impl Running for Postgres {
     }
 
     fn read(&mut self, realized: &Realized, binding: &Binding) -> BTreeSet<Vec<u8>> {
-        let reads: Vec<&str> = realized.reads.iter().map(|line| line.text.as_str()).collect();
-        let script = format!("{}{}", self.bound(binding), reads.join("\n"));
-        let (done, rows, errors) = self.script(&script);
-        assert!(done, "{errors}");
-        let keys = rows.lines().filter_map(|row| row.strip_prefix("\\x")?.split(' ').next());
-        keys.map(from_hex).collect()
+        let mut found = BTreeSet::new();
+        for pair in realized.reads.chunks(2) {
+            let keys = held(&pair[1].text).into_iter();
+            let keys: Vec<String> = keys.map(|(_, value)| self.literal(value, binding)).collect();
+            let array = format!("ARRAY[{}]::bytea[]", keys.join(", "));
+            found.extend(self.asked(&pair[0].text, &[(1, array)]));
+        }
+        assert!(found.remove(EPOCH), "every call looks at the epoch");
+        found
     }
 
-    fn scan(&mut self, line: &str, name: &str, from: &[u8], to: &[u8]) -> Vec<Vec<u8>> {
-        let bound =
-            format!("\\set {name}_from '\\\\x{}'\n\\set {name}_to '\\\\x{}'\n", hex(from), hex(to));
-        let (done, rows, errors) = self.script(&format!("{bound}{line}"));
-        assert!(done, "{errors}");
-        let keys = rows.lines().filter_map(|row| row.strip_prefix("\\x")?.split(' ').next());
-        keys.map(from_hex).collect()
+    fn scan(&mut self, line: &str, _name: &str, from: &[u8], to: &[u8]) -> Vec<Vec<u8>> {
+        let bytes = |bytes: &[u8]| format!("'\\x{}'::bytea", hex(bytes));
+        self.asked(line, &[(1, bytes(from)), (2, "100".into()), (3, bytes(to))])
     }
 
     fn commit(&mut self, realized: &Realized, binding: &Binding) -> bool {
-        let lines: Vec<&str> = realized
-            .commit
-            .iter()
-            .filter(|l| binding.applies(l))
-            .map(|l| l.text.as_str())
-            .collect();
-        let script = format!("{}{}\n", self.bound(binding), lines.join("\n"));
-        let (done, _, errors) = self.script(&script);
-        let conflict = errors.contains("40001") || errors.contains("23505");
-        assert!(done || conflict, "{}: {errors}", realized.operation);
-        done
+        let sent = self.sent(realized, binding);
+        let (done, rows, errors) = self.script(&sent);
+        assert!(done, "{}: {errors}", realized.operation);
+        is_accepted(&rows)
     }
 
     fn dump(&mut self, design: u16) -> BTreeMap<Vec<u8>, (String, Vec<u8>)> {
@@ -256,11 +312,18 @@ impl Running for Postgres {
     }
 
     fn feed_length(&mut self) -> usize {
-        self.script("SELECT count(*) FROM feed;").1.trim().parse().unwrap()
+        self.script("SELECT count(*) FROM commits WHERE entries IS NOT NULL;")
+            .1
+            .trim()
+            .parse()
+            .unwrap()
     }
 
     fn forget(&mut self) {
-        let (done, _, errors) = self.script("DELETE FROM record; DELETE FROM feed;");
+        let (done, _, errors) = self.script(&format!(
+            "DELETE FROM record WHERE key <> '\\x{}'; DELETE FROM commits;",
+            hex(EPOCH)
+        ));
         assert!(done, "{errors}");
     }
 }

@@ -73,7 +73,7 @@ impl Runtime {
                 let known = ahead_ms.abs() - (after - before) / 2;
                 let most_ms = self.settings.skew_max_ms;
                 beyond = (known > most_ms).then_some(Skewed { ahead_ms, most_ms });
-                let was = self.skew.learn(beyond);
+                let was = self.skew.learn(ahead_ms, beyond);
                 let design = &self.schema.design.name;
                 match (was, beyond) {
                     (None, Some(skewed)) => tracing::error!(%design, %skewed, "not served"),

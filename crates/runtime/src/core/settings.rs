@@ -5,6 +5,7 @@ use std::sync::Arc;
 use store::{Surroundings, real_surroundings};
 
 use crate::secrets::Secrets;
+use crate::servers::Process;
 use crate::views::TextEngine;
 
 /// Limits and habits, each with a default.
@@ -29,6 +30,8 @@ pub struct Settings {
     pub grace_ms: i64,
     /// a server whose clock is further than this from that of such a store does not serve
     pub skew_max_ms: i64,
+    /// the process that this is, for those who ask which servers share a store; none: nothing is told of it
+    pub process: Option<Arc<Process>>,
     /// the keys that secrets are kept with; none: a call that is given a secret is not taken
     pub secrets: Option<Arc<dyn Secrets>>,
     /// what keeps the indexes of `search` views; none: they are not answered
@@ -56,6 +59,7 @@ impl Default for Settings {
             lease_ms: 5_000,
             grace_ms: 1_000,
             skew_max_ms: 500,
+            process: None,
             secrets: None,
             search: None,
             search_lag_ms: 100,

@@ -37,6 +37,8 @@ pub struct Skew(Mutex<Compared>);
 struct Compared {
     at: Option<Moment>,
     beyond: Option<Skewed>,
+    /// how far this server is ahead, as it was found last
+    ahead_ms: i64,
 }
 
 impl Skew {
@@ -50,8 +52,14 @@ impl Skew {
         (compared.beyond, again)
     }
 
-    pub(super) fn learn(&self, beyond: Option<Skewed>) -> Option<Skewed> {
+    /// How far this server's clock is ahead of the store's, as far as is known.
+    pub fn ahead_ms(&self) -> i64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).ahead_ms
+    }
+
+    pub(super) fn learn(&self, ahead_ms: i64, beyond: Option<Skewed>) -> Option<Skewed> {
         let mut compared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        compared.ahead_ms = ahead_ms;
         std::mem::replace(&mut compared.beyond, beyond)
     }
 }

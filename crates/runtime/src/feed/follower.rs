@@ -357,10 +357,10 @@ fn follower_key(runtime: &Runtime, name: &str) -> Vec<u8> {
 
 /// How far a follower is, and who follows.
 #[derive(Clone, Copy)]
-struct Standing {
+pub(crate) struct Standing {
     at: Cursor,
     /// the server that follows, and how often that has changed; none: the state is in one process, or nobody has begun
-    owner: Option<(u64, u64)>,
+    pub(crate) owner: Option<(u64, u64)>,
 }
 
 impl Standing {
@@ -373,7 +373,7 @@ impl Standing {
         bytes
     }
 
-    fn take(key: &[u8], bytes: &[u8]) -> Result<Standing, ReadError> {
+    pub(crate) fn take(key: &[u8], bytes: &[u8]) -> Result<Standing, ReadError> {
         let wrong = || ReadError::value(key, Wrong::EndsEarly);
         let (at, rest) = bytes.split_first_chunk().ok_or_else(wrong)?;
         let owner = match rest.as_chunks::<8>() {

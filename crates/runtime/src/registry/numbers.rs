@@ -253,7 +253,7 @@ pub fn mark_text(transaction: &mut dyn Transaction, number: DesignNumber, before
 }
 
 /// Of what a design says, wherever in its text it does.
-fn hash_of(design: &Design) -> [u8; 32] {
+pub fn hash_of(design: &Design) -> [u8; 32] {
     let mut value = serde_json::to_value(design).unwrap_or_default();
     without_places(&mut value);
     *blake3::hash(value.to_string().as_bytes()).as_bytes()
@@ -366,11 +366,17 @@ pub fn current_designs(
 
 /// The names of all designs that count.
 pub fn names(transaction: &dyn Transaction) -> Result<Vec<String>, Damaged> {
-    let entries = read_entries(transaction)?.into_iter().filter_map(|entry| match entry {
-        Numbered::Current(name) => Some(name),
+    Ok(numbered(transaction)?.into_iter().map(|(_, name)| name).collect())
+}
+
+/// The same, with their numbers.
+pub fn numbered(transaction: &dyn Transaction) -> Result<Vec<(DesignNumber, String)>, Damaged> {
+    let entries = read_entries(transaction)?.into_iter().enumerate();
+    let current = entries.filter_map(|(at, entry)| match entry {
+        Numbered::Current(name) => Some((DesignNumber(at as u16), name)),
         _ => None,
     });
-    Ok(entries.collect())
+    Ok(current.collect())
 }
 
 /// Nothing will ever count under this number.

@@ -3,17 +3,23 @@
 //! Every server that works on a design stands in the store with a lease, which it puts off as long as it lives. What
 //! one of them has in hand names it, and is free when its lease is over. Which of them does a repair or a delivery first
 //! is decided by a hash, so that they do not all reach for the same: that saves work, and nothing depends on it.
+//!
+//! `servers.design` beside this file says the same as a design, which is checked. The code is not made from it.
 
 mod preference;
+mod process;
+mod seen;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use layout::{About, Lease, MetaKey};
+use layout::{About, Card, Lease, MetaKey, Serves};
 use store::{Decision, Key, KeyRange, Scan, Transaction};
 
 use crate::calls::CallError;
 use crate::core::{ReadError, Runtime};
 pub(crate) use preference::Turn;
+pub use process::Process;
+pub use seen::{OfDesign, Presence, Seen, SeenServers};
 
 /// Leases that are over for so many times their length are removed.
 const FORGOTTEN_AFTER: i64 = 20;
@@ -33,6 +39,10 @@ struct Known {
     until: Option<i64>,
     /// all that live, this one among them
     alive: Vec<u64>,
+    /// when it was last told that this server takes no calls
+    aside: Option<i64>,
+    /// others were told where this server listens
+    addressed: bool,
 }
 
 impl Membership {
@@ -60,14 +70,19 @@ impl Runtime {
         let lease_ms = self.settings.lease_ms;
         let now = self.clock.now_ms();
         let fresh = |until: i64| until - now > lease_ms - lease_ms / 3 && until - now <= lease_ms;
-        if self.membership.known().until.is_some_and(fresh) {
-            return Ok(());
+        let addressed = self.address().is_some();
+        {
+            let known = self.membership.known();
+            if known.until.is_some_and(fresh) && known.addressed == addressed {
+                return Ok(());
+            }
         }
         let (alive, gone) = self.others(now)?;
         let until = now.saturating_add(lease_ms);
         let key = self.server_key(self.server());
+        let lease = Lease { until, card: self.card(Serves::Calls, now) }.to_bytes();
         let ticket = self.transact(&mut |transaction| {
-            transaction.put(&key, &Lease { until }.to_bytes());
+            transaction.put(&key, &lease);
             for gone in &gone {
                 // somebody else may have removed it
                 if transaction.get(gone).is_some() {
@@ -75,19 +90,79 @@ impl Runtime {
                 }
             }
             Decision::Commit
-        })?;
-        ticket.wait()?;
-        *self.membership.known() = Known { until: Some(until), alive };
+        });
+        match &ticket {
+            Err(CallError::Skewed(_)) => self.stand_aside(Serves::WrongClock, now),
+            Err(CallError::Replaced) => self.stand_aside(Serves::Replaced, now),
+            _ => {}
+        }
+        ticket?.wait()?;
+        *self.membership.known() = Known { until: Some(until), alive, aside: None, addressed };
         Ok(())
+    }
+
+    /// Tells whoever asks for the servers of this store why this one takes no calls. Nobody relies on it for longer: its
+    /// lease is what it was.
+    fn stand_aside(&self, serves: Serves, now: i64) {
+        let until = {
+            let known = self.membership.known();
+            let a_while = 0..self.settings.lease_ms / 3;
+            if known.aside.is_some_and(|at| a_while.contains(&now.saturating_sub(at))) {
+                return;
+            }
+            known.until
+        };
+        let Some(card) = self.card(serves, now) else { return };
+        let over = card.seen.saturating_sub(self.settings.skew_max_ms.saturating_mul(2));
+        let lease = Lease { until: until.unwrap_or(over), card: Some(card) }.to_bytes();
+        let key = self.server_key(self.server());
+        // whoever has the say over the design: this decides nothing
+        let told = self.look(&mut |transaction| {
+            transaction.put(&key, &lease);
+            Decision::Commit
+        });
+        if told.is_ok() {
+            self.membership.known().aside = Some(now);
+        }
+    }
+
+    /// The process that this is, as others are told of it.
+    pub fn process_number(&self) -> Option<u64> {
+        self.settings.process.as_ref().map(|process| process.number)
+    }
+
+    fn address(&self) -> Option<&str> {
+        self.settings.process.as_ref().and_then(|process| process.address())
+    }
+
+    /// What this server says of itself; nothing, where it was not told who it is.
+    fn card(&self, serves: Serves, now: i64) -> Option<Card> {
+        let process = self.settings.process.as_ref()?;
+        let fence = self.fence.as_ref()?;
+        let ahead_ms = self.skew.ahead_ms();
+        Some(Card {
+            process: process.number,
+            host: process.host.clone(),
+            address: process.address().unwrap_or_default().to_owned(),
+            version: process.version.clone(),
+            since: process.since.saturating_sub(ahead_ms),
+            seen: now.saturating_sub(ahead_ms),
+            ahead_ms,
+            epoch: fence.epoch.number,
+            design: fence.epoch.design,
+            serves,
+        })
     }
 
     /// This server works no more: what it has in hand is free at once.
     pub(crate) fn leave(&self) -> Result<(), CallError> {
-        if self.membership.known().until.take().is_none() {
+        let known = std::mem::take(&mut *self.membership.known());
+        if known.until.is_none() && known.aside.is_none() {
             return Ok(());
         }
         let key = self.server_key(self.server());
-        self.transact(&mut |transaction| {
+        // also if its text was replaced, or its clock is wrong
+        self.look(&mut |transaction| {
             transaction.delete(&key);
             Decision::Commit
         })?;
@@ -105,7 +180,7 @@ impl Runtime {
                 Lease::take(&record.value).map_err(|wrong| ReadError::value(&key, wrong))?;
             match server {
                 About::Server(server) if server == self.server() => {}
-                About::Server(server) if self.counts(lease, now) => alive.push(server),
+                About::Server(server) if self.counts(&lease, now) => alive.push(server),
                 _ if lease.until < now - FORGOTTEN_AFTER * self.settings.lease_ms => gone.push(key),
                 _ => {}
             }
@@ -128,13 +203,13 @@ impl Runtime {
             None => Ok(false),
             Some((_, bytes)) => {
                 let lease = Lease::take(bytes).map_err(|wrong| ReadError::value(&key, wrong))?;
-                Ok(self.counts(lease, now))
+                Ok(self.counts(&lease, now))
             }
         }
     }
 
     /// The clocks of two servers may be apart by twice as much as one may be from the store's.
-    fn counts(&self, lease: Lease, now: i64) -> bool {
+    fn counts(&self, lease: &Lease, now: i64) -> bool {
         lease.until.saturating_add(self.settings.skew_max_ms.saturating_mul(2)) > now
     }
 

@@ -1,4 +1,4 @@
-//! `POST /v1/admin/backup`, `GET /v1/{design}` and `PUT /v1/{design}`: what operators do.
+//! `POST /v1/admin/backup`, `GET /v1/admin/servers`, `GET /v1/{design}` and `PUT /v1/{design}`: what operators do.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -85,6 +85,16 @@ pub async fn backup(
     .await;
     let copied = done.map_err(|_| Problem::broken())?.map_err(problem)?;
     Ok(answer::json(&copied))
+}
+
+/// Which servers share the store.
+pub async fn servers(app: &Arc<App>, headers: &HeaderMap) -> Result<Response<Body>, Problem> {
+    let _place = app.enter()?;
+    operator(app, headers)?;
+    let gateway = Arc::clone(&app.gateway);
+    let seen = tokio::task::spawn_blocking(move || gateway.servers()).await;
+    let seen = seen.map_err(|_| Problem::broken())??;
+    Ok(answer::json(&seen.to_json()))
 }
 
 /// Puts another version of a design in the place of the one that is served. `?drop=…` names what

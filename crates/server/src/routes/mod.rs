@@ -205,6 +205,13 @@ async fn dispatch(
         };
         return ("admin", other(answer));
     }
+    if names == ["admin", "servers"] {
+        let answer = match *method {
+            Method::GET | Method::HEAD => admin::servers(app, headers).await,
+            _ => Err(not_allowed(READS)),
+        };
+        return ("admin", other(answer));
+    }
     if names == ["clock"] && (app.settings.clock.is_some() || app.service("clock").is_err()) {
         let answer = match *method {
             Method::GET | Method::HEAD => clock::get(app, headers),

@@ -351,6 +351,9 @@ fn what_operators_do_takes_all_roles() {
     }
     assert_eq!(status(&role, "GET", "/v1/tickets/aside", ""), 403);
     assert_eq!(status(&all, "GET", "/v1/tickets/aside", ""), 200);
+    assert_eq!(status(&role, "GET", "/v1/admin/servers", ""), 403);
+    assert_eq!(status(&all, "GET", "/v1/admin/servers", ""), 200);
+    assert_eq!(status(&all, "POST", "/v1/admin/servers", "{}"), 405);
 }
 
 #[test]

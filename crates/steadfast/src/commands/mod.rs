@@ -30,6 +30,7 @@ mod scaffold;
 mod schedule;
 mod secrets;
 mod serve;
+mod servers;
 mod show;
 mod simulate;
 mod store_watch;
@@ -72,6 +73,7 @@ pub enum Command {
     Simulate(simulate::Simulate),
     Replace(replace::Replace),
     Aside(aside::Aside),
+    Servers(servers::Servers),
     Backup(backup::Backup),
     Verify(verify::Verify),
     Restore(restore::Restore),
@@ -113,6 +115,7 @@ impl Command {
             Command::Simulate(command) => command.run(output),
             Command::Replace(command) => command.run(output),
             Command::Aside(command) => command.run(output),
+            Command::Servers(command) => command.run(output),
             Command::Backup(command) => command.run(output),
             Command::Verify(command) => command.run(output),
             Command::Restore(command) => command.run(output),

@@ -18,7 +18,6 @@ mod list_and_show;
 mod memory;
 mod new;
 mod postgres;
-mod postgres_faults;
 pub mod readme;
 mod replacing;
 mod secrets;

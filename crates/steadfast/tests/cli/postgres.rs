@@ -1,5 +1,8 @@
 //! Several servers on one PostgreSQL.
 
+mod faults;
+mod sent;
+
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -12,7 +15,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::cli::serving::Server;
-use crate::cli::support::{folder_with, run};
+use crate::cli::support::{folder_with, root, run};
 use crate::database;
 
 const DESIGN: &str = r#"design Many
@@ -137,6 +140,7 @@ fn two_servers_share_one_store_and_one_takes_over_from_the_other() {
     let bank = Bank::start();
     let servers = [start(&folder, &store, &bank), start(&folder, &store, &bank)];
     let addresses = [servers[0].address.clone(), servers[1].address.clone()];
+    both_are_listed(&servers);
 
     // calls race on one record, and nothing is lost
     thread::scope(|scope| {
@@ -188,6 +192,52 @@ fn two_servers_share_one_store_and_one_takes_over_from_the_other() {
     assert_eq!(calls.len(), 30, "{calls:?}");
     done(&addresses[1], "raise", json!({ "count": "c", "by": 1 }));
     second.run(&["get", "many", "Count", "c"]).exits(0).says("total 101");
+    // its lease is over by now, and what it had in hand is done
+    let listed = second.run(&["servers"]).exits(1);
+    let said = format!("{}  gone", addresses[0]);
+    assert!(listed.out.contains(&said), "{}", listed.out);
+    assert!(listed.out.contains("others do what it had in hand"), "{}", listed.out);
+    assert!(listed.out.contains("served by 1 server\n"), "{}", listed.out);
+}
+
+/// What servers owe each other is a design, too, and is proved; its lease is the runtime's.
+#[test]
+fn the_design_of_the_servers_is_proved() {
+    let path = root().join("crates/runtime/src/servers/servers.design");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lease_ms = runtime::Settings::default().lease_ms;
+    assert!(text.contains(&format!("until: now + {}s ", lease_ms / 1_000)), "{lease_ms} ms");
+    let ran = run(&["check", path.to_str().unwrap()]).exits(0);
+    assert!(ran.out.contains(": proved (7 goals proved, 6 failures load-bearing)"), "{}", ran.out);
+}
+
+/// Each of them tells of both, with where they listen.
+fn both_are_listed(servers: &[Server; 2]) {
+    let begun = Instant::now();
+    for server in servers {
+        loop {
+            let ran = server.run(&["servers"]);
+            let all =
+                servers.iter().all(|it| ran.out.contains(&format!("{}  serving", it.address)));
+            if all && ran.code == 0 {
+                assert!(ran.out.contains(&format!("{}  serving, which was asked", server.address)));
+                assert!(ran.out.contains("Many  epoch 1"), "{}", ran.out);
+                assert!(ran.out.contains("served by 2 servers"), "{}", ran.out);
+                break;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "{}", ran.out);
+            thread::sleep(Duration::from_millis(200));
+        }
+    }
+    let ran = servers[0].run(&["servers", "--json"]).exits(0);
+    let said: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(said["shared"], true);
+    assert_eq!(said["servers"].as_array().map(Vec::len), Some(2), "{said}");
+    for server in said["servers"].as_array().unwrap() {
+        assert_eq!(server["version"], env!("CARGO_PKG_VERSION"));
+        assert!(server["quiet_ms"].as_i64().unwrap() < 6_000, "{said}");
+        assert_eq!(server["designs"][0]["hash"], said["designs"][0]["hash"]);
+    }
 }
 
 #[test]

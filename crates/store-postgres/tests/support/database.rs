@@ -99,6 +99,12 @@ impl Server {
         self.try_sql(statements).unwrap_or_else(|why| panic!("{statements}: {why}"))
     }
 
+    /// What it has logged so far.
+    pub fn log(&self) -> String {
+        let bytes = std::fs::read(self.folder.join("log")).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
     /// Waits until a transaction in this schema sleeps: what it did before has a place, and nobody sees it.
     pub fn wait_for_sleeper(&self, schema: &str) {
         let asleep = format!(

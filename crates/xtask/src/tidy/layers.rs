@@ -73,7 +73,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         package: "explain",
-        uses: &["calendar", "design", "drawing", "layout"],
+        uses: &["calendar", "design", "drawing", "layout", "postgres-requests"],
         tests_use: &["syntax"],
         never: RUNNING,
     },
@@ -85,10 +85,11 @@ const LAYERS: &[Layer] = &[
         never: RUNNING,
     },
     Layer { package: "store", uses: &[], tests_use: &[], never: RUNNING },
+    Layer { package: "postgres-requests", uses: &[], tests_use: &[], never: RUNNING },
     Layer { package: "store-embedded", uses: &["store"], tests_use: &[], never: RUNNING },
     Layer {
         package: "store-postgres",
-        uses: &["store"],
+        uses: &["postgres-requests", "store"],
         tests_use: &[],
         never: &["hyper", "axum", "reqwest", "chrono"],
     },

@@ -16,7 +16,7 @@ use design::model::Design;
 use gateway::{Access, Admin, AdminHandle, Budget, Collecting, Limits, SecretKeys, Service};
 use identity::Identity;
 use outgoing::Exporter;
-use runtime::{Secrets, Settings};
+use runtime::{Process, Secrets, Settings};
 use serde_json::Value;
 use server::{Config, Origin, Origins, StartError};
 use store_embedded::{Embedded, Statistics};
@@ -227,6 +227,8 @@ impl Serve {
         let mut settings = Settings { secrets: Some(secrets(&access)?), ..Settings::default() };
         settings.outbox.attempts_max = leaving.attempts_max;
         settings.search = steadfast::open_search(&self.store);
+        let process = Arc::new(this_process(&settings));
+        settings.process = Some(Arc::clone(&process));
         let (exporter, spans) = match &self.otlp {
             None => (None, Spans::default()),
             Some(endpoint) => {
@@ -268,6 +270,7 @@ impl Serve {
         };
         let running = server::start_with(config, services, console::pages_with(finder()))
             .map_err(not_started)?;
+        process.listens_at(running.url());
         Ok(Some(Up { running, host, clock, exporter, watch, store, tokens, keys, checking }))
     }
 }
@@ -303,6 +306,16 @@ fn secrets(access: &Access) -> Result<Arc<dyn Secrets>, Problem> {
         None => Arc::new(Identity::in_memory().map_err(super::token::problem)?),
     };
     Ok(Arc::new(SecretKeys(identity)))
+}
+
+/// What other servers of the same store are told of this one.
+fn this_process(settings: &Settings) -> Process {
+    let surroundings = &settings.surroundings;
+    // there is no such file elsewhere than on Linux, and the address says enough
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let since = i64::try_from(surroundings.time_ms()).unwrap_or_default();
+    let (number, version) = (surroundings.chance(), env!("CARGO_PKG_VERSION"));
+    Process::new(number, host.trim().into(), version.into(), since)
 }
 
 /// Designs that are served together agree on the events that they hear of each other.

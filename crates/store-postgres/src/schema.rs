@@ -4,9 +4,7 @@ use tokio_postgres::{Client, Transaction};
 
 use crate::failures::told;
 use crate::opening::OpenError;
-
-/// What leads from each version to the next. A step that was released is never changed.
-const STEPS: &[&str] = &[include_str!("1.sql"), include_str!("2.sql")];
+use crate::requests::SCHEMA as STEPS;
 
 /// The version that this program writes.
 pub const VERSION: i32 = STEPS.len() as i32;

@@ -1,4 +1,28 @@
-//! Every statement that is sent while the store is open.
+//! What PostgreSQL is asked: its tables and functions, and every statement that is sent while a store is open. As text
+//! alone, so that `explain` prints what `store-postgres` sends without knowing how anything is sent.
+
+/// What leads from each version of the schema to the next. A step that was released is never changed.
+pub const SCHEMA: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+
+/// The schema that a store has, if its address names no other.
+pub const USUAL_SCHEMA: &str = "steadfast";
+
+/// What the parameters of [`Requests::commit`] are, in their order: as many as it has places.
+pub const COMMIT_TYPES: [&str; 13] = [
+    "uuid[]",
+    "boolean[]",
+    "bytea[]",
+    "integer[]",
+    "bytea[]",
+    "bigint[]",
+    "integer[]",
+    "bytea[]",
+    "bytea[]",
+    "integer[]",
+    "integer[]",
+    "boolean[]",
+    "bytea[]",
+];
 
 /// The statements, for one schema.
 #[derive(Clone, Debug)]

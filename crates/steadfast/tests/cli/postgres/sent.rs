@@ -1,0 +1,214 @@
+//! What `explain --engine postgres` prints, held against what a database was sent.
+
+use std::time::{Duration, Instant};
+
+use explain::{Engine, Line, Realized, realize};
+use serde_json::{Value, json};
+
+use super::{Bank, DESIGN, database, start};
+use crate::cli::support::folder_with;
+
+/// A request in the log of the database, with its parameters as they were sent.
+#[derive(Debug)]
+struct Request {
+    statement: String,
+    parameters: Vec<Vec<Option<String>>>,
+}
+
+impl Request {
+    /// Elements of a parameter that are bytes.
+    fn bytes(&self, number: usize) -> Vec<Option<Vec<u8>>> {
+        let read = |hex: &String| {
+            let hex = hex.strip_prefix("\\\\x").or_else(|| hex.strip_prefix("\\x")).unwrap_or(hex);
+            (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[at * 2..at * 2 + 2], 16).unwrap())
+        };
+        let elements = self.parameters[number - 1].iter();
+        elements.map(|one| one.as_ref().map(|hex| read(hex).collect())).collect()
+    }
+
+    fn mentions(&self, number: usize, text: &str) -> bool {
+        let within = |bytes: &[u8]| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+        self.parameters.len() >= number
+            && self.bytes(number).iter().flatten().any(|bytes| within(bytes))
+    }
+}
+
+/// The requests of unnamed statements, in their order. A parameter comes in the line after its statement.
+fn requests(log: &str) -> Vec<Request> {
+    let mut found: Vec<Request> = Vec::new();
+    for line in log.lines() {
+        if let Some((_, statement)) = line.split_once("LOG:  execute <unnamed>: ") {
+            found.push(Request { statement: statement.to_owned(), parameters: Vec::new() });
+        } else if let Some((_, parameters)) = line
+            .split_once("DETAIL:  parameters: ")
+            .or_else(|| line.split_once("DETAIL:  Parameters: "))
+            && let Some(last) = found.last_mut()
+        {
+            last.parameters = parameters.split(", $").map(array).collect();
+        }
+    }
+    found
+}
+
+/// `4 = '{1,1}'`: elements in quotes or bare, NULL among them.
+fn array(parameter: &str) -> Vec<Option<String>> {
+    let Some((_, value)) = parameter.split_once(" = ") else { panic!("{parameter}") };
+    let value = value.trim_matches('\'');
+    let Some(inner) = value.strip_prefix('{').and_then(|value| value.strip_suffix('}')) else {
+        return vec![Some(value.to_owned())];
+    };
+    let elements = inner.split(',').filter(|element| !element.is_empty());
+    let plain = |element: &str| element.trim_matches('"').to_owned();
+    elements.map(|element| (element != "NULL").then(|| plain(element))).collect()
+}
+
+/// Whether a line is part of this commit: of a record that is new, by a call with an idempotency key.
+fn holds(line: &Line) -> bool {
+    let Some(when) = &line.when else { return true };
+    !(when.ends_with(" was there") || when.contains("was due at another time"))
+}
+
+/// What the lines of a commit say of three parameters: the space of each key, and what stands with it.
+fn said(realized: &Realized, places: &str) -> Vec<(u8, String)> {
+    let lines = realized.commit.iter().filter(|line| holds(line));
+    let lines = lines.filter_map(|line| line.text.strip_prefix(places));
+    let mut said: Vec<(u8, String)> = lines
+        .map(|values| {
+            let values: Vec<&str> = values.split(", ").collect();
+            assert_eq!(values[0], "1", "it is the first of its group");
+            let name = values[1].trim_start_matches('{').trim_end_matches(".key}");
+            (space(realized, name), values[2].to_owned())
+        })
+        .collect();
+    said.sort();
+    said
+}
+
+/// The letter that the key of a record has behind the number of the design.
+fn space(realized: &Realized, name: &str) -> u8 {
+    if name == "epoch" {
+        return b'm';
+    }
+    let reads = realized.form.reads.iter().map(|record| (&record.name, &record.key));
+    let writes = realized.form.writes.iter().map(|write| (&write.name, &write.key));
+    let (_, key) = reads.chain(writes).find(|(known, _)| *known == name).unwrap();
+    key.bytes(0, &|_| vec![0; 16])[2]
+}
+
+fn letter(key: &Option<Vec<u8>>) -> u8 {
+    key.as_ref().unwrap()[2]
+}
+
+/// A request that was sent for a call about this record, once the log has it.
+fn sent(database: &database::Server, from: usize, number: usize, about: &str) -> Request {
+    let begun = Instant::now();
+    loop {
+        let log = database.log();
+        let mut found = requests(&log[from..]);
+        found.retain(|request| request.parameters.len() > number - 1);
+        let mut of = found.into_iter().filter(|request| request.mentions(number, about));
+        if let Some(request) = of.next() {
+            return request;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "nothing was sent about {about}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn what_explain_prints_is_what_the_database_is_sent() {
+    let database = database::shared();
+    let schema = database.schema();
+    database.sql("CREATE ROLE heard SUPERUSER LOGIN; ALTER ROLE heard SET log_statement = 'all'");
+    let store = database.address(&schema).replace("steadfast@", "heard@");
+    let folder = folder_with("postgres-sent", "many.design", DESIGN);
+    let (bank, design) = (Bank::start(), design::compile("many", DESIGN, &NoCatalog).design);
+    let server = start(&folder, &store, &bank);
+    let printed = realize(&design.unwrap(), Engine::Postgres);
+    let own = |line: &Line| line.text.replace("steadfast.", &format!("{schema}."));
+    for (step, body) in [
+        ("raise", json!({ "count": "captured-count", "by": 1 })),
+        ("pay", json!({ "move": "captured-move" })),
+        ("take", json!({ "lease": "captured-lease", "ttl": "1h" })),
+    ] {
+        let about = body.as_object().unwrap().values().find_map(Value::as_str).unwrap().to_owned();
+        let about = about.as_str();
+        let from = database.log().len();
+        called(&server.address, step, &body);
+        let operation = format!("client[{step}]");
+        let realized = printed.operations.iter().find(|it| it.operation == operation).unwrap();
+
+        let read = sent(&database, from, 1, about);
+        assert_eq!(read.statement, own(&realized.reads[0]), "{step}: the read");
+        let asked = realized.reads[1].text.strip_prefix("$1: ").unwrap().split(", ");
+        let mut asked: Vec<u8> = asked
+            .map(|key| space(realized, key.trim_start_matches('{').trim_end_matches(".key}")))
+            .collect();
+        asked.sort_unstable();
+        let mut keys: Vec<u8> = read.bytes(1).iter().map(letter).collect();
+        keys.sort_unstable();
+        assert_eq!(keys, asked, "{step}: what is read");
+
+        let commit = sent(&database, from, 8, about);
+        assert_eq!(commit.statement, own(&realized.commit[0]), "{step}: the commit");
+        assert_eq!(commit.parameters.len(), 13);
+        assert_eq!(realized.commit[1].text, "$1, $2, $3: {token}, true, {feed.entry}");
+        for number in 1..=3 {
+            assert_eq!(commit.parameters[number - 1].len(), 1, "{step}: ${number}");
+            assert!(commit.parameters[number - 1][0].is_some(), "{step}: ${number}");
+        }
+        let versions = commit.parameters[5].iter().flatten().map(|version| match &**version {
+            "0" => "0",
+            _ => "a version",
+        });
+        let mut checks: Vec<(u8, &str)> =
+            commit.bytes(5).iter().map(letter).zip(versions).collect();
+        checks.sort_unstable();
+        let expected = said(realized, "$4, $5, $6: ");
+        let expected = expected.iter().map(|(space, version)| match &**version {
+            "0" => (*space, "0"),
+            _ => (*space, "a version"),
+        });
+        // with an idempotency key that was never sent before
+        let expected: Vec<(u8, &str)> = expected
+            .map(|(space, version)| if space == b'i' { (space, "0") } else { (space, version) })
+            .collect();
+        assert_eq!(checks, expected, "{step}: what is checked");
+        let values = commit.parameters[8].iter().map(Option::is_some);
+        let mut writes: Vec<(u8, bool)> = commit.bytes(8).iter().map(letter).zip(values).collect();
+        writes.sort_unstable();
+        let expected = said(realized, "$7, $8, $9: ");
+        let expected: Vec<(u8, bool)> =
+            expected.iter().map(|(space, value)| (*space, value != "NULL")).collect();
+        assert_eq!(writes, expected, "{step}: what is written");
+        for number in 10..=13 {
+            assert!(commit.parameters[number - 1].is_empty(), "{step}: it was sent alone");
+        }
+    }
+}
+
+struct NoCatalog;
+
+impl design::Catalog for NoCatalog {
+    fn archetype(&self, _: &str) -> Option<&str> {
+        None
+    }
+
+    fn ids(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// One call, with an idempotency key.
+fn called(server: &str, step: &str, body: &Value) {
+    let agent = ureq::Agent::new_with_config(
+        ureq::Agent::config_builder().http_status_as_error(false).proxy(None).build(),
+    );
+    let answer = agent
+        .post(format!("{server}/v1/many/client/{step}"))
+        .header("Content-Type", "application/json")
+        .header("Idempotency-Key", format!("key of {step}"))
+        .send(body.to_string())
+        .unwrap();
+    assert_eq!(answer.status().as_u16(), 200, "{step}");
+}
