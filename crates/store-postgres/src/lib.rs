@@ -11,6 +11,7 @@ mod address;
 mod blobs;
 mod commits;
 mod connecting;
+mod copying;
 mod failures;
 mod group;
 mod opening;
@@ -24,5 +25,6 @@ mod tls;
 mod values;
 
 pub use address::{Address, Listen};
+pub use copying::{Begun, Filling, Reading};
 pub use opening::OpenError;
 pub use store::Postgres;

@@ -89,7 +89,8 @@ const LAYERS: &[Layer] = &[
     Layer {
         package: "store-postgres",
         uses: &["store"],
-        tests_use: &[],
+        // copies from the one to the other and back
+        tests_use: &["store-embedded"],
         never: &["hyper", "axum", "reqwest", "chrono"],
     },
     Layer {
