@@ -348,9 +348,9 @@ fn what_is_read_back_must_be_what_was_copied() {
     let store = opened(folder.at("store"));
     live(&*store, &mut truth, &mut seed, 100);
     let wrongs = [
-        "DELETE FROM record WHERE key = (SELECT max(key) FROM record)",
-        "UPDATE record SET value = '\\x00' WHERE key = (SELECT max(key) FROM record)",
-        "UPDATE record SET version = version + 1 WHERE key = (SELECT max(key) FROM record)",
+        "DELETE FROM record WHERE key = (SELECT key FROM record ORDER BY key DESC LIMIT 1)",
+        "UPDATE record SET value = '\\x00' WHERE key = (SELECT key FROM record ORDER BY key DESC LIMIT 1)",
+        "UPDATE record SET version = version + 1 WHERE key = (SELECT key FROM record ORDER BY key DESC LIMIT 1)",
         "DELETE FROM commits WHERE position = (SELECT max(position) FROM commits)",
         "UPDATE commits SET entries = '\\x00000000' WHERE position = (SELECT max(position) FROM commits)",
     ];

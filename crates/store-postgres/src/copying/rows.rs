@@ -18,18 +18,24 @@ pub const BYTES: usize = 4 << 20;
 
 /// The rows of one statement.
 pub struct Rows {
-    stream: Pin<Box<RowStream>>,
+    /// None: all have come. A stream that has ended must not be asked again.
+    stream: Option<Pin<Box<RowStream>>>,
 }
 
 impl Rows {
     pub async fn of(client: &Client, statement: &str, numbers: &[i64]) -> Result<Rows, Error> {
         let parameters = numbers.iter().map(|number| (number, Type::INT8));
         let stream = client.query_typed_raw(statement, parameters).await.map_err(failed)?;
-        Ok(Rows { stream: Box::pin(stream) })
+        Ok(Rows { stream: Some(Box::pin(stream)) })
     }
 
     pub async fn next(&mut self) -> Result<Option<Row>, Error> {
-        self.stream.try_next().await.map_err(failed)
+        let Some(stream) = &mut self.stream else { return Ok(None) };
+        let row = stream.try_next().await.map_err(failed)?;
+        if row.is_none() {
+            self.stream = None;
+        }
+        Ok(row)
     }
 }
 
