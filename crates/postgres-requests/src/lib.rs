@@ -2,7 +2,8 @@
 //! alone, so that `explain` prints what `store-postgres` sends without knowing how anything is sent.
 
 /// What leads from each version of the schema to the next. A step that was released is never changed.
-pub const SCHEMA: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+pub const SCHEMA: &[&str] =
+    &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 
 /// The schema that a store has, if its address names no other.
 pub const USUAL_SCHEMA: &str = "steadfast";

@@ -35,6 +35,12 @@ impl Meter {
         self.show_line(&line);
     }
 
+    /// The same for work of another kind.
+    pub fn show_text(&mut self, text: &str) {
+        let line = fitted(&format!("{}: {text}", self.name));
+        self.show_line(&line);
+    }
+
     fn show_line(&mut self, line: &str) {
         let now = Instant::now();
         let (patience, between) = match self.terminal {

@@ -14,6 +14,7 @@ use store::{
 
 use crate::backup;
 use crate::blobs::EmbeddedBlobs;
+use crate::building;
 use crate::committer::Committer;
 use crate::core::{Core, Phase};
 use crate::disk::{Disk, RealDisk};
@@ -73,6 +74,17 @@ impl Embedded {
         let lock_path = directory.join("lock");
         let held = disk.lock(&lock_path).map_err(Error::io("lock", &lock_path))?;
         let held = held.ok_or_else(|| Error::Locked(directory.clone()))?;
+        building::is_finished(&*disk, &directory)?;
+        Embedded::open_locked(disk, directory, options, held)
+    }
+
+    /// Opens a directory whose lock one has, also if what it holds is still to be read back.
+    pub(crate) fn open_locked(
+        disk: Arc<dyn Disk>,
+        directory: PathBuf,
+        options: Options,
+        held: Box<dyn Any + Send + Sync>,
+    ) -> Result<Self> {
         let (shared, opening::Found { blobs, cut_bytes, notes }) =
             opening::open(disk, directory, options)?;
         let shared = Arc::new(shared);
@@ -124,6 +136,11 @@ impl Embedded {
     /// there. The copy holds every commit that was answered before the call.
     pub fn backup(&self, to: impl AsRef<Path>) -> Result<()> {
         backup::write(&self.shared, &self.blobs, to.as_ref())
+    }
+
+    /// Names this store: one that is restored from a backup has another name.
+    pub fn lineage(&self) -> String {
+        lock(&self.shared.manifest).store.to_string()
     }
 
     pub fn statistics(&self) -> Statistics {

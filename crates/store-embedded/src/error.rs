@@ -52,6 +52,17 @@ pub enum Error {
         directory: PathBuf,
         why: &'static str,
     },
+    /// A copy of another store was begun here and is not whole.
+    Unfinished {
+        directory: PathBuf,
+        from: String,
+    },
+    /// What is to be copied would not fit on the disk. Nothing was written.
+    Room {
+        directory: PathBuf,
+        needed: u64,
+        room: u64,
+    },
     /// A backup does not hold what it is to be restored to.
     Target {
         path: PathBuf,
@@ -84,6 +95,7 @@ impl Error {
                 | Error::Damaged { .. }
                 | Error::Missing { .. }
                 | Error::Foreign { .. }
+                | Error::Unfinished { .. }
         )
     }
 
@@ -105,6 +117,10 @@ impl Error {
             Error::Loose { .. } => "change its owner, or its mode to 0700 or 0600",
             Error::Format { .. } => "open it with the version that wrote it, export, and import",
             Error::Place { .. } => "name another directory",
+            Error::Unfinished { .. } => {
+                "copy again into the same directory, which begins anew, or remove the directory"
+            }
+            Error::Room { .. } => "free or add disk space, or name a directory on another disk",
             Error::Target { .. } => "name a revision that it holds, or an older backup",
             Error::Import { .. } => "export again; nothing was imported after this line",
             Error::Io { error, .. } if is_full(error) => {
@@ -141,6 +157,15 @@ impl fmt::Display for Error {
             Error::Format { path, found, known } => {
                 let path = path.display();
                 write!(f, "`{path}` has format {found}, and only {known} is known")
+            }
+            Error::Unfinished { directory, from } => {
+                let directory = directory.display();
+                write!(f, "`{directory}` holds a copy of `{from}` that was not finished")
+            }
+            Error::Room { directory, needed, room } => {
+                let (directory, mib) = (directory.display(), |bytes: &u64| bytes.div_ceil(1 << 20));
+                let (needed, room) = (mib(needed), mib(room));
+                write!(f, "`{directory}` has room for {room} MiB, and the copy takes {needed} MiB")
             }
             Error::Place { directory, why } => write!(f, "`{}` {why}", directory.display()),
             Error::Target { path, why } => {

@@ -16,6 +16,7 @@
 mod backup;
 mod base64;
 mod blobs;
+mod building;
 mod committer;
 mod contract;
 mod core;
@@ -47,7 +48,8 @@ mod snapshot;
 mod transaction;
 mod upkeep;
 
-pub use backup::{Restore, Target, Verified, restore, verify, verify_on};
+pub use backup::{Restore, Target, Verified, backup_of, holds_store, restore, verify, verify_on};
+pub use building::Building;
 pub use embedded::{Embedded, Statistics};
 pub use error::{Error, Result};
 pub use export::{Describe, Exported, export, import};

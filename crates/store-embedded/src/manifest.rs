@@ -28,6 +28,9 @@ pub struct Manifest {
     /// How many lists were written before.
     pub sequence: u64,
     pub snapshot: Option<ListedSnapshot>,
+    /// The log before this was copied from a store of another kind: it has the feed, and not what was stored. Zero: all of
+    /// the log says what was stored.
+    pub since: u64,
     /// In the order of their numbers, without a gap.
     pub segments: Vec<Listed>,
 }
@@ -63,7 +66,7 @@ pub struct Ended {
 
 impl Manifest {
     pub fn new(store: Identity, salt: u64) -> Self {
-        Manifest { store, salt, sequence: 0, snapshot: None, segments: Vec::new() }
+        Manifest { store, salt, sequence: 0, snapshot: None, since: 0, segments: Vec::new() }
     }
 
     /// Makes this the list of a directory.
@@ -109,6 +112,9 @@ impl Manifest {
             let name = names::name(position);
             line(format_args!("{name} bytes {bytes} checksum {checksum:08x}"));
         }
+        if self.since > 0 {
+            line(format_args!("records since {}", self.since));
+        }
         for Listed { number, bytes, ended } in &self.segments {
             let name = Segment::name(*number);
             match ended {
@@ -144,6 +150,9 @@ impl Manifest {
                 let checksum = u32::from_str_radix(checksum, 16).ok()?;
                 let bytes = bytes.parse().ok()?;
                 found.snapshot = Some(ListedSnapshot { position, bytes, checksum });
+            } else if *name == "records" {
+                let ["since", since] = rest else { return None };
+                found.since = since.parse().ok()?;
             } else {
                 found.segments.push(Listed::from_words(Segment::number(name)?, rest)?);
             }
@@ -185,6 +194,7 @@ mod tests {
             salt: 3,
             sequence: 7,
             snapshot: Some(ListedSnapshot { position: 30, bytes: 123, checksum: 5 }),
+            since: 21,
             segments: vec![
                 Listed { number: 4, bytes: 16_384, ended },
                 Listed { number: 5, bytes: 16_384, ended: None },

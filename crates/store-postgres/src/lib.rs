@@ -11,6 +11,7 @@ mod address;
 mod blobs;
 mod commits;
 mod connecting;
+mod copying;
 mod failures;
 mod group;
 mod opening;
@@ -25,5 +26,6 @@ mod values;
 use postgres_requests as requests;
 
 pub use address::{Address, Listen};
+pub use copying::{Begun, Filling, Reading};
 pub use opening::OpenError;
 pub use store::Postgres;

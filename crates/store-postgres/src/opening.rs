@@ -114,12 +114,15 @@ async fn prepared(
     let mut client = connector.connect().await.map_err(not_connected)?;
     let syncs = suits(&client, shown).await?;
     schema::prepare(&mut client, &address.schema, shown).await?;
-    let head = format!("SELECT h.position FROM {}.head h", address.schema);
-    let asked = client.query_typed(&head, &[]).await;
-    let position = asked.map_err(|error| {
+    let refused = |error: tokio_postgres::Error| {
         let why = format!("`{shown}`: {}", told(&error));
         OpenError::refused(why, "grant the user all rights on the schema and its tables")
-    })?;
+    };
+    if let Some(why) = schema::unfinished(&client, &address.schema, shown).await.map_err(refused)? {
+        return Err(why);
+    }
+    let head = format!("SELECT h.position FROM {}.head h", address.schema);
+    let position = client.query_typed(&head, &[]).await.map_err(refused)?;
     let position = position.first().and_then(|row| row.try_get::<_, i64>(0).ok());
     let position = position.and_then(|position| u64::try_from(position).ok());
     let position = position.ok_or_else(|| {
@@ -129,7 +132,7 @@ async fn prepared(
     Ok((position, syncs))
 }
 
-fn not_connected(not: NotConnected) -> OpenError {
+pub fn not_connected(not: NotConnected) -> OpenError {
     let help = match not.code.as_deref() {
         Some("28P01") => "give the password in PGPASSWORD or in the address",
         Some("28000") => "see `pg_hba.conf` of the server: who may connect, from where, and how",
@@ -144,7 +147,7 @@ fn not_connected(not: NotConnected) -> OpenError {
 }
 
 /// Refuses servers on which the statements would not keep what they promise. Gives whether it syncs its disk.
-async fn suits(client: &Client, shown: &str) -> Result<bool, OpenError> {
+pub async fn suits(client: &Client, shown: &str) -> Result<bool, OpenError> {
     let asked = client
         .query_typed(
             "SELECT current_setting('server_version_num')::int / 10000, \

@@ -20,6 +20,46 @@ pub async fn prepare(client: &mut Client, schema: &str, shown: &str) -> Result<(
     transaction.commit().await.map_err(|error| of.failed(&error))
 }
 
+/// Fails unless there is a store of just this version. Changes nothing.
+pub async fn is_there(client: &mut Client, schema: &str, shown: &str) -> Result<(), OpenError> {
+    let of = Of { schema, shown };
+    let transaction = client.transaction().await.map_err(|error| of.failed(&error))?;
+    match of.held(&transaction).await.map_err(|error| of.failed(&error))? {
+        Held::Ours(VERSION) => Ok(()),
+        Held::Ours(version) if version > VERSION => Err(of.newer(version)),
+        Held::Ours(version) => Err(OpenError::refused(
+            format!("the schema `{schema}` of `{shown}` has version {version}, of {VERSION}"),
+            "start a server of this version on it once: it brings the schema forward",
+        )),
+        Held::Foreign(table) => Err(of.foreign(&table)),
+        Held::Nothing | Held::Empty => Err(OpenError::refused(
+            format!("there is no store in the schema `{schema}` of `{shown}`"),
+            "see that the database is the right one; `?schema=NAME` names another schema",
+        )),
+    }
+}
+
+/// What an unfinished copy in this schema is a copy of, and when it began.
+pub async fn unfinished(
+    client: &Client,
+    schema: &str,
+    shown: &str,
+) -> Result<Option<OpenError>, tokio_postgres::Error> {
+    let asked = format!(
+        "SELECT c.source, to_char(c.began AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), \
+         c.complete > 0 FROM {schema}.copying c"
+    );
+    let rows = client.query_typed(&asked, &[]).await?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let (source, began, ahead): (&str, &str, bool) =
+        (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+    let which = if ahead { "that was made ahead and" } else { "that" };
+    Ok(Some(OpenError::foreign(
+        format!("`{shown}` holds a copy of `{source}` {which} is not finished, begun at {began}"),
+        "run `steadfast copy` again with the same two stores; or drop the schema",
+    )))
+}
+
 struct Of<'a> {
     schema: &'a str,
     shown: &'a str,
@@ -38,7 +78,7 @@ enum Held {
 
 impl Of<'_> {
     async fn prepared(&self, transaction: &Transaction<'_>) -> Result<(), OpenError> {
-        let Of { schema, shown } = self;
+        let schema = self.schema;
         let from = match self.held(transaction).await.map_err(|error| self.failed(&error))? {
             Held::Ours(VERSION) => return Ok(()),
             // somebody else may be making it just now
@@ -54,22 +94,10 @@ impl Of<'_> {
                     }
                     Held::Empty => 0,
                     Held::Ours(version) if version > VERSION => {
-                        return Err(OpenError::foreign(
-                            format!(
-                                "`{shown}` was written by a newer Steadfast: its schema `{schema}` has version {version}, and this program knows up to {VERSION}"
-                            ),
-                            "serve it with the newer program; a schema is never brought back",
-                        ));
+                        return Err(self.newer(version));
                     }
                     Held::Ours(version) => version,
-                    Held::Foreign(table) => {
-                        return Err(OpenError::foreign(
-                            format!(
-                                "the schema `{schema}` of `{shown}` is not Steadfast's: it holds `{table}`"
-                            ),
-                            "add `?schema=NAME` to the address for a schema of its own, which is made if it is not there",
-                        ));
-                    }
+                    Held::Foreign(table) => return Err(self.foreign(&table)),
                 }
             }
         };
@@ -113,6 +141,24 @@ impl Of<'_> {
             Some(version) if version > 0 => Held::Ours(version),
             _ => Held::Foreign("steadfast` without a version, and not `1".into()),
         })
+    }
+
+    fn newer(&self, version: i32) -> OpenError {
+        let Of { schema, shown } = self;
+        OpenError::foreign(
+            format!(
+                "`{shown}` was written by a newer Steadfast: its schema `{schema}` has version {version}, and this program knows up to {VERSION}"
+            ),
+            "serve it with the newer program; a schema is never brought back",
+        )
+    }
+
+    fn foreign(&self, table: &str) -> OpenError {
+        let Of { schema, shown } = self;
+        OpenError::foreign(
+            format!("the schema `{schema}` of `{shown}` is not Steadfast's: it holds `{table}`"),
+            "add `?schema=NAME` to the address for a schema of its own, which is made if it is not there",
+        )
     }
 
     fn failed(&self, error: &tokio_postgres::Error) -> OpenError {

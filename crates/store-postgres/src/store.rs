@@ -23,7 +23,7 @@ use crate::requests::{CLOCK, Requests};
 use crate::tail::Tail;
 use crate::values::{Uuid, unpack};
 
-const LIMITS: Limits = Limits {
+pub const LIMITS: Limits = Limits {
     // an entry of an index is at most a third of a page of 8 kB
     key_bytes_max: 2_600,
     value_bytes_max: 16 << 20,

@@ -3,6 +3,7 @@
 mod support;
 
 mod conformance;
+mod copying;
 mod faults;
 mod feeds;
 mod opening;

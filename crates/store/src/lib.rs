@@ -19,6 +19,7 @@ mod blob;
 mod commit;
 pub mod conformance;
 mod contract;
+pub mod copying;
 mod cursor;
 mod distant;
 mod error;

@@ -9,6 +9,7 @@ use store::Store;
 use store_embedded::{Embedded, Options, Restore};
 
 use super::Answer;
+use super::places::{back_up_postgres, is_postgres};
 use crate::client::ServerOptions;
 use crate::exit::Exit;
 use crate::output::{GOOD, Output};
@@ -19,7 +20,7 @@ use crate::removed::Removed;
 ///
 /// The server writes the copy into an empty directory of its machine, or adds what is new to the
 /// backup that is there, and reads all of it back. It holds every step that was answered before.
-/// With `--store` the copy is made of a store that no server has open.
+/// With `--store` the copy is made of a store that no server has open, or of one in PostgreSQL, which may be served.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
@@ -27,14 +28,15 @@ Examples:
   steadfast backup ./copy          once more adds what is new
   steadfast backup verify ./copy   before one needs it
   steadfast backup /var/backups/shop-monday --server https://shop.example --token …
-  steadfast backup ./copy --store embedded:./steadfast-data")]
+  steadfast backup ./copy --store embedded:./steadfast-data
+  steadfast backup ./copy --store postgres://shop@db.example/shop    always into an empty directory")]
 pub struct Backup {
     #[command(subcommand)]
     command: Option<Command>,
     /// An empty directory, one that is to be made, or a backup of the same store
     #[arg(value_name = "TO", required = true)]
     to: Option<PathBuf>,
-    /// A store that no server has open
+    /// A store that no server has open, or one in PostgreSQL
     #[arg(long, value_name = "URL")]
     store: Option<String>,
     #[command(flatten)]
@@ -62,6 +64,7 @@ impl Backup {
         }
         let to = absolute(&self.to.unwrap_or_default())?;
         let copied = match &self.store {
+            Some(store) if is_postgres(store) => counts(&back_up_postgres(store, &to)?),
             Some(store) => {
                 let from = directory(store)?;
                 if !from.is_dir() {
@@ -156,19 +159,24 @@ pub fn directory(store: &str) -> Result<PathBuf, Problem> {
             .help("write `embedded:PATH`, or the path alone"));
     }
     let path = PathBuf::from(path);
-    // whoever serves it holds the lock; without one the directory may be a backup
-    let lock = path.join("lock");
-    if lock.exists() {
-        use store_embedded::disk::{Disk, RealDisk};
-        let held = RealDisk.lock(&lock).map_err(|error| {
-            Problem::new(format!("cannot look at `{}`: {}", lock.display(), reason(&error)))
-        })?;
-        if held.is_none() {
-            return Err(Problem::new(format!("`{}` is open in another process", path.display()))
-                .help("leave out the store to ask the server that has it open"));
-        }
+    if is_open(&path)? {
+        return Err(Problem::new(format!("`{}` is open in another process", path.display()))
+            .help("leave out the store to ask the server that has it open"));
     }
     Ok(path)
+}
+
+/// Whether somebody has a store open: whoever serves it holds its lock. A backup has none.
+pub fn is_open(path: &Path) -> Result<bool, Problem> {
+    use store_embedded::disk::{Disk, RealDisk};
+    let lock = path.join("lock");
+    if !lock.exists() {
+        return Ok(false);
+    }
+    let held = RealDisk.lock(&lock).map_err(|error| {
+        Problem::new(format!("cannot look at `{}`: {}", lock.display(), reason(&error)))
+    })?;
+    Ok(held.is_none())
 }
 
 pub fn absolute(path: &Path) -> Result<PathBuf, Problem> {
@@ -178,5 +186,9 @@ pub fn absolute(path: &Path) -> Result<PathBuf, Problem> {
 }
 
 pub fn stored(error: &store_embedded::Error) -> Problem {
-    Problem::new(error.to_string()).help(error.help())
+    let problem = Problem::new(error.to_string()).help(error.help());
+    match error {
+        store_embedded::Error::Unfinished { .. } => problem.exit(Exit::StoreRefused),
+        _ => problem,
+    }
 }

@@ -17,6 +17,7 @@ use store_embedded::Embedded;
 use telemetry::Spans;
 
 use super::outgoing_options::Leaving;
+use super::places::{back_up_postgres, is_postgres};
 use super::store_watch;
 use crate::catalog;
 use crate::problem::Problem;
@@ -28,8 +29,10 @@ const DELIVERERS: usize = 4;
 pub struct Host {
     leaving: Leaving,
     effects: Arc<Effects>,
-    /// none: a store that is not copied this way
+    /// none: a store of another kind
     embedded: Option<Arc<Embedded>>,
+    /// the address of the store
+    store: String,
     running: Mutex<HashMap<String, Beside>>,
     /// what is served, by the names of the designs: they may hear each other
     served: Mutex<HashMap<String, Arc<Runtime>>>,
@@ -50,7 +53,7 @@ struct Beside {
 impl Host {
     pub fn new(
         leaving: Leaving,
-        embedded: Option<Arc<Embedded>>,
+        (store, embedded): (&str, Option<Arc<Embedded>>),
         spans: Spans,
         verdicts: Arc<Verdicts>,
         require: Option<Require>,
@@ -62,6 +65,7 @@ impl Host {
             leaving,
             effects,
             embedded,
+            store: store.into(),
             running,
             served,
             spans,
@@ -161,7 +165,12 @@ impl Host {
 impl Admin for Host {
     fn backup(&self, to: &Path) -> Result<Value, AdminError> {
         let Some(embedded) = &self.embedded else {
-            return Err(AdminError::Cannot("only an embedded store is copied this way".into()));
+            if !is_postgres(&self.store) {
+                return Err(AdminError::Cannot("a store in memory is not copied".into()));
+            }
+            let copied = back_up_postgres(&self.store, to);
+            let copied = copied.map_err(|problem| AdminError::Cannot(problem.message))?;
+            return Ok(super::backup::counts(&copied));
         };
         embedded.backup(to).map_err(|error| AdminError::Cannot(error.to_string()))?;
         let copied =

@@ -10,6 +10,7 @@ mod check;
 mod client;
 mod clock;
 mod completions;
+mod copy;
 mod dev;
 mod error;
 mod explain;
@@ -24,6 +25,7 @@ mod lsp;
 mod man;
 mod new;
 mod outgoing_options;
+mod places;
 mod replace;
 mod restore;
 mod scaffold;
@@ -77,6 +79,7 @@ pub enum Command {
     Backup(backup::Backup),
     Verify(verify::Verify),
     Restore(restore::Restore),
+    Copy(copy::Copy),
     Export(export::Export),
     Import(import::Import),
     Token(token::Token),
@@ -119,6 +122,7 @@ impl Command {
             Command::Backup(command) => command.run(output),
             Command::Verify(command) => command.run(output),
             Command::Restore(command) => command.run(output),
+            Command::Copy(command) => command.run(output),
             Command::Export(command) => command.run(output),
             Command::Import(command) => command.run(output),
             Command::Token(command) => command.run(output),

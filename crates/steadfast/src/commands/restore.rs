@@ -1,16 +1,19 @@
 //! `steadfast restore FROM TO`
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use identity::Act;
 use serde_json::json;
 
 use super::backup::{counts, directory, stored};
+use super::places::{Place, at_rest};
 use super::{Answer, audit};
 use crate::exit::Exit;
 use crate::output::{GOOD, Output};
-use store_embedded::Target;
+use crate::removed::Removed;
+use store_embedded::{Embedded, Options, Target};
 
 /// Make a store of a backup
 ///
@@ -22,14 +25,16 @@ Examples:
   steadfast restore ./copy ./steadfast-data
   steadfast restore ./copy ./before --to 0-1200
   steadfast restore ./copy ./before --to 2026-11-15T09:30:00Z
+  steadfast restore ./copy postgres://shop@db.example/shop
   steadfast serve shop.design --store embedded:./steadfast-data")]
 pub struct Restore {
     /// The backup
     #[arg(value_name = "FROM")]
     from: String,
-    /// An empty directory, or one that is to be made
+    /// An empty directory, or one that is to be made. Or `postgres://USER@HOST/DATABASE`, where the schema is empty or is
+    /// to be made
     #[arg(value_name = "TO")]
-    to: PathBuf,
+    to: String,
     /// A revision, such as `0-1200`, or a time: what was answered at it or before
     #[arg(long = "to", id = "target", value_name = "REVISION|TIME", value_parser = target)]
     target: Option<Target>,
@@ -48,10 +53,25 @@ impl Restore {
         let from = directory(&self.from)?;
         let target = self.target.unwrap_or(Target::End);
         let options = store_embedded::Restore { target, unlisted: self.unlisted };
-        let copied = store_embedded::restore(&from, &self.to, options);
+        let to = Place::read(&self.to)?;
+        let copied = match &to {
+            Place::Directory(path) => store_embedded::restore(&from, path, options),
+            Place::Postgres(_) => {
+                let folder = Removed::new("restore");
+                let restored = folder.0.join("store");
+                let copied = store_embedded::restore(&from, &restored, options);
+                if copied.is_ok() {
+                    let store = Embedded::open(&restored, Options::default());
+                    let store = store.map_err(|error| stored(&error))?;
+                    let shown = from.display().to_string();
+                    at_rest(Arc::new(store), None)?.copy_to(&shown, &to, false)?;
+                }
+                copied
+            }
+        };
         let copied = copied.map_err(|error| stored(&error))?;
         let of = json!({
-            "from": from.to_string_lossy(), "to": self.to.to_string_lossy(),
+            "from": from.to_string_lossy(), "to": to.shown(),
             "revision": format!("0-{}", copied.position),
         });
         audit::note(self.keys.as_deref(), Act::StoreRestored, of)?;
@@ -60,11 +80,11 @@ impl Restore {
         } else {
             format!(
                 "{GOOD}restored{GOOD:#} {} records and {} blobs, up to revision 0-{}\n\
-                 serve them with: steadfast serve DESIGN --store embedded:{}\n",
+                 serve them with: steadfast serve DESIGN --store {}\n",
                 copied.records,
                 copied.blobs,
                 copied.position,
-                self.to.display()
+                to.served()
             )
         };
         output.print(&text);

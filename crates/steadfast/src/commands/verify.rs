@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::Answer;
 use super::backup::{ask, directory, open_backup, open_copy};
+use super::places::{is_postgres, open_postgres};
 use crate::client::ServerOptions;
 use crate::exit::Exit;
 use crate::output::{ERROR, GOOD, ODD, Output};
@@ -18,18 +19,22 @@ use crate::removed::Removed;
 ///
 /// Every transition in the feed is performed again: the design must allow it from the truth that the
 /// ones before left, it must leave what was recorded, and it must break no invariant. Time must not go
-/// back on a record, and the records must be what the history leaves. Reads a copy: of the directory of
-/// a store or a backup with `--from`, otherwise of what the server has open on this machine.
+/// back on a record, and the records must be what the history leaves. Reads a copy: of a store, of a backup, or of what is
+/// in PostgreSQL, which may be served meanwhile; otherwise of what the server has open on this machine.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   steadfast verify                       what the server on this machine serves
-  steadfast verify --from ./copy         a backup, or a store that no server has open
-  steadfast verify --from ./copy --json
+  steadfast verify ./copy                a backup, or a store that no server has open
+  steadfast verify postgres://shop@db.example/shop
+  steadfast verify ./copy --json
 Exit codes: 0 sound, 1 not sound, 3 nothing could be walked")]
 pub struct Verify {
-    /// The directory of a backup, or of a store that no server has open
-    #[arg(long, value_name = "DIRECTORY")]
+    /// The directory of a backup or of a store that no server has open, or `postgres://USER@HOST/DATABASE`
+    #[arg(value_name = "STORE", conflicts_with = "from")]
+    store: Option<String>,
+    /// The same as STORE
+    #[arg(long, value_name = "STORE")]
     from: Option<String>,
     #[command(flatten)]
     server: ServerOptions,
@@ -38,7 +43,8 @@ pub struct Verify {
 impl Verify {
     pub fn run(self, output: &mut Output) -> Answer {
         let folder = Removed::new("verify");
-        let store = match &self.from {
+        let store = match self.store.as_ref().or(self.from.as_ref()) {
+            Some(from) if is_postgres(from) => open_postgres(from, &folder.0.join("store"))?,
             Some(from) => open_copy(&directory(from)?, &folder)?,
             None => {
                 let copy = folder.0.join("copy");
@@ -51,7 +57,7 @@ impl Verify {
         let names = runtime::designs_of(store.as_ref(), &settings).map_err(cannot)?;
         if names.is_empty() {
             return Err(Problem::new("the store holds no design")
-                .help("give a store that was served: `steadfast verify --from ./steadfast-data`"));
+                .help("give a store that was served: `steadfast verify ./steadfast-data`"));
         }
         let (mut exit, mut all) = (Exit::Yes, Vec::new());
         for name in names {

@@ -6,6 +6,7 @@ mod calendar;
 mod carried;
 mod check;
 mod clock;
+mod copying;
 mod designs;
 mod dev;
 mod diagnostics;

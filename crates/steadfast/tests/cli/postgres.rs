@@ -43,14 +43,14 @@ repair sweeper[expire(lease: Lease) { over: LeaseState.until < now }] {
 "#;
 
 /// What is called, with the key of each call. It answers with 503 until it is opened.
-struct Bank {
-    port: u16,
-    open: Arc<AtomicBool>,
-    calls: Arc<Mutex<BTreeMap<String, u32>>>,
+pub struct Bank {
+    pub port: u16,
+    pub open: Arc<AtomicBool>,
+    pub calls: Arc<Mutex<BTreeMap<String, u32>>>,
 }
 
 impl Bank {
-    fn start() -> Bank {
+    pub fn start() -> Bank {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let bank = Bank { port, open: Arc::default(), calls: Arc::default() };

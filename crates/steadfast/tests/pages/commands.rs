@@ -17,6 +17,8 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ),
     ("docs/commands.md", "steadfast dev shop.design", "typed in docs/first-steps.md"),
     ("docs/deploy/postgres.md", "createdb", "needs a database; run by `cli::postgres`"),
+    ("docs/deploy/postgres.md", "steadfast copy", "needs a database; run by `cli::copying`"),
+    ("docs/deploy/postgres.md", "steadfast backup", "needs a database; run by `cli::copying`"),
     ("docs/explain.md", "java", "TLC; `cargo xtask tlc` runs it"),
     ("docs/installing.md", "cargo install", "builds everything anew"),
     ("docs/installing.md", "cargo xtask dist", "a stage of `cargo xtask test`"),

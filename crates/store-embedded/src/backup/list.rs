@@ -25,6 +25,8 @@ pub struct List {
     pub store: Identity,
     pub salt: u64,
     pub snapshots: Vec<SavedSnapshot>,
+    /// The log before this has the feed, and not what was stored. See `Manifest::since`.
+    pub since: u64,
     /// By number. Where the log was not kept long enough between two copies, there is a gap.
     pub segments: Vec<SavedSegment>,
     pub content: Vec<(Hash, u64)>,
@@ -116,6 +118,9 @@ impl List {
                 "{name} end {end} bytes {bytes} checksum {checksum:08x} blake3 {digest}"
             ));
         }
+        if self.since > 0 {
+            line(format_args!("records since {}", self.since));
+        }
         for saved in &self.segments {
             let Ended { first, next, end, checksum } = saved.held;
             line(format_args!(
@@ -143,6 +148,7 @@ impl List {
             store: store.parse().ok()?,
             salt: u64::from_str_radix(salt, 16).ok()?,
             snapshots: Vec::new(),
+            since: 0,
             segments: Vec::new(),
             content: Vec::new(),
         };
@@ -156,6 +162,7 @@ impl List {
         let number = |text: &&str| text.parse().ok();
         let hex = |text: &&str| u32::from_str_radix(text, 16).ok();
         match words {
+            ["records", "since", since] => self.since = number(since)?,
             ["content", hash, "bytes", bytes] => {
                 self.content.push((hash.parse().ok()?, number(bytes)?));
             }
@@ -205,6 +212,7 @@ mod tests {
             store: Identity::by_chance(&store::SimulatedSurroundings::new(1)),
             salt: 3,
             snapshots: vec![SavedSnapshot { position: 4, end: 5, bytes: 6, checksum: 8, digest }],
+            since: 3,
             segments: vec![SavedSegment { number: 2, held, digest }],
             content: vec![(digest, 9)],
         };

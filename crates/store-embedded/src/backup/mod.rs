@@ -14,10 +14,11 @@ mod write;
 
 use std::path::Path;
 
+use self::list::List;
 pub use self::restore::{Restore, Target, restore};
-pub use self::verify::{export_from, verify, verify_on};
+pub use self::verify::{export_from, holds_store, verify, verify_on};
 pub use self::write::write;
-use crate::disk::Disk;
+use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
 
 /// What a directory was found to hold, all of it read and checked.
@@ -29,6 +30,12 @@ pub struct Verified {
     pub blobs: u64,
     /// A backup can be restored to any revision from here on.
     pub earliest: u64,
+}
+
+/// The store that a backup is a copy of, as [`Embedded::lineage`](crate::Embedded::lineage) names it. None: it is no
+/// backup with a list.
+pub fn backup_of(directory: &Path) -> Result<Option<String>> {
+    Ok(List::read(&RealDisk, directory)?.map(|list| list.store.to_string()))
 }
 
 fn make_empty(disk: &dyn Disk, directory: &Path) -> Result<()> {

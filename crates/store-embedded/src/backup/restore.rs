@@ -81,16 +81,20 @@ impl<'a> Plan<'a> {
         };
         let snapshot = list.snapshots.iter().rev().find(fits);
         let reached = position <= ends || snapshot.is_some_and(|saved| saved.position == position);
-        let begun = snapshot.is_some() || begins == 1;
-        if reached && begun { Ok(Plan { snapshot, segments }) } else { Err(cannot()) }
+        let begun = snapshot.is_some() || begins == 1 && list.since == 0;
+        if reached && begun && position >= list.since {
+            Ok(Plan { snapshot, segments })
+        } else {
+            Err(cannot())
+        }
     }
 
     /// Every revision from here on can be restored, where the log has no gap.
     pub fn earliest(list: &List) -> u64 {
-        if list.segments.first().is_some_and(|first| first.held.first == 1) {
+        if list.since == 0 && list.segments.first().is_some_and(|first| first.held.first == 1) {
             return 1;
         }
-        list.snapshots.iter().map(|saved| saved.end).min().unwrap_or(0)
+        list.snapshots.iter().map(|saved| saved.end).min().unwrap_or(0).max(list.since)
     }
 }
 
@@ -112,7 +116,7 @@ pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>, options: Restore) -
     let plan = Plan::of(&list, from, position)?;
     make_empty(disk, to)?;
     let store = Identity::by_chance(&RealSurroundings::default());
-    let mut manifest = Manifest::new(store, list.salt);
+    let mut manifest = Manifest { since: list.since, ..Manifest::new(store, list.salt) };
     if let Some(saved) = plan.snapshot {
         copy_snapshot(disk, from, to, saved, store)?;
         let SavedSnapshot { position, bytes, checksum, .. } = *saved;

@@ -8,6 +8,7 @@ use super::copying::expect;
 use super::list::{List, NAME, SavedSegment};
 use super::restore::Plan;
 use crate::blobs::{self, EmbeddedBlobs};
+use crate::building;
 use crate::disk::{Disk, RealDisk};
 use crate::error::{Error, Result};
 use crate::manifest;
@@ -96,10 +97,16 @@ fn verify_store(disk: &dyn Disk, directory: &Path) -> Result<Verified> {
     Ok(Verified { position, records, blobs, earliest: position })
 }
 
+/// Fails unless a directory holds a store.
+pub fn holds_store(directory: &Path) -> Result<()> {
+    is_store(&RealDisk, directory)
+}
+
 /// A directory without the list of a backup is a store, or a backup that was cut short.
 pub fn is_store(disk: &dyn Disk, directory: &Path) -> Result<()> {
     let names = disk.list(directory).map_err(Error::io("list", directory))?;
     let has = |name: &str| names.iter().any(|found| found == name);
+    building::is_finished(disk, directory)?;
     let part = |name: &String| SavedSegment::is_name(name) || name.starts_with("snapshot-");
     let is_log = |name: &String| Segment::number(name).is_some();
     if !has(manifest::NAME) && names.iter().any(part) && !names.iter().any(is_log) {

@@ -25,9 +25,9 @@ const LOG_SHARE: u64 = 4;
 /// from the store meanwhile.
 pub fn write(shared: &Shared, blobs: &EmbeddedBlobs, to: &Path) -> Result<()> {
     let disk = &*shared.disk;
-    let (store, salt) = {
+    let (store, salt, since) = {
         let manifest = lock(&shared.manifest);
-        (manifest.store, manifest.salt)
+        (manifest.store, manifest.salt, manifest.since)
     };
     let before = match disk.list(to) {
         Ok(_) => List::read(disk, to)?,
@@ -42,7 +42,7 @@ pub fn write(shared: &Shared, blobs: &EmbeddedBlobs, to: &Path) -> Result<()> {
         None => {
             make_empty(disk, to)?;
             let (snapshots, segments, content) = (Vec::new(), Vec::new(), Vec::new());
-            List { store, salt, snapshots, segments, content }
+            List { store, salt, snapshots, since, segments, content }
         }
     };
     let _nothing_is_removed = lock(&shared.housekeeping);

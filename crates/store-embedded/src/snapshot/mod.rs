@@ -6,6 +6,7 @@
 //! counts only when the log is durable up to where its writing ended, and when it is listed.
 
 pub mod names;
+mod plain;
 mod read;
 mod write;
 
@@ -13,8 +14,10 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 pub use self::names::{name, position};
+pub use self::plain::SnapshotFile;
 pub use self::read::{Loaded, examine, load, store};
 pub use self::write::{header, write};
+use crate::encoding::encode_number;
 use crate::error::{Error, Result};
 use crate::housekeeping::remove_segments;
 use crate::locks::lock;
@@ -66,4 +69,22 @@ const BLOCK_HEADER_BYTES: usize = 12;
 /// The checksum of a snapshot goes over its blocks, one after the other.
 fn add_checksum(checksum: u32, block: &[u8]) -> u32 {
     crc32c::crc32c_append(checksum, &crc32c::crc32c(block).to_le_bytes())
+}
+
+/// What stands before the content of a block.
+fn block_header(kind: u32, content: &[u8]) -> [u8; BLOCK_HEADER_BYTES] {
+    let mut header = [0; BLOCK_HEADER_BYTES];
+    header[..4].copy_from_slice(&kind.to_le_bytes());
+    header[4..8].copy_from_slice(&crc32c::crc32c(content).to_le_bytes());
+    header[8..].copy_from_slice(&(content.len() as u32).to_le_bytes());
+    header
+}
+
+/// How a record lies in a block.
+fn encode_record(block: &mut Vec<u8>, key: &[u8], version: u64, value: &[u8]) {
+    encode_number(block, key.len() as u64);
+    encode_number(block, value.len() as u64);
+    block.extend_from_slice(&version.to_le_bytes());
+    block.extend_from_slice(key);
+    block.extend_from_slice(value);
 }

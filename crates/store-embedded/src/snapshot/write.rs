@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use store::Surroundings;
 
-use super::{BLOCK, BLOCK_HEADER_BYTES, END, MAGIC, add_checksum, name, unfinished};
+use super::{BLOCK, END, MAGIC, add_checksum, block_header, encode_record, name, unfinished};
 use crate::core::Phase;
 use crate::disk::DiskFile;
-use crate::encoding::encode_number;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
 use crate::locks::lock;
@@ -37,7 +36,7 @@ pub struct Written {
     /// The log must be read over it up to here.
     pub end: u64,
     pub bytes: u64,
-    checksum: u32,
+    pub(super) checksum: u32,
 }
 
 impl Written {
@@ -123,11 +122,7 @@ fn copy_records(
     let mut last = None;
     let from = after.take();
     for (key, version, value) in core.map.after(from.as_deref()).take(RECORDS_AT_ONCE) {
-        encode_number(block, key.len() as u64);
-        encode_number(block, value.len() as u64);
-        block.extend_from_slice(&version.0.to_le_bytes());
-        block.extend_from_slice(key);
-        block.extend_from_slice(value);
+        encode_record(block, key, version.0, value);
         copied += 1;
         last = Some(key);
         if block.len() - start >= BYTES_AT_ONCE {
@@ -149,12 +144,8 @@ struct Output<'a> {
 
 impl Output<'_> {
     fn block(&mut self, kind: u32, content: &[u8]) -> Result<()> {
-        let mut header = [0; BLOCK_HEADER_BYTES];
-        header[..4].copy_from_slice(&kind.to_le_bytes());
-        header[4..8].copy_from_slice(&crc32c::crc32c(content).to_le_bytes());
-        header[8..].copy_from_slice(&(content.len() as u32).to_le_bytes());
         self.checksum = add_checksum(self.checksum, content);
-        self.write(&header)?;
+        self.write(&block_header(kind, content))?;
         self.write(content)
     }
 

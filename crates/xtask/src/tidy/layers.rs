@@ -90,7 +90,8 @@ const LAYERS: &[Layer] = &[
     Layer {
         package: "store-postgres",
         uses: &["postgres-requests", "store"],
-        tests_use: &[],
+        // copies from the one to the other and back
+        tests_use: &["store-embedded"],
         never: &["hyper", "axum", "reqwest", "chrono"],
     },
     Layer {

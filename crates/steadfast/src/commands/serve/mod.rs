@@ -236,7 +236,13 @@ impl Serve {
                 (Some(exporter), spans)
             }
         };
-        let host = Host::new(leaving, embedded, spans.clone(), Arc::clone(&verdicts), self.require);
+        let host = Host::new(
+            leaving,
+            (&self.store, embedded),
+            spans.clone(),
+            Arc::clone(&verdicts),
+            self.require,
+        );
         let host = Arc::new(host.silent(self.silent));
         let mut services = Vec::new();
         let mut opened = Vec::new();
