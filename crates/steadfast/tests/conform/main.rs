@@ -199,7 +199,7 @@ catalog! {
     a05 "product/A05" a06 "product/A06" a07 "product/A07" a08 "product/A08" a09 "product/A09"
     a10 "product/A10" a11 "product/A11" a12 "product/A12" a13 "product/A13" a14 "product/A14"
     a15 "product/A15" a16 "product/A16" a17 "product/A17" a18 "product/A18" a19 "product/A19"
-    auction "systems/auction" clinic "systems/clinic"
+    auction "systems/auction" clinic "systems/clinic" crawler "systems/crawler"
     payments "systems/payments" rides "systems/rides" scheduler "systems/scheduler"
     tagging "systems/tagging" tickets "systems/tickets"
 }
