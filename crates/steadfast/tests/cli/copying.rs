@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use store::Seeded;
 
-use crate::cli::postgres::{Bank, database};
+use crate::cli::postgres::Bank;
 use crate::cli::serving::Server;
 use crate::cli::support::{folder_with, run_in};
+use crate::database;
 
 const DESIGN: &str = r#"design Moving
 actor client
