@@ -18,12 +18,8 @@ struct Request {
 impl Request {
     /// Elements of a parameter that are bytes.
     fn bytes(&self, number: usize) -> Vec<Option<Vec<u8>>> {
-        let read = |hex: &String| {
-            let hex = hex.strip_prefix("\\\\x").or_else(|| hex.strip_prefix("\\x")).unwrap_or(hex);
-            (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[at * 2..at * 2 + 2], 16).unwrap())
-        };
         let elements = self.parameters[number - 1].iter();
-        elements.map(|one| one.as_ref().map(|hex| read(hex).collect())).collect()
+        elements.map(|one| one.as_deref().map(unhexed)).collect()
     }
 
     fn mentions(&self, number: usize, text: &str) -> bool {
@@ -31,6 +27,13 @@ impl Request {
         self.parameters.len() >= number
             && self.bytes(number).iter().flatten().any(|bytes| within(bytes))
     }
+}
+
+/// `\x6162`, with its backslash escaped or not. Nothing of what is no bytes.
+fn unhexed(text: &str) -> Vec<u8> {
+    let Some(hex) = text.trim_start_matches('\\').strip_prefix('x') else { return Vec::new() };
+    let digit = |byte: u8| (byte as char).to_digit(16).unwrap_or_else(|| panic!("{text}")) as u8;
+    hex.as_bytes().chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
 }
 
 /// The requests of unnamed statements, in their order. A parameter comes in the line after its statement.
