@@ -102,16 +102,19 @@ fn letter(key: &Option<Vec<u8>>) -> u8 {
     key.as_ref().unwrap()[2]
 }
 
-/// A request that was sent for a call about this record, once the log has it.
-fn sent(database: &database::Server, from: usize, number: usize, about: &str) -> Request {
+/// The first commit about this record, and what was read about it before, once the log has both.
+fn sent(database: &database::Server, from: usize, about: &str) -> (Vec<Request>, Request) {
     let begun = Instant::now();
     loop {
         let log = database.log();
-        let mut found = requests(&log[from..]);
-        found.retain(|request| request.parameters.len() > number - 1);
-        let mut of = found.into_iter().filter(|request| request.mentions(number, about));
-        if let Some(request) = of.next() {
-            return request;
+        let mut reads = Vec::new();
+        for request in requests(&log[from..]) {
+            if request.mentions(8, about) {
+                return (reads, request);
+            }
+            if request.mentions(1, about) {
+                reads.push(request);
+            }
         }
         assert!(begun.elapsed() < Duration::from_secs(20), "nothing was sent about {about}");
         std::thread::sleep(Duration::from_millis(50));
@@ -141,18 +144,18 @@ fn what_explain_prints_is_what_the_database_is_sent() {
         let operation = format!("client[{step}]");
         let realized = printed.operations.iter().find(|it| it.operation == operation).unwrap();
 
-        let read = sent(&database, from, 1, about);
-        assert_eq!(read.statement, own(&realized.reads[0]), "{step}: the read");
-        let asked = realized.reads[1].text.strip_prefix("$1: ").unwrap().split(", ");
-        let mut asked: Vec<u8> = asked
-            .map(|key| space(realized, key.trim_start_matches('{').trim_end_matches(".key}")))
-            .collect();
-        asked.sort_unstable();
-        let mut keys: Vec<u8> = read.bytes(1).iter().map(letter).collect();
-        keys.sort_unstable();
-        assert_eq!(keys, asked, "{step}: what is read");
-
-        let commit = sent(&database, from, 8, about);
+        let (reads, commit) = sent(&database, from, about);
+        assert_eq!(reads.len() * 2, realized.reads.len(), "{step}: rounds of reads");
+        for (read, printed) in reads.iter().zip(realized.reads.chunks(2)) {
+            assert_eq!(read.statement, own(&printed[0]), "{step}: the read");
+            let asked = printed[1].text.strip_prefix("$1: ").unwrap().split(", ");
+            let name = |key: &str| key.trim_start_matches('{').trim_end_matches(".key}").to_owned();
+            let mut asked: Vec<u8> = asked.map(|key| space(realized, &name(key))).collect();
+            asked.sort_unstable();
+            let mut keys: Vec<u8> = read.bytes(1).iter().map(letter).collect();
+            keys.sort_unstable();
+            assert_eq!(keys, asked, "{step}: what is read");
+        }
         assert_eq!(commit.statement, own(&realized.commit[0]), "{step}: the commit");
         assert_eq!(commit.parameters.len(), 13);
         assert_eq!(realized.commit[1].text, "$1, $2, $3: {token}, true, {feed.entry}");
