@@ -22,11 +22,38 @@ impl Request {
         elements.map(|one| one.as_deref().map(unhexed)).collect()
     }
 
-    fn mentions(&self, number: usize, text: &str) -> bool {
-        let within = |bytes: &[u8]| bytes.windows(text.len()).any(|part| part == text.as_bytes());
-        self.parameters.len() >= number
-            && self.bytes(number).iter().flatten().any(|bytes| within(bytes))
+    /// What is in the group for the commit about this record, as if it had been sent alone: others of the server may
+    /// have come in at the same moment.
+    fn alone(self, about: &str) -> Request {
+        let keys = self.bytes(8);
+        let at = keys.iter().flatten().position(|key| within(key, about)).unwrap();
+        let number = self.parameters[6][at].clone();
+        let own = number.as_ref().unwrap().parse::<usize>().unwrap() - 1;
+        let mut alone = Vec::new();
+        for (place, values) in self.parameters.iter().enumerate() {
+            let of = match place {
+                0..3 => {
+                    alone.push(vec![values[own].clone()]);
+                    continue;
+                }
+                3..6 => &self.parameters[3],
+                6..9 => &self.parameters[6],
+                _ => &self.parameters[9],
+            };
+            let own = values.iter().zip(of).filter(|(_, of)| **of == number);
+            alone.push(own.map(|(value, _)| value.clone()).collect());
+        }
+        Request { statement: self.statement, parameters: alone }
     }
+
+    fn mentions(&self, number: usize, text: &str) -> bool {
+        self.parameters.len() >= number
+            && self.bytes(number).iter().flatten().any(|bytes| within(bytes, text))
+    }
+}
+
+fn within(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|part| part == text.as_bytes())
 }
 
 /// `\x6162`, with its backslash escaped or not. Nothing of what is no bytes.
@@ -110,7 +137,7 @@ fn sent(database: &database::Server, from: usize, about: &str) -> (Vec<Request>,
         let mut reads = Vec::new();
         for request in requests(&log[from..]) {
             if request.mentions(8, about) {
-                return (reads, request);
+                return (reads, request.alone(about));
             }
             if request.mentions(1, about) {
                 reads.push(request);
