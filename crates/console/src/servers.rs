@@ -68,7 +68,7 @@ fn servers(page: &mut Html, seen: &Servers) {
     html!(
         page,
         "<div class=\"wide\"><table class=\"stack\"><thead><tr><th>server</th><th>state</th>\
-         <th>version</th><th>since</th><th>last heard of</th><th class=\"number\">clock</th>\
+         <th>last heard of</th><th class=\"number\">clock</th>\
          <th>designs</th></tr></thead><tbody>"
     );
     for server in &seen.servers {
@@ -82,24 +82,21 @@ fn row(page: &mut Html, seen: &Servers, server: &Server) {
     if server.this {
         html!(page, " <span class=\"faint\">this one</span>");
     }
-    if let Some(host) = &server.host {
-        html!(page, "<br><span class=\"faint\">on {}</span>", host);
+    let host = server.host.as_deref().map_or(String::new(), |host| format!("on {host}, "));
+    let version = server.version.as_deref().unwrap_or("version not told");
+    html!(page, "<br><span class=\"faint\">{}{}", host, version);
+    if let Some(since) = server.since {
+        html!(page, ", since ");
+        value::moment(page, since);
     }
     html!(
         page,
-        "<br><code class=\"faint\">{}</code></td><td data-name=\"state\"><span class=\"tag {}\">{}</span></td>\
-         <td data-name=\"version\">",
+        "</span><br><code class=\"faint\">{}</code></td><td data-name=\"state\"><span class=\"tag \
+         {}\">{}</span></td><td data-name=\"last heard of\">",
         server.id,
         tone(server.presence),
         word(server.presence)
     );
-    match &server.version {
-        Some(version) => html!(page, "{}", version),
-        None => html!(page, "<span class=\"faint\">not told</span>"),
-    }
-    html!(page, "</td><td data-name=\"since\">");
-    moment(page, server.since);
-    html!(page, "</td><td data-name=\"last heard of\">");
     match server.seen {
         Some(heard) => html!(page, "{}", distance(seen.at, heard.min(seen.at))),
         None => page.add(value::none()),
@@ -113,13 +110,6 @@ fn row(page: &mut Html, seen: &Servers, server: &Server) {
         html!(page, "<div>{}</div>", served(design, server.presence));
     }
     html!(page, "</td></tr>");
-}
-
-fn moment(page: &mut Html, ms: Option<i64>) {
-    match ms {
-        Some(ms) => value::moment(page, ms),
-        None => page.add(value::none()),
-    }
 }
 
 /// `+12`, `−3`, `0`.
@@ -162,10 +152,6 @@ fn designs(page: &mut Html, seen: &Servers) {
          <th class=\"number\">epoch</th><th>text</th><th class=\"number\">servers</th></tr></thead><tbody>"
     );
     for design in &seen.designs {
-        let serving = seen.servers.iter().flat_map(|server| &server.designs);
-        let serving = serving.filter(|it| {
-            it.name == design.name && matches!(it.presence, Presence::Serving | Presence::Late)
-        });
         html!(
             page,
             "<tr><td><strong>{}</strong></td><td class=\"number\" data-name=\"epoch\">{}</td>\
@@ -174,7 +160,7 @@ fn designs(page: &mut Html, seen: &Servers) {
             design.name,
             design.epoch.map_or_else(|| "\u{2013}".into(), |epoch| epoch.to_string()),
             short_hash(&design.hash),
-            serving.count()
+            seen.serving(&design.name)
         );
     }
     html!(page, "</tbody></table></div>");

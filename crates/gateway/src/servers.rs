@@ -171,6 +171,13 @@ impl Server {
 }
 
 impl Servers {
+    /// How many serve the text of this design that has the say.
+    pub fn serving(&self, design: &str) -> usize {
+        let all = self.servers.iter().flat_map(|server| &server.designs);
+        let of = all.filter(|it| it.name == design && it.epoch == it.current);
+        of.filter(|it| matches!(it.presence, Presence::Serving | Presence::Late)).count()
+    }
+
     pub fn to_json(&self) -> Value {
         let moment = |ms: Option<i64>| ms.map(time::write_time);
         let servers: Vec<Value> = self
@@ -205,15 +212,11 @@ impl Servers {
             })
             .collect();
         let designs = self.designs.iter().map(|design| {
-            let serving = self.servers.iter().flat_map(|server| &server.designs);
-            let serving = serving.filter(|it| {
-                it.name == design.name && matches!(it.presence, Presence::Serving | Presence::Late)
-            });
             json!({
                 "design": design.name,
                 "epoch": design.epoch,
                 "hash": short(&design.hash),
-                "servers": serving.count(),
+                "servers": self.serving(&design.name),
             })
         });
         json!({

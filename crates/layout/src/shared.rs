@@ -62,8 +62,9 @@ pub struct Card {
     pub address: String,
     /// of the program
     pub version: String,
-    /// when it started, and when it wrote this: milliseconds of the store's clock, as far as it knows that
+    /// when it started, in milliseconds
     pub since: i64,
+    /// when it wrote this, by the store's clock as far as it knows that
     pub seen: i64,
     /// how far its clock is ahead of the store's; behind, if this is below zero
     pub ahead_ms: i64,

@@ -56,7 +56,7 @@ struct Off(AtomicI64);
 
 impl Clock for Off {
     fn now_ms(&self) -> i64 {
-        SystemClock.now_ms() + self.0.load(Ordering::Acquire)
+        SystemClock::default().now_ms() + self.0.load(Ordering::Acquire)
     }
 }
 

@@ -25,7 +25,8 @@ pub struct Record {
     pub name: String,
     pub path: String,
     pub key: KeyForm,
-    /// counted from 1: a record behind a reference is read in the round after
+    /// counted from 1: a record behind a reference is read in the round after, and an entry of the outbox that the step
+    /// opens in the last one, when the step was evaluated
     pub round: u32,
     pub expected: Expected,
     /// only then is it read

@@ -116,12 +116,15 @@ fn entry(
         before => format!("outbox_{}_{}", plain(effect), before + 1),
     };
     let key = KeyForm::outbox(id, tail);
+    // its key is known when the step is evaluated
+    let before = form.reads.iter().filter(|read| !read.path.starts_with("outbox "));
+    let round = 1 + before.map(|read| read.round).max().unwrap_or(0);
     let when = again.then(|| "the entry is not open already".to_owned());
     form.reads.push(Record {
         name: name.clone(),
         path,
         key: key.clone(),
-        round: 1,
+        round,
         expected: Expected::AsRead,
         when: None,
         written: true,

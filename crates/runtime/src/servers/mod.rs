@@ -145,7 +145,8 @@ impl Runtime {
             host: process.host.clone(),
             address: process.address().unwrap_or_default().to_owned(),
             version: process.version.clone(),
-            since: process.since.saturating_sub(ahead_ms),
+            // its clock was right then, or it would not have started
+            since: process.since,
             seen: now.saturating_sub(ahead_ms),
             ahead_ms,
             epoch: fence.epoch.number,

@@ -18,19 +18,49 @@ struct Request {
 impl Request {
     /// Elements of a parameter that are bytes.
     fn bytes(&self, number: usize) -> Vec<Option<Vec<u8>>> {
-        let read = |hex: &String| {
-            let hex = hex.strip_prefix("\\\\x").or_else(|| hex.strip_prefix("\\x")).unwrap_or(hex);
-            (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[at * 2..at * 2 + 2], 16).unwrap())
-        };
         let elements = self.parameters[number - 1].iter();
-        elements.map(|one| one.as_ref().map(|hex| read(hex).collect())).collect()
+        elements.map(|one| one.as_deref().map(unhexed)).collect()
+    }
+
+    /// What is in the group for the commit about this record, as if it had been sent alone: others of the server may
+    /// have come in at the same moment.
+    fn alone(self, about: &str) -> Request {
+        let keys = self.bytes(8);
+        let at = keys.iter().flatten().position(|key| within(key, about)).unwrap();
+        let number = self.parameters[6][at].clone();
+        let own = number.as_ref().unwrap().parse::<usize>().unwrap() - 1;
+        let mut alone = Vec::new();
+        for (place, values) in self.parameters.iter().enumerate() {
+            let of = match place {
+                0..3 => {
+                    alone.push(vec![values[own].clone()]);
+                    continue;
+                }
+                3..6 => &self.parameters[3],
+                6..9 => &self.parameters[6],
+                _ => &self.parameters[9],
+            };
+            let own = values.iter().zip(of).filter(|(_, of)| **of == number);
+            alone.push(own.map(|(value, _)| value.clone()).collect());
+        }
+        Request { statement: self.statement, parameters: alone }
     }
 
     fn mentions(&self, number: usize, text: &str) -> bool {
-        let within = |bytes: &[u8]| bytes.windows(text.len()).any(|part| part == text.as_bytes());
         self.parameters.len() >= number
-            && self.bytes(number).iter().flatten().any(|bytes| within(bytes))
+            && self.bytes(number).iter().flatten().any(|bytes| within(bytes, text))
     }
+}
+
+fn within(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|part| part == text.as_bytes())
+}
+
+/// `\x6162`, with its backslash escaped or not. Nothing of what is no bytes.
+fn unhexed(text: &str) -> Vec<u8> {
+    let Some(hex) = text.trim_start_matches('\\').strip_prefix('x') else { return Vec::new() };
+    let digit = |byte: u8| (byte as char).to_digit(16).unwrap_or_else(|| panic!("{text}")) as u8;
+    hex.as_bytes().chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
 }
 
 /// The requests of unnamed statements, in their order. A parameter comes in the line after its statement.
@@ -99,16 +129,19 @@ fn letter(key: &Option<Vec<u8>>) -> u8 {
     key.as_ref().unwrap()[2]
 }
 
-/// A request that was sent for a call about this record, once the log has it.
-fn sent(database: &database::Server, from: usize, number: usize, about: &str) -> Request {
+/// The first commit about this record, and what was read about it before, once the log has both.
+fn sent(database: &database::Server, from: usize, about: &str) -> (Vec<Request>, Request) {
     let begun = Instant::now();
     loop {
         let log = database.log();
-        let mut found = requests(&log[from..]);
-        found.retain(|request| request.parameters.len() > number - 1);
-        let mut of = found.into_iter().filter(|request| request.mentions(number, about));
-        if let Some(request) = of.next() {
-            return request;
+        let mut reads = Vec::new();
+        for request in requests(&log[from..]) {
+            if request.mentions(8, about) {
+                return (reads, request.alone(about));
+            }
+            if request.mentions(1, about) {
+                reads.push(request);
+            }
         }
         assert!(begun.elapsed() < Duration::from_secs(20), "nothing was sent about {about}");
         std::thread::sleep(Duration::from_millis(50));
@@ -138,18 +171,18 @@ fn what_explain_prints_is_what_the_database_is_sent() {
         let operation = format!("client[{step}]");
         let realized = printed.operations.iter().find(|it| it.operation == operation).unwrap();
 
-        let read = sent(&database, from, 1, about);
-        assert_eq!(read.statement, own(&realized.reads[0]), "{step}: the read");
-        let asked = realized.reads[1].text.strip_prefix("$1: ").unwrap().split(", ");
-        let mut asked: Vec<u8> = asked
-            .map(|key| space(realized, key.trim_start_matches('{').trim_end_matches(".key}")))
-            .collect();
-        asked.sort_unstable();
-        let mut keys: Vec<u8> = read.bytes(1).iter().map(letter).collect();
-        keys.sort_unstable();
-        assert_eq!(keys, asked, "{step}: what is read");
-
-        let commit = sent(&database, from, 8, about);
+        let (reads, commit) = sent(&database, from, about);
+        assert_eq!(reads.len() * 2, realized.reads.len(), "{step}: rounds of reads");
+        for (read, printed) in reads.iter().zip(realized.reads.chunks(2)) {
+            assert_eq!(read.statement, own(&printed[0]), "{step}: the read");
+            let asked = printed[1].text.strip_prefix("$1: ").unwrap().split(", ");
+            let name = |key: &str| key.trim_start_matches('{').trim_end_matches(".key}").to_owned();
+            let mut asked: Vec<u8> = asked.map(|key| space(realized, &name(key))).collect();
+            asked.sort_unstable();
+            let mut keys: Vec<u8> = read.bytes(1).iter().map(letter).collect();
+            keys.sort_unstable();
+            assert_eq!(keys, asked, "{step}: what is read");
+        }
         assert_eq!(commit.statement, own(&realized.commit[0]), "{step}: the commit");
         assert_eq!(commit.parameters.len(), 13);
         assert_eq!(realized.commit[1].text, "$1, $2, $3: {token}, true, {feed.entry}");
