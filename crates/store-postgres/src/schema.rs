@@ -53,10 +53,18 @@ pub async fn unfinished(
     let Some(row) = rows.first() else { return Ok(None) };
     let (source, began, ahead): (&str, &str, bool) =
         (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-    let which = if ahead { "that was made ahead and" } else { "that" };
+    let (which, help) = match ahead {
+        true => (
+            "that was made ahead and",
+            "stop the server of that store, and run `steadfast copy STORE` to the same address",
+        ),
+        false => {
+            ("that", "run `steadfast copy` again with the same two stores; or drop the schema")
+        }
+    };
     Ok(Some(OpenError::foreign(
         format!("`{shown}` holds a copy of `{source}` {which} is not finished, begun at {began}"),
-        "run `steadfast copy` again with the same two stores; or drop the schema",
+        help,
     )))
 }
 

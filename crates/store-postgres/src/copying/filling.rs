@@ -1,6 +1,5 @@
 //! A store that is being filled. Its schema has no head meanwhile, so that nobody commits to it and nobody serves it.
 
-use bytes::Bytes;
 use store::copying::{CopyFrom, CopyTo, Outline};
 use store::{Blobs, Error, FeedCommit, Key, Limits, Pending, Record, real_surroundings};
 use tokio_postgres::Client;
@@ -41,6 +40,8 @@ pub struct Filling {
     outline: Outline,
     gone: Vec<Key>,
     records: Vec<(Key, Record)>,
+    commits: Vec<(i64, Vec<u8>)>,
+    /// Of what waits to be written.
     bytes: usize,
 }
 
@@ -69,7 +70,7 @@ impl Filling {
             }
         };
         let outline = outline.clone();
-        let (gone, records, bytes) = (Vec::new(), Vec::new(), 0);
+        let (gone, records, commits, bytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
         Ok(Filling {
             client,
             existing,
@@ -81,6 +82,7 @@ impl Filling {
             outline,
             gone,
             records,
+            commits,
             bytes,
         })
     }
@@ -161,20 +163,35 @@ impl Filling {
 
     async fn take_feed(&mut self, commits: Vec<FeedCommit>) -> Result<u64, Error> {
         self.end_records().await?;
-        let fresh = commits.iter().filter(|commit| commit.cursor.position() > self.fed);
-        let (positions, feeds): (Vec<i64>, Vec<Vec<u8>>) = fresh
-            .filter_map(|commit| {
-                Some((commit.cursor.position() as i64, pack(&commit.entries as &[Bytes])?))
-            })
-            .unzip();
-        if positions.is_empty() {
-            return Ok(0);
+        let mut written = 0;
+        for commit in commits {
+            let position = commit.cursor.position();
+            let Some(packed) = pack(&commit.entries).filter(|_| position > self.fed) else {
+                continue;
+            };
+            self.bytes += packed.len();
+            self.commits.push((position as i64, packed));
+            written += 1;
+            if self.commits.len() >= ROWS || self.bytes >= BYTES {
+                self.flush_feed().await?;
+            }
         }
+        Ok(written)
+    }
+
+    async fn flush_feed(&mut self) -> Result<(), Error> {
+        if self.commits.is_empty() {
+            return Ok(());
+        }
+        let positions: Vec<i64> = self.commits.iter().map(|(position, _)| *position).collect();
+        let feeds: Vec<&[u8]> = self.commits.iter().map(|(_, packed)| &packed[..]).collect();
         let parameters: &[Parameter<'_>] =
             &[(&self.run, Type::UUID), (&positions, Type::INT8_ARRAY), (&feeds, Type::BYTEA_ARRAY)];
         let call = format!("SELECT {}.copy_feed_3($1, $2, $3)", self.ground.schema);
         self.client.query_typed(&call, parameters).await.map_err(failed)?;
-        Ok(positions.len() as u64)
+        self.commits.clear();
+        self.bytes = 0;
+        Ok(())
     }
 
     /// What was copied is left as it is, and a later copy of the same store goes on with it.
@@ -280,6 +297,7 @@ impl CopyTo for Filling {
     fn read_back(&mut self) -> Pending<'_, Box<dyn CopyFrom + '_>> {
         Box::pin(async move {
             self.end_records().await?;
+            self.flush_feed().await?;
             let walk = Walk::new(&self.ground.schema, self.outline.floor, self.base);
             Ok(Box::new(Back { filling: self, walk }) as Box<dyn CopyFrom>)
         })
