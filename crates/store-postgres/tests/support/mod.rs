@@ -1,8 +1,10 @@
 //! What the tests stand on.
 
+#[allow(dead_code, reason = "the tests of the command line use more of it")]
 pub mod database;
 #[path = "../../../explain/tests/support/programs.rs"]
 pub mod programs;
+#[allow(dead_code, reason = "the tests of the command line use more of it")]
 pub mod proxy;
 
 use store_postgres::{Address, Postgres};
