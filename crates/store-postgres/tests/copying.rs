@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use store::copying::{AtRest, CopyFrom, CopyTo, Progress, copy};
+use store::copying::{AtRest, CopyFrom, CopyTo, Doing, Progress, copy};
 use store::{Commit, Cursor, Error, Hash, KeyRange, Partition, Scan, Seeded, Store, block_on};
 use store_embedded::{Building, Embedded, Options, Restore, Target};
 use store_postgres::{Address, Begun, Filling, Postgres, Reading};
@@ -347,19 +347,24 @@ fn what_is_read_back_must_be_what_was_copied() {
     let address = Address::read(&server.address(&schema)).unwrap();
     let store = opened(folder.at("store"));
     live(&*store, &mut truth, &mut seed, 100);
+    // each when the rows are there, and are not read again yet
+    let (record, commit) = (
+        "key = (SELECT key FROM record ORDER BY key DESC LIMIT 1)",
+        "position = (SELECT max(position) FROM commits)",
+    );
     let wrongs = [
-        "DELETE FROM record WHERE key = (SELECT key FROM record ORDER BY key DESC LIMIT 1)",
-        "UPDATE record SET value = '\\x00' WHERE key = (SELECT key FROM record ORDER BY key DESC LIMIT 1)",
-        "UPDATE record SET version = version + 1 WHERE key = (SELECT key FROM record ORDER BY key DESC LIMIT 1)",
-        "DELETE FROM commits WHERE position = (SELECT max(position) FROM commits)",
-        "UPDATE commits SET entries = '\\x00000000' WHERE position = (SELECT max(position) FROM commits)",
+        (Doing::Content, format!("DELETE FROM record WHERE {record}")),
+        (Doing::Content, format!("UPDATE record SET value = '\\x00' WHERE {record}")),
+        (Doing::Content, format!("UPDATE record SET version = version + 1 WHERE {record}")),
+        (Doing::ReadingBack, format!("DELETE FROM commits WHERE {commit}")),
+        (Doing::ReadingBack, format!("UPDATE commits SET entries = '\\x00000000' WHERE {commit}")),
     ];
-    for wrong in wrongs {
+    for (when, wrong) in wrongs {
         let mut source = at_rest(&store);
         let mut filling = Filling::begin(&address, "./store", source.outline()).unwrap();
         let mut tampered = false;
         let mut tell = |progress: Progress| {
-            if progress.doing == store::copying::Doing::Content && !tampered {
+            if progress.doing == when && !tampered {
                 tampered = true;
                 server.sql(&format!("SET search_path = {schema}; {wrong}"));
             }
