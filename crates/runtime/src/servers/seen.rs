@@ -208,11 +208,10 @@ impl Runtime {
     }
 
     /// Each entry below a prefix; whether there are more than are looked at.
-    fn each(
-        &self,
-        prefix: Vec<u8>,
-        look: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), ReadError>,
-    ) -> Result<bool, CallError> {
+    fn each<Look>(&self, prefix: Vec<u8>, look: &mut Look) -> Result<bool, CallError>
+    where
+        Look: FnMut(&[u8], &[u8]) -> Result<(), ReadError>,
+    {
         let mut range = KeyRange::prefix(prefix);
         let mut count = 0;
         loop {
