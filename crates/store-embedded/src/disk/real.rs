@@ -64,10 +64,22 @@ impl Disk for RealDisk {
         let mut options = OpenOptions::new();
         let file = options.write(true).create(true).truncate(false).mode(FILE_MODE).open(path)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Box::new(file))),
+            Ok(()) => Ok(Some(Box::new(Lock(file)))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+}
+
+/// A lock lasts as long as any copy of its descriptor. A process that is just being started has one until it runs its own
+/// program, so the lock is given back and not only closed.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // it is closed in any case
+        let _ = self.0.unlock();
     }
 }
 
