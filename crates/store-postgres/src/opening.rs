@@ -60,21 +60,28 @@ pub struct Opened {
     pub syncs: bool,
 }
 
-pub fn open(address: &Address) -> Result<Opened, OpenError> {
+/// What connections to an address stand on: so many threads of this name, and whoever opens one.
+pub fn reached(
+    address: &Address,
+    name: &'static str,
+    threads: usize,
+) -> Result<(Runtime, Connector), OpenError> {
     let shown = address.to_string();
     let tls = Tls::new(&address.verify).map_err(|why| {
         OpenError::refused(why, "`?sslrootcert=FILE` names the certificate of a private authority")
     })?;
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(2)
-        .thread_name("store-postgres")
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            let why = format!("cannot start threads for `{shown}`: {error}");
-            OpenError::refused(why, "see the limits of the process")
-        })?;
-    let connector = Connector::new(address.config.clone(), tls.clone(), shown.clone());
+    let runtime =
+        Builder::new_multi_thread().worker_threads(threads).thread_name(name).enable_all().build();
+    let runtime = runtime.map_err(|error| {
+        let why = format!("cannot start threads for `{shown}`: {error}");
+        OpenError::refused(why, "see the limits of the process")
+    })?;
+    Ok((runtime, Connector::new(address.config.clone(), tls, shown)))
+}
+
+pub fn open(address: &Address) -> Result<Opened, OpenError> {
+    let (runtime, connector) = reached(address, "store-postgres", 2)?;
+    let (shown, tls) = (address.to_string(), connector.tls());
     // on a thread of its own: whoever opens a store may be on one that must not block
     let opened = std::thread::scope(|scope| {
         scope.spawn(|| runtime.block_on(prepared(&connector, address, &shown))).join()

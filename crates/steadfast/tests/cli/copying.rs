@@ -10,35 +10,15 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use store::Seeded;
 
-use crate::cli::postgres::Bank;
+use crate::cli::postgres::{Bank, DESIGN};
 use crate::cli::serving::Server;
 use crate::cli::support::{folder_with, run_in};
 use crate::database;
 
-const DESIGN: &str = r#"design Moving
-actor client
-actor bank
-actor sweeper
-subject Count(count: text) { truth Total { total: int = 0 } }
-subject Move(move: text) { truth MoveState { status: OPEN | PAID | LOST = OPEN } }
-subject Lease(lease: text) { truth LeaseState { until: time?, expired: int = 0 } }
-step client[raise(count: Count, by: int) { small: by <= 10 }] { Total.total += by }
-step client[pay(move: new Move)] { MoveState := { status: OPEN } send bank.settle(move) }
-step client[take(lease: Lease, ttl: duration) { free: LeaseState.until = null }] {
-    LeaseState.until := now + ttl
+/// The design that servers share, with a view.
+fn design() -> String {
+    DESIGN.replace("design Many", "design Moving") + "view Sum = sum total of Count\n"
 }
-effect bank[settle(move: Move)] {
-    call POST "{bank.url}/settle" key move body { move }
-    on ok { MoveState.status := PAID }
-    on refused { }
-    on unknown { MoveState.status := LOST }
-}
-repair sweeper[expire(lease: Lease) { over: LeaseState.until < now }] {
-    LeaseState.until := null
-    LeaseState.expired += 1
-}
-view Sum = sum total of Count
-"#;
 
 /// What callers know.
 #[derive(Default)]
@@ -105,7 +85,7 @@ fn wait_for(what: &str, is: impl Fn() -> bool) {
 fn a_running_service_moves_to_postgres_and_back() {
     let database = database::shared();
     let (to, other) = (database.address(&database.schema()), database.address(&database.schema()));
-    let folder = folder_with("copying-move", "moving.design", DESIGN);
+    let folder = folder_with("copying-move", "moving.design", &design());
     let (bank, mut known, mut seed) = (Bank::start(), Known::default(), Seeded::new(7));
     let here = |words: &[&str]| run_in(&folder, words);
 
@@ -186,7 +166,7 @@ fn what_cannot_be_copied_is_said_and_changes_nothing() {
     let database = database::shared();
     let schema = database.schema();
     let to = database.address(&schema);
-    let folder = folder_with("copying-wrong", "moving.design", DESIGN);
+    let folder = folder_with("copying-wrong", "moving.design", &design());
     let here = |words: &[&str]| run_in(&folder, words);
     std::fs::create_dir_all(folder.join("empty")).unwrap();
     std::fs::create_dir_all(folder.join("full")).unwrap();

@@ -18,7 +18,8 @@ use crate::cli::serving::Server;
 use crate::cli::support::{folder_with, root, run};
 use crate::database;
 
-const DESIGN: &str = r#"design Many
+/// Calls that race, a timer and an effect.
+pub const DESIGN: &str = r#"design Many
 actor client
 actor bank
 actor sweeper

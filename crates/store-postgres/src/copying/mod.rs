@@ -6,18 +6,17 @@ mod rows;
 
 use std::sync::Arc;
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 
 pub use self::filling::{Begun, Filling};
 pub use self::reading::Reading;
 use crate::address::Address;
 use crate::blobs::PostgresBlobs;
 use crate::connecting::Connector;
-use crate::opening::OpenError;
+use crate::opening::{OpenError, reached};
 use crate::pool::Pool;
 use crate::requests::Requests;
 use crate::tail::Tail;
-use crate::tls::Tls;
 
 /// Connections for blobs.
 const BLOB_CONNECTIONS: usize = 2;
@@ -34,22 +33,7 @@ struct Ground {
 impl Ground {
     fn new(address: &Address) -> Result<Ground, OpenError> {
         let shown = address.to_string();
-        let tls = Tls::new(&address.verify).map_err(|why| {
-            OpenError::refused(
-                why,
-                "`?sslrootcert=FILE` names the certificate of a private authority",
-            )
-        })?;
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("copy-postgres")
-            .enable_all()
-            .build()
-            .map_err(|error| {
-                let why = format!("cannot start threads for `{shown}`: {error}");
-                OpenError::refused(why, "see the limits of the process")
-            })?;
-        let connector = Connector::new(address.config.clone(), tls, shown.clone());
+        let (runtime, connector) = reached(address, "copy-postgres", 1)?;
         let pool = Arc::new(Pool::new(connector.clone(), BLOB_CONNECTIONS));
         let requests = Requests::new(&address.schema);
         let tail = Arc::new(Tail::new(0));
