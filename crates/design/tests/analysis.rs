@@ -5,10 +5,9 @@ mod catalog;
 
 use crate::common;
 
-use common::{compiled, designs};
-use design::{Analysis, Catalog, Compiled, Definition, DefinitionId, DefinitionKind};
-use syntax::tree::*;
-use syntax::{Diagnostic, FileId, Span, TokenKind};
+use common::compiled;
+use design::{Analysis, Catalog, Compiled, DefinitionId};
+use syntax::FileId;
 
 const FILE: FileId = FileId(0);
 
