@@ -25,10 +25,11 @@ mod tables;
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use gateway::SecretKeys;
 use identity::Identity;
+use runtime::{SALT_BYTES, SecretTrouble};
 
 pub use design::model::Design;
 pub use runtime::{
@@ -161,10 +162,37 @@ pub fn open_secrets(directory: impl AsRef<Path>) -> Result<Arc<dyn Secrets>, ide
     Ok(Arc::new(SecretKeys(Arc::new(identity))))
 }
 
-/// The same for as long as this process lives; none: the system gives no randomness.
-pub fn passing_secrets() -> Option<Arc<dyn Secrets>> {
-    let identity = Identity::in_memory().ok()?;
-    Some(Arc::new(SecretKeys(Arc::new(identity))))
+/// The same for as long as this process lives. They are made when the first secret is met: to gather the randomness for
+/// them takes most of a tenth of a second.
+pub fn passing_secrets() -> Arc<dyn Secrets> {
+    Arc::new(Passing::default())
+}
+
+#[derive(Default, Debug)]
+struct Passing(OnceLock<Result<SecretKeys, String>>);
+
+impl Passing {
+    fn keys(&self) -> Result<&SecretKeys, SecretTrouble> {
+        let made = self.0.get_or_init(|| match Identity::in_memory() {
+            Ok(identity) => Ok(SecretKeys(Arc::new(identity))),
+            Err(error) => Err(error.to_string()),
+        });
+        made.as_ref().map_err(|why| SecretTrouble::Unavailable(why.clone()))
+    }
+}
+
+impl Secrets for Passing {
+    fn hash(&self, salt: [u8; SALT_BYTES], plain: &[u8]) -> Result<Vec<u8>, SecretTrouble> {
+        self.keys()?.hash(salt, plain)
+    }
+
+    fn matches(&self, stored: &[u8], plain: &[u8]) -> Result<bool, SecretTrouble> {
+        self.keys()?.matches(stored, plain)
+    }
+
+    fn fingerprints(&self, message: &[u8]) -> Result<Vec<[u8; 16]>, SecretTrouble> {
+        self.keys()?.fingerprints(message)
+    }
 }
 
 /// Runs a design on a store. Repairs and effects are made to happen by [`Workers`].

@@ -152,7 +152,8 @@ fn what_is_shown_is_served() {
     let mut not_yet = Vec::new();
     for Snippet { place, design, .. } in snippets() {
         let store = Arc::new(Memory::new());
-        let settings = Settings { secrets: steadfast::passing_secrets(), ..Settings::default() };
+        let settings =
+            Settings { secrets: Some(steadfast::passing_secrets()), ..Settings::default() };
         let runtime = match Runtime::open(design.clone(), store, settings) {
             Ok(runtime) => runtime,
             // what compiles and is not served yet says so

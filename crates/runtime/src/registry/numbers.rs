@@ -77,7 +77,7 @@ pub fn register(
                 entries.push(Numbered::Current(design.name.clone()));
                 changed = true;
                 transaction.put(&meta(number, About::Layout), described.as_bytes());
-                keep_design(transaction, number, design, text);
+                keep_design(transaction, number, lowered, text);
                 number
             }
         };
@@ -101,7 +101,7 @@ pub fn register(
                 }
             }
             if !is_kept(transaction, number, written, text) {
-                keep_design(transaction, number, design, text);
+                keep_design(transaction, number, lowered, text);
                 changed = true;
             }
         }
@@ -242,7 +242,7 @@ pub fn begin_epoch(
     let next = following(epoch, hash_of(&schema.design));
     mark_text(transaction, schema.number, before);
     transaction.put(&Fence::key_of(schema.number), &next.to_bytes());
-    keep_design(transaction, schema.number, &schema.design, text);
+    keep_design(transaction, schema.number, &schema.lowered, text);
     next
 }
 
@@ -302,8 +302,8 @@ pub fn switch(
     set(old.number, Numbered::Older(name.clone()))?;
     set(new.number, Numbered::Current(name.clone()))?;
     write_entries(transaction, &entries);
-    transaction.put(&meta(new.number, About::Layout), describe(&new.design).as_bytes());
-    keep_design(transaction, new.number, &new.design, text);
+    transaction.put(&meta(new.number, About::Layout), new.stored().layout.as_bytes());
+    keep_design(transaction, new.number, &new.lowered, text);
     Ok(())
 }
 
@@ -312,10 +312,10 @@ pub fn switch(
 pub fn keep_design(
     transaction: &mut dyn Transaction,
     number: DesignNumber,
-    design: &Design,
+    lowered: &Lowered,
     text: Option<Writing<'_>>,
 ) {
-    transaction.put(&meta(number, About::Design), &written(design));
+    transaction.put(&meta(number, About::Design), &lowered.stored().written);
     let texts = [
         (About::Text, text.map(|writing| writing.text)),
         (About::Flat, text.and_then(|writing| writing.flat)),

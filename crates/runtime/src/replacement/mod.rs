@@ -181,7 +181,7 @@ impl Runtime {
             let schema = schema_of(design, self.schema.number)?;
             self.swap(|transaction| {
                 registry::mark_text(transaction, schema.number, &self.schema.design);
-                registry::keep_design(transaction, schema.number, &schema.design, text);
+                registry::keep_design(transaction, schema.number, &schema.lowered, text);
                 Ok(true)
             })?;
             return Ok((schema, self.older.clone()));

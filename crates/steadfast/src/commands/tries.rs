@@ -166,7 +166,7 @@ fn numbered(value: &Value, number: u32) -> Value {
 
 fn on_empty_store(design: &Design) -> Option<Arc<Runtime>> {
     let store = steadfast::open_store("memory:").ok()?;
-    let settings = Settings { secrets: steadfast::passing_secrets(), ..Settings::default() };
+    let settings = Settings { secrets: Some(steadfast::passing_secrets()), ..Settings::default() };
     steadfast::start(design.clone(), store, settings).ok()
 }
 

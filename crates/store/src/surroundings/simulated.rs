@@ -43,6 +43,12 @@ struct Stepped {
     woken: bool,
 }
 
+impl Stepped {
+    fn is_ready(&self, now: Duration) -> bool {
+        self.step.is_some() && (self.woken || self.next.is_some_and(|at| at <= now))
+    }
+}
+
 impl SimulatedSurroundings {
     pub fn new(seed: u64) -> Self {
         let state = State {
@@ -74,28 +80,37 @@ impl World {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls the step of one task that may be called. False: there is none.
-    fn step(&self) -> bool {
-        let (number, mut step) = {
-            let mut state = self.lock();
-            let ready = state.ready().count();
-            if ready == 0 {
-                return false;
-            }
+    /// Lets a task go on, or time pass until one may, but not beyond the end. False: nothing will ever happen.
+    fn go_on(&self, end: Option<Duration>) -> bool {
+        let mut state = self.lock();
+        let (ready, next) = state.looked_at();
+        if ready > 0 {
             let chosen = state.seeded.below(ready as u64) as usize;
-            let number = state.ready().nth(chosen).expect("so many are ready").number;
-            let task = state.task(number).expect("a task that is ready is there");
-            task.woken = false;
-            let step = task.step.take().expect("a task that is ready is not under way");
-            state.steps += 1;
-            (number, step)
-        };
+            self.call(state, chosen);
+            return true;
+        }
+        let sleeping = state.sleeping.iter().map(|(until, _)| *until);
+        let Some(at) = sleeping.chain(next).chain(end).min() else { return false };
+        let left = at.saturating_sub(state.now);
+        World::pass_in(state, left);
+        true
+    }
+
+    /// Calls one of the tasks that may be called.
+    fn call(&self, mut state: MutexGuard<'_, State>, chosen: usize) {
+        let number = state.ready().nth(chosen).expect("so many are ready").number;
+        let task = state.task(number).expect("a task that is ready is there");
+        task.woken = false;
+        let mut step = task.step.take().expect("a task that is ready is not under way");
+        state.steps += 1;
+        // a step may look at the world
+        drop(state);
         let next = step();
         let now = self.pass_a_little();
         let mut state = self.lock();
         if next == Next::Ended {
             state.tasks.retain(|task| task.number != number);
-            return true;
+            return;
         }
         let task = state.task(number).expect("only its end removes a task");
         task.step = Some(step);
@@ -104,7 +119,6 @@ impl World {
             Next::After(duration) => now.checked_add(duration),
             Next::Woken | Next::Ended => None,
         };
-        true
     }
 
     /// Gives the time after it.
@@ -114,12 +128,8 @@ impl World {
         World::pass_in(state, took)
     }
 
-    /// So much time passes, and wakes who has slept for long enough.
-    fn pass(&self, duration: Duration) -> Duration {
-        World::pass_in(self.lock(), duration)
-    }
-
-    /// Who is woken may look at the world, so it is let go before.
+    /// So much time passes, and wakes who has slept for long enough. Who is woken may look at the world, so it is let
+    /// go before.
     fn pass_in(mut state: MutexGuard<'_, State>, duration: Duration) -> Duration {
         state.now += duration;
         let now = state.now;
@@ -135,24 +145,6 @@ impl World {
         now
     }
 
-    /// Lets a task go on, or time pass until one may, but not beyond the end. False: nothing will ever happen.
-    fn go_on(&self, end: Option<Duration>) -> bool {
-        if self.step() {
-            return true;
-        }
-        let left = {
-            let state = self.lock();
-            let tasks = state.tasks.iter().filter(|task| task.step.is_some());
-            let next = tasks.filter_map(|task| task.next);
-            let sleeping = state.sleeping.iter().map(|(until, _)| *until);
-            next.chain(sleeping).chain(end).min().map(|at| at.saturating_sub(state.now))
-        };
-        left.is_some_and(|left| {
-            self.pass(left);
-            true
-        })
-    }
-
     /// Nobody who is left can do what is waited for.
     fn stuck(&self) -> ! {
         let names: Vec<String> = self.lock().tasks.iter().map(|task| task.name.clone()).collect();
@@ -163,10 +155,20 @@ impl World {
 impl State {
     /// The tasks that may be called.
     fn ready(&self) -> impl Iterator<Item = &Stepped> {
-        let ready = |task: &&Stepped| {
-            task.step.is_some() && (task.woken || task.next.is_some_and(|at| at <= self.now))
-        };
-        self.tasks.iter().filter(ready)
+        self.tasks.iter().filter(|task| task.is_ready(self.now))
+    }
+
+    /// How many tasks may be called, and when the next of the others may.
+    fn looked_at(&self) -> (usize, Option<Duration>) {
+        let (mut ready, mut next) = (0, None);
+        for task in &self.tasks {
+            if task.is_ready(self.now) {
+                ready += 1;
+            } else if let (Some(at), true) = (task.next, task.step.is_some()) {
+                next = Some(next.map_or(at, |next: Duration| next.min(at)));
+            }
+        }
+        (ready, next)
     }
 
     fn task(&mut self, number: u64) -> Option<&mut Stepped> {

@@ -73,7 +73,8 @@ impl Bench {
         let store = steadfast::open_store(&address)
             .map_err(|error| Problem::new(error.message).help(error.help))?;
         let durability = store.describe().durability;
-        let settings = Settings { secrets: steadfast::passing_secrets(), ..Settings::default() };
+        let settings =
+            Settings { secrets: Some(steadfast::passing_secrets()), ..Settings::default() };
         let runtime = Runtime::open(design, Arc::clone(&store), settings).map_err(|error| {
             Problem::new(format!("`{}`: {error}", steadfast::shown_store(&address)))
         })?;

@@ -103,7 +103,7 @@ impl Simulate {
         if let Some(next) = next {
             simulator = simulator.replaced_by(next).map_err(Problem::new)?;
         }
-        simulator.secrets = steadfast::passing_secrets();
+        simulator.secrets = Some(steadfast::passing_secrets());
         // a world that panics is caught, and told with its seed
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
