@@ -2,15 +2,20 @@
 //! alone, so that `explain` prints what `store-postgres` sends without knowing how anything is sent.
 
 /// What leads from each version of the schema to the next. A step that was released is never changed.
-pub const SCHEMA: &[&str] =
-    &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+pub const SCHEMA: &[&str] = &[
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// The schema that a store has, if its address names no other.
 pub const USUAL_SCHEMA: &str = "steadfast";
 
 /// What the parameters of [`Requests::commit`] are, in their order: as many as it has places.
-pub const COMMIT_TYPES: [&str; 13] = [
+pub const COMMIT_TYPES: [&str; 16] = [
     "uuid[]",
+    "bigint[]",
     "boolean[]",
     "bytea[]",
     "integer[]",
@@ -21,7 +26,9 @@ pub const COMMIT_TYPES: [&str; 13] = [
     "bytea[]",
     "integer[]",
     "integer[]",
+    "integer[]",
     "boolean[]",
+    "bigint[]",
     "bytea[]",
 ];
 
@@ -57,7 +64,7 @@ impl Requests {
             schema: s.into(),
             commit: format!(
                 "SELECT positions, conflicts, last_position \
-                 FROM {s}.commit_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
+                 FROM {s}.commit_4($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"
             ),
             outcome: format!("SELECT {s}.outcome_1($1)"),
             read: format!(

@@ -12,9 +12,9 @@ use crate::group::{Group, Waiting, gather};
 use crate::pool::Pool;
 use crate::tail::Tail;
 
-/// Groups under way at the same time: while one waits for the disk, the next is in the database already, and waits for
-/// the head. More of them would only be smaller.
-pub const LANES: usize = 2;
+/// Groups under way at the same time. With more than one, the second could overtake the first, and commits that expect
+/// what the first one writes would fail; it would wait for the head all the same.
+pub const LANES: usize = 1;
 /// What may wait, in commits and bytes. Whoever comes then is told to slow down.
 const WAITING_MAX: usize = 20_000;
 const WAITING_BYTES_MAX: u64 = 256 << 20;
@@ -148,6 +148,7 @@ impl Committer {
                 &self.statement,
                 &[
                     (&arrays.tokens, Type::UUID_ARRAY),
+                    (&arrays.versions, Type::INT8_ARRAY),
                     (&arrays.changes, Type::BOOL_ARRAY),
                     (&arrays.feeds, Type::BYTEA_ARRAY),
                     (&arrays.check_of, Type::INT4_ARRAY),
@@ -156,9 +157,11 @@ impl Committer {
                     (&arrays.write_of, Type::INT4_ARRAY),
                     (&arrays.write_key, Type::BYTEA_ARRAY),
                     (&arrays.write_value, Type::BYTEA_ARRAY),
+                    (&arrays.write_touched, Type::INT4_ARRAY),
                     (&arrays.touched_of, Type::INT4_ARRAY),
                     (&arrays.touched, Type::INT4_ARRAY),
                     (&arrays.touched_writes, Type::BOOL_ARRAY),
+                    (&arrays.touched_version, Type::INT8_ARRAY),
                     (&arrays.touched_key, Type::BYTEA_ARRAY),
                 ],
             )

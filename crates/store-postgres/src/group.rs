@@ -1,8 +1,7 @@
 //! Commits that are sent together.
 //!
-//! They are decided one after the other, by the database, on what was there before the group. What one of them writes a
-//! later one has not seen: if that checks it, it fails, and the database is told so. Where it could hold all the same, it
-//! waits for the next group.
+//! They are decided one after the other, by the database. A commit may expect what an earlier one of the group writes: it
+//! holds if that one does. Keys that several of them meet at are told to the database, which looks at those one by one.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -14,84 +13,47 @@ use crate::values::{Uuid, pack, version};
 const COMMITS_MAX: usize = 256;
 /// Their bytes, but for a single commit that has more.
 const BYTES_MAX: u64 = 4 << 20;
-/// So many are looked at for one group, so that those who wait for each other cost little.
-const LOOKED_AT_MAX: usize = COMMITS_MAX * 4;
 
 /// Who waits for an answer, and to what.
 pub trait Waiting {
     fn commit(&self) -> &Commit;
 }
 
-/// What earlier commits of the group do with a key.
-#[derive(Default)]
-struct Written {
-    deleted: bool,
-}
-
 /// Takes from a queue what can be sent together. What cannot stays, in its order.
 pub fn gather<W: Waiting>(queue: &mut VecDeque<W>) -> Group<W> {
     let mut group = Group { waiting: Vec::new(), contended: HashMap::new() };
-    let mut written: HashMap<Key, Written> = HashMap::new();
+    let mut written: HashSet<Key> = HashSet::new();
     let mut tokens: HashSet<Token> = HashSet::new();
-    let mut left = VecDeque::new();
-    let (mut bytes, mut looked_at) = (0, 0);
+    let mut bytes = 0;
     while let Some(next) = queue.pop_front() {
         let commit = next.commit();
         let more = commit.bytes();
         let full = group.waiting.len() >= COMMITS_MAX
-            || looked_at >= LOOKED_AT_MAX
             || !group.waiting.is_empty() && bytes + more > BYTES_MAX;
-        if full {
+        // the answer to the second is that to the first, so it has to be there
+        let repeated = commit.token.is_some_and(|token| tokens.contains(&token));
+        if full || repeated {
             queue.push_front(next);
             break;
         }
-        looked_at += 1;
-        let repeated = commit.token.is_some_and(|token| tokens.contains(&token));
-        if repeated || !fits(commit, &written) {
-            left.push_back(next);
-            continue;
-        }
         bytes += more;
         tokens.extend(commit.token);
-        for check in &commit.checks {
-            if written.contains_key(&check.key) {
+        let checked = commit.checks.iter().map(|check| &check.key);
+        for key in checked.chain(commit.writes.iter().map(Write::key)) {
+            if written.contains(key) && !group.contended.contains_key(key) {
                 let number = group.contended.len() as i32 + 1;
-                group.contended.entry(check.key.clone()).or_insert(number);
+                group.contended.insert(key.clone(), number);
             }
         }
-        for write in &commit.writes {
-            let known = written.entry(write.key().clone()).or_default();
-            known.deleted |= matches!(write, Write::Delete(_));
-        }
+        written.extend(commit.writes.iter().map(|write| write.key().clone()));
         group.waiting.push(next);
-    }
-    while let Some(last) = left.pop_back() {
-        queue.push_front(last);
     }
     group
 }
 
-/// Whether it is known what becomes of this commit, for each of those that may become of the ones before.
-fn fits(commit: &Commit, written: &HashMap<Key, Written>) -> bool {
-    if written.is_empty() {
-        return true;
-    }
-    let checked = |key: &Key| commit.checks.iter().any(|check| check.key == *key);
-    let holds_never = commit.checks.iter().all(|check| match written.get(&check.key) {
-        // after a deletion it may be as expected
-        Some(known) => !(known.deleted && check.expected == Expected::Absent),
-        None => true,
-    });
-    let no_write_upon_another = commit
-        .writes
-        .iter()
-        .all(|write| !written.contains_key(write.key()) || checked(write.key()));
-    holds_never && no_write_upon_another
-}
-
 pub struct Group<W> {
     pub waiting: Vec<W>,
-    /// Keys that one of them writes and a later one checks, numbered from 1.
+    /// Keys that one of them writes and a later one checks or writes, numbered from 1.
     contended: HashMap<Key, i32>,
 }
 
@@ -99,6 +61,7 @@ pub struct Group<W> {
 #[derive(Default)]
 pub struct Arrays<'a> {
     pub tokens: Vec<Option<Uuid>>,
+    pub versions: Vec<Option<i64>>,
     pub changes: Vec<bool>,
     pub feeds: Vec<Option<Vec<u8>>>,
     pub check_of: Vec<i32>,
@@ -107,9 +70,11 @@ pub struct Arrays<'a> {
     pub write_of: Vec<i32>,
     pub write_key: Vec<&'a [u8]>,
     pub write_value: Vec<Option<&'a [u8]>>,
+    pub write_touched: Vec<i32>,
     pub touched_of: Vec<i32>,
     pub touched: Vec<i32>,
     pub touched_writes: Vec<bool>,
+    pub touched_version: Vec<Option<i64>>,
     pub touched_key: Vec<&'a [u8]>,
 }
 
@@ -122,37 +87,49 @@ impl<W: Waiting> Group<W> {
         for (of, waiting) in (1..).zip(&self.waiting) {
             let commit = waiting.commit();
             arrays.tokens.push(commit.token.map(Uuid::from));
+            let leaves = commit.version.map(version);
+            arrays.versions.push(leaves);
             // one that can be asked for has a place of its own
             arrays.changes.push(!commit.only_checks() || commit.token.is_some());
             arrays.feeds.push(pack(&commit.feed));
             for check in &commit.checks {
-                arrays.check_of.push(of);
-                arrays.check_key.push(&check.key);
-                arrays.check_version.push(match check.expected {
+                let expected = match check.expected {
                     Expected::Absent => 0,
                     Expected::Version(expected) => version(expected),
-                });
-                self.touch(&mut arrays, of, &check.key, false);
+                };
+                if let Some(number) = self.contended.get(&check.key) {
+                    arrays.touch(of, *number, false, Some(expected));
+                    continue;
+                }
+                arrays.check_of.push(of);
+                arrays.check_key.push(&check.key);
+                arrays.check_version.push(expected);
             }
             for write in &commit.writes {
                 arrays.write_of.push(of);
                 arrays.write_key.push(write.key());
-                arrays.write_value.push(match write {
-                    Write::Put(_, value) => Some(value),
-                    Write::Delete(_) => None,
-                });
-                self.touch(&mut arrays, of, write.key(), true);
+                let (value, leaves) = match write {
+                    Write::Put(_, value) => (Some(&**value), leaves),
+                    Write::Delete(_) => (None, Some(0)),
+                };
+                arrays.write_value.push(value);
+                let number = self.contended.get(write.key()).copied();
+                arrays.write_touched.push(number.unwrap_or(0));
+                if let Some(number) = number {
+                    arrays.touch(of, number, true, leaves);
+                }
             }
         }
         arrays
     }
+}
 
-    fn touch(&self, arrays: &mut Arrays<'_>, of: i32, key: &Key, writes: bool) {
-        if let Some(number) = self.contended.get(key) {
-            arrays.touched_of.push(of);
-            arrays.touched.push(*number);
-            arrays.touched_writes.push(writes);
-        }
+impl Arrays<'_> {
+    fn touch(&mut self, of: i32, number: i32, writes: bool, version: Option<i64>) {
+        self.touched_of.push(of);
+        self.touched.push(number);
+        self.touched_writes.push(writes);
+        self.touched_version.push(version);
     }
 }
 
@@ -185,13 +162,19 @@ mod tests {
     }
 
     #[test]
-    fn who_checks_what_an_earlier_one_writes_is_known_to_fail_then() {
-        let (group, left) = gathered([raise("a", 1), raise("b", 1), raise("a", 1), raise("a", 2)]);
+    fn who_meets_another_at_a_key_is_looked_at_after_it() {
+        let second = raise("a", 1).version(Version(7));
+        let (group, left) = gathered([second, raise("b", 1), raise("a", 7), raise("a", 2)]);
         assert_eq!((group.waiting.len(), left.len()), (4, 0));
         let arrays = group.arrays();
+        assert_eq!(arrays.versions, [Some(7), None, None, None]);
+        assert_eq!((arrays.check_of, arrays.check_key), (vec![2], vec![&b"b"[..]]));
         assert_eq!(arrays.touched_key, [b"a"]);
         assert_eq!(arrays.touched_of, [1, 1, 3, 3, 4, 4]);
         assert_eq!(arrays.touched_writes, [false, true, false, true, false, true]);
+        let versions = [Some(1), Some(7), Some(7), None, Some(2), None];
+        assert_eq!(arrays.touched_version, versions);
+        assert_eq!(arrays.write_touched, [1, 0, 1, 1]);
     }
 
     #[test]
@@ -203,24 +186,20 @@ mod tests {
     }
 
     #[test]
-    fn what_may_hold_after_an_earlier_one_waits_for_the_next_group() {
-        let cases = [
-            // a write upon a write, whoever holds
-            [raise("a", 1), Commit::new().put("a", "y")],
-            [Commit::new().put("a", "x"), Commit::new().delete("a")],
-            // absent after a deletion
-            [Commit::new().delete("a"), Commit::new().absent("a").put("a", "y")],
-            // the second answer is the first one
-            [
-                Commit::new().put("a", "x").token(Token(1)),
-                Commit::new().put("b", "x").token(Token(1)),
-            ],
-        ];
-        for case in cases {
-            let (group, left) = gathered(case.clone());
-            assert_eq!(group.waiting, case[..1]);
-            assert_eq!(left, &case[1..]);
-        }
+    fn what_is_deleted_is_absent_for_the_next() {
+        let (group, _) =
+            gathered([Commit::new().delete("a"), Commit::new().absent("a").put("a", "y")]);
+        let arrays = group.arrays();
+        assert_eq!(arrays.touched_version, [Some(0), Some(0), None]);
+        assert_eq!(arrays.write_value, [None, Some(&b"y"[..])]);
+    }
+
+    #[test]
+    fn the_same_token_waits_for_the_next_group() {
+        let token = |key: &str| Commit::new().put(key, "x").token(Token(1));
+        let (group, left) = gathered([token("a"), token("b"), raise("c", 1)]);
+        assert_eq!(group.waiting, [token("a")]);
+        assert_eq!(left, [token("b"), raise("c", 1)]);
     }
 
     #[test]
@@ -230,13 +209,5 @@ mod tests {
         let large = |key: &str| Commit::new().put(key, vec![0; BYTES_MAX as usize]);
         let (group, left) = gathered([large("a"), large("b")]);
         assert_eq!((group.waiting.len(), left.len()), (1, 1));
-    }
-
-    #[test]
-    fn what_is_left_keeps_its_order() {
-        let blind = |value: &'static str| Commit::new().put("a", value);
-        let (group, left) = gathered([blind("1"), blind("2"), raise("b", 1), blind("3")]);
-        assert_eq!(group.waiting, [blind("1"), raise("b", 1)]);
-        assert_eq!(left, [blind("2"), blind("3")]);
     }
 }

@@ -117,7 +117,7 @@ fn commits_are_synchronous_whatever_the_session_says() {
     let none = "'{}', '{}', '{}'";
     let rows = server.sql(&format!(
         "BEGIN; SET synchronous_commit = off; \
-         SELECT {schema}.commit_1(ARRAY[NULL]::uuid[], '{{t}}', ARRAY['\\x'::bytea], {none}, {none}, {none}, '{{}}'); \
+         SELECT {schema}.commit_4(ARRAY[NULL]::uuid[], ARRAY[NULL]::bigint[], '{{t}}', ARRAY['\\x'::bytea], {none}, {none}, '{{}}', {none}, '{{}}', '{{}}'); \
          SHOW synchronous_commit; ROLLBACK"
     ));
     assert_eq!(rows.last(), Some(&vec!["on".to_owned()]));

@@ -57,6 +57,10 @@ pub struct Commit {
     pub feed: Vec<Bytes>,
     /// None: whoever loses the answer will never know.
     pub token: Option<Token>,
+    /// What it writes gets this version, so that the next commit can expect it before this one is answered: whoever
+    /// chooses it takes care that no other write of the same key has it. None: the store chooses. So it does where the
+    /// state is in this process.
+    pub version: Option<Version>,
 }
 
 impl Commit {
@@ -91,6 +95,11 @@ impl Commit {
 
     pub fn token(mut self, token: Token) -> Self {
         self.token = Some(token);
+        self
+    }
+
+    pub fn version(mut self, version: Version) -> Self {
+        self.version = Some(version);
         self
     }
 

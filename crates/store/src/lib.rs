@@ -50,7 +50,7 @@ pub use limits::Limits;
 pub use local::{Decision, LocalStore, Ticket, Transaction, Visit};
 pub use memory::Memory;
 pub use merge::merge_scan;
-pub use optimistic::{Retry, Settled, transact};
+pub use optimistic::{Ground, Recent, Retry, Settled, transact};
 pub use pending::Pending;
 pub use progress::{Callback, Durable, Progress};
 pub use record::{Record, Version};

@@ -19,8 +19,9 @@ pub fn layout() -> Vec<String> {
 pub fn notes() -> Vec<String> {
     vec![
         "these are the requests as they are sent, each in a transaction of its own, unnamed and with the types of their parameters; a line behind a request says what its parameters hold".into(),
-        "`commit_1` locks the only row of `head` before it looks at anything, so commits pass one after the other in the order of the feed: the price of a total order. Isolation is READ COMMITTED, and the commits are serializable".into(),
-        "commits that come in meanwhile are sent together, up to 256 in one call: `$4` and `$7` number the commit that a check or a write belongs to; what one of them writes and a later one checks is listed in `$10` to `$13`".into(),
+        "`commit_4` locks the only row of `head` before it looks at anything, so commits pass one after the other in the order of the feed: the price of a total order. Isolation is READ COMMITTED, and the commits are serializable".into(),
+        "commits that come in meanwhile are sent together, up to 256 in one call: `$5` and `$8` number the commit that a check or a write belongs to; `$11` to `$16` say where one of them writes what a later one checks or writes, and in which order".into(),
+        "`{version}` is chosen at random and is what the written records get as their version, so that the next step can be decided on them, and sent, before this one is durable. What a server has read or written is read again only if another server has committed meanwhile, or if the step is refused".into(),
         "a check with version 0 is of a record that must be absent; a write of NULL deletes".into(),
         "a commit whose position is NULL did not happen: `conflicts` names the key that was not as it was read, and the step is evaluated again".into(),
         "`{epoch.key}` is `design:u16 'm' \"epoch\"`: which text of the design has the say, so that no server decides by a guard that no longer counts".into(),
@@ -68,7 +69,7 @@ pub fn commit(form: &CommitForm) -> Vec<Line> {
     let fed = if form.feed.is_some() { "{feed.entry}" } else { "NULL" };
     let mut lines = vec![
         Line::always(requests().commit),
-        Line::always(format!("$1, $2, $3: {{token}}, true, {fed}")),
+        Line::always(format!("$1, $2, $3, $4: {{token}}, {{version}}, true, {fed}")),
         check(None, EPOCH, "{epoch.version}"),
     ];
     for record in &form.reads {
@@ -80,15 +81,15 @@ pub fn commit(form: &CommitForm) -> Vec<Line> {
             _ if write.size.max == 0 => "''".to_owned(),
             _ => format!("{{{}.value}}", write.name),
         };
-        let text = format!("$7, $8, $9: 1, {}, {value}", key(&write.name));
+        let text = format!("$8, $9, $10, $11: 1, {}, {value}, 0", key(&write.name));
         lines.push(Line { when: write.when.clone(), text });
     }
-    lines.push(Line::always("$10, $11, $12, $13: empty, where the commit is sent alone"));
+    lines.push(Line::always("$12, $13, $14, $15, $16: empty, where the commit is sent alone"));
     lines
 }
 
 fn check(when: Option<String>, name: &str, version: &str) -> Line {
-    Line { when, text: format!("$4, $5, $6: 1, {}, {version}", key(name)) }
+    Line { when, text: format!("$5, $6, $7: 1, {}, {version}", key(name)) }
 }
 
 /// Everything that was looked at is still as it was.

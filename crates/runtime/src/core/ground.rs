@@ -1,6 +1,6 @@
 //! Where transactions run: alone in this process, or against others on a store far away.
 
-use store::{Decision, Settled, Store, Ticket, Transaction};
+use store::{Decision, Ground, Recent, Settled, Store, Ticket, Transaction};
 
 use super::runtime::Runtime;
 use super::settings::Settings;
@@ -10,6 +10,7 @@ use super::settings::Settings;
 /// what it tells goes through what it captures.
 pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
     store: &dyn Store,
+    recent: Option<&Recent>,
     settings: &Settings,
     run: &mut R,
 ) -> store::Result<Settled> {
@@ -19,7 +20,8 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
             Ok(Settled { ticket, conflicts: 0 })
         }
         None => {
-            store::transact(settings.surroundings.as_ref(), store, &settings.conflicts, run).await
+            let (surroundings, retry) = (settings.surroundings.as_ref(), &settings.conflicts);
+            store::transact(Ground { surroundings, store, recent, retry }, run).await
         }
     }
 }
@@ -29,7 +31,7 @@ impl Runtime {
         &self,
         run: &mut R,
     ) -> store::Result<Ticket> {
-        let settled = transact(self.store.as_ref(), &self.settings, run).await;
+        let settled = transact(self.store.as_ref(), Some(&self.recent), &self.settings, run).await;
         match &settled {
             Ok(settled) => self.counters.met(settled.conflicts),
             Err(store::Error::Contended { attempts }) => self.counters.met(*attempts),

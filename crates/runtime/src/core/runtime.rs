@@ -8,7 +8,7 @@ use design::model::Design;
 use engine::{NULL, Word};
 use layout::{ContentKey, DesignNumber, Epoch, Pool, RecordKey};
 use serde_json::Value;
-use store::{Store, Transaction};
+use store::{Recent, Store, Transaction};
 
 use super::alarm::Alarm;
 use super::clock::Clock;
@@ -47,6 +47,8 @@ pub struct Runtime {
     /// what they called what this one has
     pub(crate) former: Former,
     pub(crate) gate: Gate,
+    /// what it has read and written of late, where others may change the store, too
+    pub(crate) recent: Recent,
     /// which text has the say, where others may change the store, too
     pub(crate) fence: Option<Fence>,
     pub(crate) skew: Skew,
@@ -131,6 +133,7 @@ impl Runtime {
             older,
             former,
             gate: Gate::default(),
+            recent: Recent::default(),
             fence: None,
             skew: Skew::default(),
             membership,

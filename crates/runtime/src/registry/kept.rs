@@ -44,7 +44,7 @@ pub fn kept(store: &dyn Store, name: &str, settings: &Settings) -> Result<Option
         };
         Decision::Abandon
     };
-    settings.surroundings.block_on(core::transact(store, settings, &mut look))?;
+    settings.surroundings.block_on(core::transact(store, None, settings, &mut look))?;
     found
 }
 
@@ -55,7 +55,7 @@ pub fn designs_of(store: &dyn Store, settings: &Settings) -> Result<Vec<String>,
         found = registry::names(transaction).map_err(OpenError::from);
         Decision::Abandon
     };
-    settings.surroundings.block_on(core::transact(store, settings, &mut look))?;
+    settings.surroundings.block_on(core::transact(store, None, settings, &mut look))?;
     found
 }
 

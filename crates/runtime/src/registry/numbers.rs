@@ -112,7 +112,7 @@ pub fn register(
         write_entries(transaction, &entries);
         Decision::Commit
     };
-    let registered = core::transact(store, settings, &mut run);
+    let registered = core::transact(store, None, settings, &mut run);
     settings.surroundings.block_on(registered)?.ticket.wait()?;
     let known = outcome.expect("a transaction that is over has looked")?;
     if let Some(local) = store.local().filter(|_| left_over) {

@@ -19,7 +19,7 @@ pub enum Trap {
 }
 
 /// What a request that commits contains.
-const COMMITS: &[u8] = b".commit_1(";
+const COMMITS: &[u8] = b".commit_4(";
 
 /// Bytes that are kept back, and where they go when they are let go.
 type Held = Option<(TcpStream, Vec<u8>)>;

@@ -97,7 +97,7 @@ impl Memory {
             }
         }
         if !commit.only_checks() {
-            state.apply(commit.writes, commit.feed);
+            state.apply(commit.writes, commit.feed, commit.version);
             self.progress.advance(state.position);
         }
         if let Some(token) = commit.token {
@@ -128,12 +128,13 @@ impl Memory {
 }
 
 impl State {
-    fn apply(&mut self, writes: Vec<Write>, feed: Vec<Bytes>) {
+    fn apply(&mut self, writes: Vec<Write>, feed: Vec<Bytes>, version: Option<Version>) {
         self.position += 1;
+        let version = version.unwrap_or(Version(self.position));
         for write in writes {
             match write {
                 Write::Put(key, value) => {
-                    let record = Record { version: Version(self.position), value };
+                    let record = Record { version, value };
                     self.records.insert(key, record);
                 }
                 Write::Delete(key) => {
@@ -264,7 +265,7 @@ impl LocalStore for Memory {
         if decision == Decision::Commit && !(writes.is_empty() && feed.is_empty()) {
             let commit = Commit { writes, feed, ..Commit::default() };
             commit.validate(&LIMITS)?;
-            state.apply(commit.writes, commit.feed);
+            state.apply(commit.writes, commit.feed, commit.version);
             self.progress.advance(state.position);
         }
         Ok(Ticket::new(state.position, &self.progress))

@@ -1,6 +1,6 @@
 //! One run of a transaction on what was fetched.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -25,6 +25,7 @@ pub struct Attempt<'a> {
     /// Of the transaction, and the version of what it writes.
     number: u64,
     missed: RefCell<Missed>,
+    scans: Cell<bool>,
     read: RefCell<BTreeMap<Key, Expected>>,
     writes: BTreeMap<Key, Option<Bytes>>,
     feed: Vec<Bytes>,
@@ -41,6 +42,8 @@ pub struct Found {
     pub read: BTreeMap<Key, Expected>,
     pub writes: BTreeMap<Key, Option<Bytes>>,
     pub feed: Vec<Bytes>,
+    /// Does it rest on ranges, too?
+    pub scans: bool,
 }
 
 impl<'a> Attempt<'a> {
@@ -49,6 +52,7 @@ impl<'a> Attempt<'a> {
             fetched,
             number,
             missed: RefCell::default(),
+            scans: Cell::new(false),
             read: RefCell::default(),
             writes: BTreeMap::new(),
             feed: Vec::new(),
@@ -59,7 +63,12 @@ impl<'a> Attempt<'a> {
         let Missed { keys, scans } = self.missed.into_inner();
         let records = (!keys.is_empty()).then_some(Wanted::Records(keys));
         let scans = scans.into_iter().map(|(range, reverse)| Wanted::Scan { range, reverse });
-        let found = Found { read: self.read.into_inner(), writes: self.writes, feed: self.feed };
+        let found = Found {
+            read: self.read.into_inner(),
+            writes: self.writes,
+            feed: self.feed,
+            scans: self.scans.get(),
+        };
         (records.into_iter().chain(scans).collect(), found)
     }
 }
@@ -86,6 +95,7 @@ impl Transaction for Attempt<'_> {
     }
 
     fn scan(&self, range: &KeyRange, reverse: bool, visit: &mut Visit<'_>) {
+        self.scans.set(true);
         self.glance(range, reverse, &mut |key, version, value| {
             if version.0 != self.number {
                 let expected = Expected::Version(version);

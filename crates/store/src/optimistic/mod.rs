@@ -4,20 +4,26 @@
 //! again from the beginning; when it misses nothing, it is committed under the condition that all it
 //! has read is unchanged. If something was changed, it is run anew on what is there now, after a
 //! while that grows, and so many times.
+//!
+//! With [`Recent`], what a process has read and written of late is not fetched again.
 
 mod attempt;
+mod recent;
 
 use std::collections::BTreeMap;
+use std::task::Poll;
 use std::time::Duration;
 
 use self::attempt::{Attempt, Wanted};
+use self::recent::Outdated;
+pub use self::recent::Recent;
 use crate::commit::{Check, Commit, Expected, Token, Write};
 use crate::contract::{Scan, Store};
 use crate::cursor::{Cursor, Partition};
 use crate::error::{Error, Result};
 use crate::key::{Key, KeyRange};
 use crate::local::{Decision, Ticket, Transaction};
-use crate::record::Record;
+use crate::record::{Record, Version};
 use crate::surroundings::Surroundings;
 
 /// How often a transaction that meets another one is tried again.
@@ -57,6 +63,8 @@ struct Fetched {
     scans: Vec<Scanned>,
     /// What was fetched at once is of one moment; more is not.
     fetches: u32,
+    /// Something was known without asking the store: nothing may be answered on it without a commit.
+    known: bool,
     /// The earliest of those moments: all that is not shown comes after it in the feed.
     at: Option<Cursor>,
 }
@@ -71,8 +79,20 @@ struct Scanned {
     whole: bool,
 }
 
+/// So often a transaction is run again because another one of this process was faster. Each time that one has been sent.
+const OVERTAKEN_MAX: u32 = 64;
 /// So many records of a scan are fetched at first, then four times as many each time.
 const SCAN_FIRST: usize = 32;
+
+/// Where transactions run, and what is known there.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    pub surroundings: &'a dyn Surroundings,
+    pub store: &'a dyn Store,
+    /// None: everything is fetched.
+    pub recent: Option<&'a Recent>,
+    pub retry: &'a Retry,
+}
 
 /// Runs a transaction to its end; the surroundings decide how long it waits for others. Only its last run counts. An
 /// [`Error::Contended`] means that it met others too often, and that nothing was written.
@@ -82,26 +102,33 @@ const SCAN_FIRST: usize = 32;
 ///
 /// The ticket of a transaction that wrote nothing says at which cursor it has looked, never a later one.
 pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
-    surroundings: &dyn Surroundings,
-    store: &dyn Store,
-    retry: &Retry,
+    ground: Ground<'_>,
     run: &mut R,
 ) -> Result<Settled> {
+    let Ground { surroundings, store, retry, .. } = ground;
+    let mut recent = ground.recent;
     let mut fetched = Fetched::default();
-    let mut conflicts = 0;
+    let (mut conflicts, mut overtaken) = (0, 0);
     let mut number = chosen(surroundings);
     loop {
         let mut attempt = Attempt::new(&fetched, number);
         let decision = run(&mut attempt);
         let (wanted, found) = attempt.end();
+        let read: Vec<Key> = found.read.keys().cloned().collect();
+        // Ranges are fetched, after the records that tell what is in them: both have to be of the store.
+        if found.scans && fetched.known {
+            recent = None;
+            fetched = Fetched::default();
+            fetched.fetch(ground, recent, vec![Wanted::Records(read)]).await?;
+            continue;
+        }
         if !wanted.is_empty() {
-            fetched.fetch(store, wanted).await?;
+            fetched.fetch(ground, recent, wanted).await?;
             continue;
         }
         if decision == Decision::Again {
             continue;
         }
-        let read: Vec<Key> = found.read.keys().cloned().collect();
         let checks = found.read.into_iter().map(|(key, expected)| Check { key, expected });
         let mut commit = Commit { checks: checks.collect(), ..Commit::default() };
         if decision == Decision::Commit {
@@ -109,6 +136,12 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
             commit.feed = found.feed;
         }
         let looked = commit.only_checks();
+        if looked && fetched.known {
+            recent = None;
+            fetched = Fetched::default();
+            fetched.fetch(ground, recent, vec![Wanted::Records(read)]).await?;
+            continue;
+        }
         let settled = |cursor| Ok(Settled { ticket: Ticket::settled(cursor), conflicts });
         if looked && fetched.fetches <= 1 {
             let at = match fetched.at {
@@ -123,11 +156,21 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
             let unchanged = unchanged(store, &read, &commit.checks).await?;
             Ok(fetched.at.filter(|_| unchanged))
         } else {
-            let token = token(surroundings);
-            commit.token = Some(token);
-            match store.commit(commit).await {
-                Err(Error::Unknown(why)) => outcome(surroundings, store, retry, token, why).await,
-                answer => answer.map(Some),
+            match send(ground, commit, version(number)).await {
+                Ok(answer) => answer,
+                Err(outdated) if overtaken < OVERTAKEN_MAX => {
+                    overtaken += 1;
+                    if recent.is_some() && !found.scans {
+                        // it is run on what this process writes itself
+                        fetched.fetch(ground, recent, vec![Wanted::Records(outdated.keys)]).await?;
+                    } else {
+                        outdated.settle(ground).await;
+                        fetched = Fetched::default();
+                        fetched.fetch(ground, None, vec![Wanted::Records(read)]).await?;
+                    }
+                    continue;
+                }
+                Err(_) => Ok(None),
             }
         };
         match answer {
@@ -140,11 +183,66 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
                 surroundings.sleep(retry.wait(surroundings.chance(), conflicts)).await;
                 fetched = Fetched::default();
                 number = chosen(surroundings);
+                (recent, overtaken) = (ground.recent, 0);
                 // It will most likely read the same again.
-                fetched.fetch(store, vec![Wanted::Records(read)]).await?;
+                fetched.fetch(ground, recent, vec![Wanted::Records(read)]).await?;
             }
             Err(error) => return Err(error),
         }
+    }
+}
+
+/// Sends a commit, and waits until it is known what became of it. None: it was not carried out, and never will be.
+async fn send(
+    ground: Ground<'_>,
+    mut commit: Commit,
+    version: Version,
+) -> std::result::Result<Result<Option<Cursor>>, Outdated> {
+    let token = token(ground.surroundings);
+    (commit.token, commit.version) = (Some(token), Some(version));
+    let Some(recent) = ground.recent else {
+        return Ok(answered(ground, ground.store.commit(commit).await, token).await);
+    };
+    // What it builds upon has been sent before, and whoever builds upon it is sent afterwards.
+    let begun = commit.clone();
+    let mut sending = ground.store.commit(commit);
+    let (under_way, first) = std::future::poll_fn(|context| {
+        Poll::Ready(recent.begin(&begun, version, || sending.as_mut().poll(context)))
+    })
+    .await?;
+    let answer = match first {
+        Poll::Ready(answer) => answer,
+        Poll::Pending => sending.await,
+    };
+    let answer = answered(ground, answer, token).await;
+    match &answer {
+        Ok(Some(cursor)) => under_way.holds(cursor.position()),
+        Ok(None) | Err(_) => {
+            drop(under_way);
+            recent.forget(begun.checks.iter().map(|check| &check.key));
+        }
+    }
+    Ok(answer)
+}
+
+impl Outdated {
+    /// Waits until one of the commits is answered that are in the way.
+    async fn settle(&self, ground: Ground<'_>) {
+        if let (Some(recent), Some(answered)) = (ground.recent, self.answered) {
+            recent.answered_after(answered).await;
+        }
+    }
+}
+
+/// The answer to a commit. If it was lost, the store is asked.
+async fn answered(
+    ground: Ground<'_>,
+    answer: Result<Cursor>,
+    token: Token,
+) -> Result<Option<Cursor>> {
+    match answer {
+        Err(Error::Unknown(why)) => outcome(ground, token, why).await,
+        answer => answer.map(Some),
     }
 }
 
@@ -160,18 +258,18 @@ fn chosen(surroundings: &dyn Surroundings) -> u64 {
     surroundings.chance() | 1 << 63
 }
 
+/// What it writes gets this version. It fits into a number of JavaScript, and is larger than any position.
+fn version(number: u64) -> Version {
+    Version(1 << 52 | number >> 12)
+}
+
 fn token(surroundings: &dyn Surroundings) -> Token {
     Token(u128::from(surroundings.chance()) << 64 | u128::from(surroundings.chance()))
 }
 
 /// What became of a commit whose answer was lost. None: it was not carried out, and never will be.
-async fn outcome(
-    surroundings: &dyn Surroundings,
-    store: &dyn Store,
-    retry: &Retry,
-    token: Token,
-    why: String,
-) -> Result<Option<Cursor>> {
+async fn outcome(ground: Ground<'_>, token: Token, why: String) -> Result<Option<Cursor>> {
+    let Ground { surroundings, store, retry, .. } = ground;
     let end = surroundings.now() + retry.outcome_within;
     let mut asked = 0;
     loop {
@@ -203,16 +301,40 @@ impl Retry {
 }
 
 impl Fetched {
-    async fn fetch(&mut self, store: &dyn Store, wanted: Vec<Wanted>) -> Result<()> {
+    /// Asks the store for what is not known.
+    async fn fetch(
+        &mut self,
+        ground: Ground<'_>,
+        recent: Option<&Recent>,
+        wanted: Vec<Wanted>,
+    ) -> Result<()> {
+        let store = ground.store;
         for wanted in wanted {
-            self.fetches += 1;
             match wanted {
-                Wanted::Records(keys) => {
+                Wanted::Records(mut keys) => {
+                    keys.retain(|key| match recent.and_then(|recent| recent.find(key)) {
+                        Some(known) => {
+                            self.known = true;
+                            self.records.insert(key.clone(), known);
+                            false
+                        }
+                        None => true,
+                    });
+                    if keys.is_empty() {
+                        continue;
+                    }
+                    self.fetches += 1;
                     let read = store.read(&keys, None).await?;
                     self.taken(read.at);
+                    if let Some(recent) = ground.recent {
+                        recent.read(&keys, &read.records, read.at.position());
+                    }
                     self.records.extend(keys.into_iter().zip(read.records));
                 }
-                Wanted::Scan { range, reverse } => self.fetch_scan(store, range, reverse).await?,
+                Wanted::Scan { range, reverse } => {
+                    self.fetches += 1;
+                    self.fetch_scan(store, range, reverse).await?;
+                }
             }
         }
         Ok(())

@@ -28,20 +28,25 @@ impl Request {
     /// What is in the group for the commit about this record, as if it had been sent alone: others of the server may
     /// have come in at the same moment.
     fn alone(self, about: &str) -> Request {
-        let keys = self.bytes(8);
+        let keys = self.bytes(9);
         let at = keys.iter().flatten().position(|key| within(key, about)).unwrap();
-        let number = self.parameters[6][at].clone();
+        let number = self.parameters[7][at].clone();
         let own = number.as_ref().unwrap().parse::<usize>().unwrap() - 1;
         let mut alone = Vec::new();
         for (place, values) in self.parameters.iter().enumerate() {
             let of = match place {
-                0..3 => {
+                0..4 => {
                     alone.push(vec![values[own].clone()]);
                     continue;
                 }
-                3..6 => &self.parameters[3],
-                6..9 => &self.parameters[6],
-                _ => &self.parameters[9],
+                4..7 => &self.parameters[4],
+                7..11 => &self.parameters[7],
+                // where it meets another one of the group
+                11..15 => &self.parameters[11],
+                _ => {
+                    alone.push(values.clone());
+                    continue;
+                }
             };
             let own = values.iter().zip(of).filter(|(_, of)| **of == number);
             alone.push(own.map(|(value, _)| value.clone()).collect());
@@ -139,7 +144,7 @@ fn sent(database: &database::Server, from: usize, about: &str) -> (Vec<Request>,
         let log = database.log();
         let mut reads = Vec::new();
         for request in requests(&log[from..]) {
-            if request.mentions(8, about) {
+            if request.mentions(9, about) {
                 return (reads, request.alone(about));
             }
             if request.mentions(1, about) {
@@ -203,22 +208,26 @@ fn compared(
         asked.sort_unstable();
         let mut keys: Vec<u8> = read.bytes(1).iter().map(letter).collect();
         keys.sort_unstable();
+        // a server that has read it is not told again
+        if !keys.contains(&b'm') {
+            asked.retain(|space| *space != b'm');
+        }
         same(&keys, &asked, "what is read")?;
     }
     same(&commit.statement, &own(&realized.commit[0]), "the commit")?;
-    assert_eq!(commit.parameters.len(), 13);
-    assert_eq!(realized.commit[1].text, "$1, $2, $3: {token}, true, {feed.entry}");
-    for number in 1..=3 {
+    assert_eq!(commit.parameters.len(), 16);
+    assert_eq!(realized.commit[1].text, "$1, $2, $3, $4: {token}, {version}, true, {feed.entry}");
+    for number in 1..=4 {
         same(&commit.parameters[number - 1].len(), &1, "what stands for the whole")?;
         same(&commit.parameters[number - 1][0].is_some(), &true, "what stands for the whole")?;
     }
-    let versions = commit.parameters[5].iter().flatten().map(|version| match &**version {
+    let versions = commit.parameters[6].iter().flatten().map(|version| match &**version {
         "0" => "0",
         _ => "a version",
     });
-    let mut checks: Vec<(u8, &str)> = commit.bytes(5).iter().map(letter).zip(versions).collect();
+    let mut checks: Vec<(u8, &str)> = commit.bytes(6).iter().map(letter).zip(versions).collect();
     checks.sort_unstable();
-    let expected = said(realized, "$4, $5, $6: ");
+    let expected = said(realized, "$5, $6, $7: ");
     let expected = expected.iter().map(|(space, version)| match &**version {
         "0" => (*space, "0"),
         _ => (*space, "a version"),
@@ -228,14 +237,14 @@ fn compared(
         .map(|(space, version)| if space == b'i' { (space, "0") } else { (space, version) })
         .collect();
     same(&checks, &expected, "what is checked")?;
-    let values = commit.parameters[8].iter().map(Option::is_some);
-    let mut writes: Vec<(u8, bool)> = commit.bytes(8).iter().map(letter).zip(values).collect();
+    let values = commit.parameters[9].iter().map(Option::is_some);
+    let mut writes: Vec<(u8, bool)> = commit.bytes(9).iter().map(letter).zip(values).collect();
     writes.sort_unstable();
-    let expected = said(realized, "$7, $8, $9: ");
+    let expected = said(realized, "$8, $9, $10, $11: ");
     let expected: Vec<(u8, bool)> =
         expected.iter().map(|(space, value)| (*space, value != "NULL")).collect();
     same(&writes, &expected, "what is written")?;
-    for number in 10..=13 {
+    for number in 12..=16 {
         same(&commit.parameters[number - 1].is_empty(), &true, "that it was sent alone")?;
     }
     Ok(())
