@@ -54,7 +54,7 @@ fn histories_on_the_embedded_store_are_linearizable() {
 fn histories_on_a_distant_store_are_linearizable() {
     let mut operations = 0;
     for seed in 200..212 {
-        let faults = Faults { delay_us_max: 200, conflicts_percent: 5, lost_percent: 0 };
+        let faults = Faults { delay_us_max: 200, conflicts_percent: 10, lost_percent: 0 };
         let design = support::compile("linear", linear::DESIGN);
         let conflicts = store::Retry { attempts_max: 1000, ..store::Retry::default() };
         let settings = Settings { conflicts, ..Settings::default() };

@@ -84,7 +84,7 @@ impl Drawing {
             0..=2 => None,
             3 => Some(Kill::Request(1 + self.seeded.below(400))),
             _ => {
-                let (calls, request) = (self.seeded.below(15), 1 + self.seeded.below(6));
+                let (calls, request) = (self.seeded.below(15), 1 + self.seeded.below(3));
                 Some(Kill::Call { calls, request })
             }
         };

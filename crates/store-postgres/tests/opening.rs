@@ -41,7 +41,7 @@ fn a_schema_of_a_newer_version_is_refused_and_left_alone() {
     let error = refused(&server.address(&schema));
     assert!(error.is_foreign);
     assert!(error.message.contains("was written by a newer Steadfast"), "{error}");
-    assert!(error.message.contains("has version 99, and this program knows up to 3"), "{error}");
+    assert!(error.message.contains("has version 99, and this program knows up to 4"), "{error}");
     let version = server.sql(&format!("SELECT version FROM {schema}.steadfast"));
     assert_eq!(version, [["99"]]);
 }
@@ -62,7 +62,7 @@ fn a_schema_of_an_earlier_version_is_brought_forward_with_what_it_holds() {
     assert_eq!(block_on(store.commit(Commit::new().put("k", "w"))).unwrap().position(), 8);
     assert_eq!(block_on(store.blobs().list(None, 1)).unwrap(), []);
     let version = server.sql(&format!("SELECT version FROM {schema}.steadfast"));
-    assert_eq!(version, [["3"]]);
+    assert_eq!(version, [["4"]]);
 }
 
 #[test]

@@ -156,21 +156,15 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
             let unchanged = unchanged(store, &read, &commit.checks).await?;
             Ok(fetched.at.filter(|_| unchanged))
         } else {
-            match send(ground, commit, version(number)).await {
+            // on what it has fetched it is sent as it is, whatever is under way
+            let upon = recent.filter(|_| overtaken < OVERTAKEN_MAX && !found.scans);
+            match send(ground, upon, commit, version(number)).await {
                 Ok(answer) => answer,
-                Err(outdated) if overtaken < OVERTAKEN_MAX => {
+                Err(Outdated(keys)) => {
                     overtaken += 1;
-                    if recent.is_some() && !found.scans {
-                        // it is run on what this process writes itself
-                        fetched.fetch(ground, recent, vec![Wanted::Records(outdated.keys)]).await?;
-                    } else {
-                        outdated.settle(ground).await;
-                        fetched = Fetched::default();
-                        fetched.fetch(ground, None, vec![Wanted::Records(read)]).await?;
-                    }
+                    fetched.fetch(ground, recent, vec![Wanted::Records(keys)]).await?;
                     continue;
                 }
-                Err(_) => Ok(None),
             }
         };
         match answer {
@@ -183,7 +177,9 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
                 surroundings.sleep(retry.wait(surroundings.chance(), conflicts)).await;
                 fetched = Fetched::default();
                 number = chosen(surroundings);
-                (recent, overtaken) = (ground.recent, 0);
+                // What it has built upon may come late, or never: every other time it builds on what is there.
+                recent = ground.recent.filter(|_| conflicts % 2 == 0);
+                overtaken = 0;
                 // It will most likely read the same again.
                 fetched.fetch(ground, recent, vec![Wanted::Records(read)]).await?;
             }
@@ -192,20 +188,28 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
     }
 }
 
-/// Sends a commit, and waits until it is known what became of it. None: it was not carried out, and never will be.
+/// Sends a commit, and waits until it is known what became of it. None: it was not carried out, and never will be. If
+/// it builds `upon` what is known, others may build upon it.
 async fn send(
     ground: Ground<'_>,
+    upon: Option<&Recent>,
     mut commit: Commit,
     version: Version,
 ) -> std::result::Result<Result<Option<Cursor>>, Outdated> {
     let token = token(ground.surroundings);
     (commit.token, commit.version) = (Some(token), Some(version));
-    let Some(recent) = ground.recent else {
-        return Ok(answered(ground, ground.store.commit(commit).await, token).await);
-    };
-    // What it builds upon has been sent before, and whoever builds upon it is sent afterwards.
     let begun = commit.clone();
     let mut sending = ground.store.commit(commit);
+    let Some(recent) = upon else {
+        let answer = answered(ground, sending.await, token).await;
+        match (&answer, ground.recent) {
+            (Ok(Some(cursor)), Some(recent)) => recent.wrote(&begun, version, cursor.position()),
+            (_, Some(recent)) => recent.forget(begun.checks.iter().map(|check| &check.key)),
+            (_, None) => {}
+        }
+        return Ok(answer);
+    };
+    // What it builds upon has been sent before, and whoever builds upon it is sent afterwards.
     let (under_way, first) = std::future::poll_fn(|context| {
         Poll::Ready(recent.begin(&begun, version, || sending.as_mut().poll(context)))
     })
@@ -223,15 +227,6 @@ async fn send(
         }
     }
     Ok(answer)
-}
-
-impl Outdated {
-    /// Waits until one of the commits is answered that are in the way.
-    async fn settle(&self, ground: Ground<'_>) {
-        if let (Some(recent), Some(answered)) = (ground.recent, self.answered) {
-            recent.answered_after(answered).await;
-        }
-    }
 }
 
 /// The answer to a commit. If it was lost, the store is asked.

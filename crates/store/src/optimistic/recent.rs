@@ -15,18 +15,13 @@ use super::expected;
 use crate::commit::{Commit, Write};
 use crate::key::Key;
 use crate::record::{Record, Version};
-use crate::surroundings::Signal;
 
 /// Half of what is kept, in records and in bytes: when it is reached, the half that was not asked for lately is let go.
 const HALF_RECORDS: usize = 32_768;
 const HALF_BYTES: usize = 32 << 20;
 
 #[derive(Debug, Default)]
-pub struct Recent {
-    state: Mutex<State>,
-    /// rings when a commit is answered
-    answered: Signal,
-}
+pub struct Recent(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -59,17 +54,13 @@ enum Since {
     UnderWay(Version),
 }
 
-/// A commit that was not sent: it expects something else than what is known.
+/// A commit that was not sent: what is under these keys is known to be something else than it expects.
 #[derive(Debug)]
-pub struct Outdated {
-    pub keys: Vec<Key>,
-    /// Some of it is written by commits that are not answered yet: how often any was answered so far.
-    pub answered: Option<u64>,
-}
+pub struct Outdated(pub Vec<Key>);
 
 impl Recent {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is under this key, unless it is not known or others may have changed it.
@@ -104,36 +95,43 @@ impl Recent {
         send: impl FnOnce() -> Poll<T>,
     ) -> Result<(UnderWay<'_>, Poll<T>), Outdated> {
         let mut state = self.lock();
-        let (mut changed, mut under_way) = (Vec::new(), false);
+        let mut changed = Vec::new();
         for check in &commit.checks {
             if let Some(entry) = state.find(&check.key)
                 && expected(entry.record.as_ref()) != check.expected
             {
-                under_way |= matches!(entry.since, Since::UnderWay(_));
                 changed.push(check.key.clone());
             }
         }
         if !changed.is_empty() {
-            let answered = under_way.then(|| self.answered.times());
-            return Err(Outdated { keys: changed, answered });
+            return Err(Outdated(changed));
         }
         let mut keys = Vec::with_capacity(commit.writes.len());
         for write in &commit.writes {
-            let record = match write {
-                Write::Put(_, value) => Some(Record { version, value: value.clone() }),
-                Write::Delete(_) => None,
-            };
             keys.push(write.key().clone());
-            state.keep(write.key().clone(), Entry { record, since: Since::UnderWay(version) });
+            let entry = Entry::written(write, version, Since::UnderWay(version));
+            state.keep(write.key().clone(), entry);
         }
         state.under_way += 1;
         let under_way = UnderWay { recent: self, version, keys, over: false };
         Ok((under_way, send()))
     }
 
-    /// Ready when a commit was answered since.
-    pub(super) async fn answered_after(&self, times: u64) {
-        self.answered.after(times).await;
+    /// A commit that nobody has built upon holds, at this position.
+    pub(super) fn wrote(&self, commit: &Commit, version: Version, position: u64) {
+        let mut state = self.lock();
+        state.counted += 1;
+        state.reached(position);
+        for write in &commit.writes {
+            let newer = state.entry(write.key()).is_some_and(|entry| match entry.since {
+                Since::UnderWay(_) => true,
+                Since::Position(known) => known > position,
+            });
+            if !newer {
+                let entry = Entry::written(write, version, Since::Position(position));
+                state.keep(write.key().clone(), entry);
+            }
+        }
     }
 
     /// These were not as they are kept here.
@@ -164,8 +162,6 @@ impl Recent {
                 None => state.take(key),
             }
         }
-        drop(state);
-        self.answered.ring();
     }
 }
 
@@ -248,6 +244,14 @@ impl State {
 }
 
 impl Entry {
+    fn written(write: &Write, version: Version, since: Since) -> Entry {
+        let record = match write {
+            Write::Put(_, value) => Some(Record { version, value: value.clone() }),
+            Write::Delete(_) => None,
+        };
+        Entry { record, since }
+    }
+
     fn bytes(&self) -> usize {
         self.record.as_ref().map_or(0, |record| record.value.len())
     }
@@ -282,8 +286,7 @@ mod tests {
         // who has read what was there before the second is told, and nothing is sent
         let third = put("a", 12, Some(10));
         let outdated = recent.begin(&third.0, third.1, || -> Poll<()> { panic!("sent") });
-        let Outdated { keys, answered } = outdated.unwrap_err();
-        assert_eq!((keys, answered), (vec!["a".into()], Some(0)));
+        assert_eq!(outdated.unwrap_err().0, ["a".into()]);
         first.holds(1);
         assert_eq!(version(&recent, "a"), Some(Some(11)));
         // it did not hold: what is there is not known
