@@ -80,9 +80,9 @@ impl Wrong {
         if self.fault == Fault::Torn && commit.writes.len() > 1 {
             commit.validate(&self.right.limits())?;
             let rest: Vec<Write> = commit.writes.drain(1..).collect();
+            let rest = Commit { writes: rest, version: commit.version, ..Commit::new() };
             block_on(self.right.commit(commit))?;
             linger(1);
-            let rest = Commit { writes: rest, ..Commit::new() };
             return block_on(self.right.commit(rest));
         }
         match self.fault {

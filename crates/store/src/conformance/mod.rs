@@ -5,6 +5,7 @@
 //! ```
 
 mod blobs;
+mod chained;
 mod commits;
 mod concurrent;
 mod expect;
@@ -80,6 +81,7 @@ pub fn check(open: Open<'_>) -> Result<Vec<&'static str>, Failure> {
         blobs::CHECKS,
         local::CHECKS,
         tokens::CHECKS,
+        chained::CHECKS,
         concurrent::CHECKS,
         meanwhile::CHECKS,
     ];
