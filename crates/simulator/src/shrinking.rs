@@ -132,7 +132,7 @@ impl Shrinking<'_> {
         if close {
             small.snapshot_after_bytes = SNAPSHOT_SOON_BYTES;
         }
-        let tries_max = self.tries + (self.tries_max - self.tries) / 2;
+        let tries_max = self.tries + self.tries_max.saturating_sub(self.tries) / 2;
         let drawn = if close { DRAWN * 4 } else { DRAWN };
         while small.size.calls * 2 <= self.best.script.calls() && self.tries < tries_max {
             let calls = (small.size.calls / lives) as u64;
