@@ -26,6 +26,7 @@
 //! | `settling` | the end: everything that is due is done |
 //! | `trouble` | what is wrong with a history |
 //! | `shrinking` | a smaller script that goes wrong in the same way |
+//! | `smaller` | a script with less in it |
 
 mod caller;
 mod drawing;
@@ -42,6 +43,7 @@ mod serving;
 mod settling;
 mod shrinking;
 mod simulator;
+mod smaller;
 mod surroundings;
 mod trouble;
 mod walking;

@@ -25,6 +25,8 @@ impl Default for Size {
 #[derive(Clone, Debug, Default)]
 pub struct Script {
     pub seed: u64,
+    /// the store of a server writes a snapshot after so much log
+    pub snapshot_after_bytes: u64,
     pub lives: Vec<Life>,
 }
 

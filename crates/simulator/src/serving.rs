@@ -80,7 +80,7 @@ impl World {
         };
         let options = Options {
             segment_bytes: 64 << 10,
-            snapshot_after_bytes: 48 << 10,
+            snapshot_after_bytes: self.simulator.snapshot_after_bytes,
             commit_bytes_max: self.simulator.commit_bytes_max,
             pending_bytes_max: 256 << 10,
             feed_retention_bytes: 1 << 30,

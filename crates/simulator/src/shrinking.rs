@@ -3,11 +3,22 @@
 use store_embedded::disk::Faults;
 
 use crate::facts::Outcome;
-use crate::script::{Life, Script, Server};
+use crate::script::{Script, Server};
 use crate::simulator::Simulator;
+use crate::smaller::{faults_of, is_faulty, sooner, without};
 
 /// So many worlds of each size are drawn in the hope that a small one goes wrong in the same way.
 const DRAWN: u64 = 12;
+/// With this part of the calls a world is small enough, and what takes many tries is left.
+const PART: usize = 10;
+/// A store is opened with about so many operations of its disk, or requests; a call takes a few more.
+const OPENING: u64 = 16;
+const EACH_CALL: u64 = 3;
+/// In worlds that are drawn close a snapshot is written after so many bytes, not after as many as it takes otherwise.
+const SNAPSHOT_SOON_BYTES: u64 = 1 << 10;
+/// A world with less in it is tried with so many other seeds: they decide what a power cut leaves and what the network
+/// does, which comes to something else when there are fewer calls.
+const SEEDS: u64 = 3;
 
 /// What is left of a world that went wrong, and how often it was tried.
 pub struct Shrunk {
@@ -23,24 +34,28 @@ pub struct Shrunk {
 ///
 /// First small worlds are drawn: what has to happen at the right moment, such as a power cut after so many operations
 /// of the disk, is met in some of them, and would not be met by the same world without a few calls. Then calls, faults
-/// and lives are left out.
+/// and lives are left out. As long as more than a tenth of the calls is left, small worlds are drawn whose faults and
+/// snapshots come early, and what is left out is tried again with faults that come sooner and with other seeds.
 pub fn shrink(simulator: &Simulator, found: Outcome, tries_max: usize) -> Shrunk {
     let (seed, calls) = (found.script.seed, found.script.calls());
     let Some(kind) = found.trouble.as_ref().map(crate::Trouble::kind) else {
         return Shrunk { seed, calls, outcome: found, tries: 0 };
     };
-    let mut shrinking = Shrinking { simulator, kind, best: found, tries: 0, tries_max };
-    shrinking.draw_small_worlds();
-    loop {
-        let before = shrinking.weight();
-        shrinking.leave_out_lives();
-        shrinking.leave_out_calls();
-        shrinking.leave_out_faults();
-        if shrinking.weight() == before || shrinking.is_over() {
-            let Shrinking { best: outcome, tries, .. } = shrinking;
-            return Shrunk { seed, calls, outcome, tries };
-        }
+    let mut shrinking =
+        Shrinking { simulator, kind, best: found, tries: 0, tries_max, persists: false };
+    shrinking.draw_small_worlds(false);
+    shrinking.leave_out();
+    if !shrinking.is_small(calls) {
+        shrinking.draw_small_worlds(true);
+        shrinking.leave_out();
     }
+    if !shrinking.is_small(calls) {
+        shrinking.persists = true;
+        shrinking.snapshot_soon();
+        shrinking.leave_out();
+    }
+    let Shrinking { best: outcome, tries, .. } = shrinking;
+    Shrunk { seed, calls, outcome, tries }
 }
 
 struct Shrinking<'s> {
@@ -49,11 +64,17 @@ struct Shrinking<'s> {
     best: Outcome,
     tries: usize,
     tries_max: usize,
+    /// what did not go wrong in the same way is tried once more, a little different
+    persists: bool,
 }
 
 impl Shrinking<'_> {
     fn is_over(&self) -> bool {
         self.tries >= self.tries_max
+    }
+
+    fn is_small(&self, calls: usize) -> bool {
+        self.best.script.calls() * PART <= calls
     }
 
     fn weight(&self) -> (usize, usize, usize) {
@@ -80,13 +101,43 @@ impl Shrinking<'_> {
         same
     }
 
+    /// A script that has fewer calls than the best one.
+    fn try_fewer(&mut self, script: &Script) -> bool {
+        if self.try_it(script) {
+            return true;
+        }
+        if !self.persists {
+            return false;
+        }
+        for each in 1..=EACH_CALL {
+            if let Some(sooner) = sooner(script, &self.best.script, each)
+                && self.try_it(&sooner)
+            {
+                return true;
+            }
+        }
+        (1..=SEEDS).any(|other| {
+            let seed = script.seed.wrapping_add(other);
+            self.try_it(&Script { seed, ..script.clone() })
+        })
+    }
+
     /// One call in each life, two, four, and so on: the first of them that goes wrong counts.
-    fn draw_small_worlds(&mut self) {
+    ///
+    /// Close: what is drawn to go wrong after so many operations does so before the calls are over.
+    fn draw_small_worlds(&mut self, close: bool) {
         let mut small = self.simulator.clone();
-        small.size.calls = small.size.lives;
-        // half of the tries are for leaving out
-        while small.size.calls * 2 <= self.best.script.calls() && self.tries * 2 < self.tries_max {
-            for seed in 0..DRAWN {
+        let lives = small.size.lives.max(1);
+        small.size.calls = lives;
+        if close {
+            small.snapshot_after_bytes = SNAPSHOT_SOON_BYTES;
+        }
+        let tries_max = self.tries + self.tries_max.saturating_sub(self.tries) / 2;
+        let drawn = if close { DRAWN * 4 } else { DRAWN };
+        while small.size.calls * 2 <= self.best.script.calls() && self.tries < tries_max {
+            let calls = (small.size.calls / lives) as u64;
+            small.faults_within = close.then_some(OPENING + calls * EACH_CALL);
+            for seed in 0..drawn {
                 self.tries += 1;
                 if self.is_better(small.draw(seed)) {
                     return;
@@ -94,6 +145,26 @@ impl Shrinking<'_> {
             }
             small.size.calls *= 2;
         }
+    }
+
+    /// Until nothing more can be left out.
+    fn leave_out(&mut self) {
+        loop {
+            let before = self.weight();
+            self.leave_out_lives();
+            self.leave_out_calls();
+            self.leave_out_faults();
+            if self.weight() == before || self.is_over() {
+                return;
+            }
+        }
+    }
+
+    /// What has to do with a snapshot is met with fewer calls then.
+    fn snapshot_soon(&mut self) {
+        let mut script = self.best.script.clone();
+        script.snapshot_after_bytes = script.snapshot_after_bytes.min(SNAPSHOT_SOON_BYTES);
+        self.try_it(&script);
     }
 
     fn leave_out_lives(&mut self) {
@@ -114,7 +185,7 @@ impl Shrinking<'_> {
             let mut from = 0;
             while from < self.best.script.calls() {
                 let script = without(&self.best.script, from, length);
-                if !self.try_it(&script) {
+                if !self.try_fewer(&script) {
                     from += length;
                 }
                 if self.is_over() {
@@ -150,9 +221,7 @@ impl Shrinking<'_> {
         }
         self.try_it(&script);
     }
-}
 
-impl Shrinking<'_> {
     /// One after the other: what the network does, a killed server, a wrong clock.
     fn leave_out_faults_of_servers(&mut self, at: usize) {
         let mut script = self.best.script.clone();
@@ -174,39 +243,4 @@ impl Shrinking<'_> {
             }
         }
     }
-}
-
-fn is_faulty(life: &Life) -> bool {
-    let Faults { crash_at, short_write_at, failed_sync_at, capacity_bytes } = &life.faults;
-    let of_disk = crash_at.or(*short_write_at).or(*failed_sync_at).or(*capacity_bytes);
-    of_disk.is_some() || !life.is_calm() || life.clock_ms != 0 || life.replaced_after.is_some()
-}
-
-/// How much goes wrong on purpose.
-fn faults_of(life: &Life) -> usize {
-    let servers = life
-        .servers
-        .iter()
-        .map(|server| usize::from(server.killed.is_some()) + usize::from(server.skew_ms != 0));
-    let network = usize::from(life.network != store::Faults::default());
-    usize::from(is_faulty(life)) + network + servers.sum::<usize>()
-}
-
-/// The script without so many calls, counted over all lives.
-fn without(script: &Script, from: usize, length: usize) -> Script {
-    let mut script = script.clone();
-    let mut places = 0..;
-    for life in &mut script.lives {
-        let (mut at, mut before) = (0, 0);
-        let replaced_after = life.replaced_after;
-        life.acts.retain(|_| {
-            let kept = !places.next().is_some_and(|at| (from..from + length).contains(&at));
-            // the replacement comes between the same calls
-            before += usize::from(!kept && replaced_after.is_some_and(|after| at < after));
-            at += 1;
-            kept
-        });
-        life.replaced_after = replaced_after.map(|after| after - before);
-    }
-    script
 }

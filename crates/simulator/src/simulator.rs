@@ -11,6 +11,9 @@ use crate::script::Size;
 /// A commit may have so many bytes, besides a design that it registers.
 const COMMIT_BYTES: u64 = 64 << 10;
 
+/// A few snapshots are written in a world of its usual size.
+const SNAPSHOT_AFTER_BYTES: u64 = 48 << 10;
+
 /// Another disk in the place of the simulated one, for what is planted in tests.
 pub type Hook = Arc<dyn Fn(SimulatedDisk) -> Arc<dyn Disk> + Send + Sync>;
 
@@ -26,6 +29,10 @@ pub struct Simulator {
     pub disk: Option<Hook>,
     /// The design is stored as one record. More room than that makes segments longer, and with them every world slower.
     pub(crate) commit_bytes_max: u64,
+    /// the store of a server writes a snapshot after so much log
+    pub(crate) snapshot_after_bytes: u64,
+    /// a fault comes within so many operations; none: as it is drawn
+    pub(crate) faults_within: Option<u64>,
 }
 
 impl Simulator {
@@ -33,7 +40,16 @@ impl Simulator {
     pub fn new(design: Design, size: Size) -> Result<Simulator, String> {
         let commit_bytes_max = stored_bytes(&design) + COMMIT_BYTES;
         let lowered = Arc::new(Lowered::of(design)?);
-        Ok(Simulator { lowered, next: None, size, secrets: None, disk: None, commit_bytes_max })
+        Ok(Simulator {
+            lowered,
+            next: None,
+            size,
+            secrets: None,
+            disk: None,
+            commit_bytes_max,
+            snapshot_after_bytes: SNAPSHOT_AFTER_BYTES,
+            faults_within: None,
+        })
     }
 
     /// In each world this version takes the place of the first one, unless `unfit` has a reason against it.

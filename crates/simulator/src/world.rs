@@ -20,6 +20,7 @@ use crate::running::Running;
 use crate::script::{Life, Script, Size};
 use crate::serving::Ground;
 use crate::simulator::Simulator;
+use crate::smaller::within;
 use crate::surroundings::Moved;
 use crate::trouble::Trouble;
 
@@ -58,7 +59,11 @@ impl Simulator {
 
     fn run(&self, seed: u64, given: Option<&Script>) -> Outcome {
         let mut world = World::new(self, seed);
-        let mut script = Script { seed, lives: Vec::new() };
+        if let Some(given) = given {
+            world.simulator.snapshot_after_bytes = given.snapshot_after_bytes;
+        }
+        let snapshot_after_bytes = world.simulator.snapshot_after_bytes;
+        let mut script = Script { seed, snapshot_after_bytes, lives: Vec::new() };
         let ran = catch_unwind(AssertUnwindSafe(|| world.run(given, &mut script)));
         let trouble = match ran {
             Ok(Ok(())) => None,
@@ -215,6 +220,7 @@ impl World {
         life.clock_ms = if at == 0 { 0 } else { clock_ms };
         let next = self.simulator.next.as_ref();
         life.replaced_after = next.and_then(|_| drawing.replaced_after(calls));
+        self.simulator.faults_within.iter().for_each(|most| within(&mut life, *most));
         life
     }
 

@@ -78,7 +78,7 @@ fn what_is_planted() {
             let (calls, after) = (wrong.script.calls(), used());
             let again = simulator.draw(seed);
             assert_eq!(again.digest, wrong.digest, "seed {seed} shows something else");
-            let shrunk = shrink(simulator, wrong, 400);
+            let shrunk = shrink(simulator, wrong, 2_000);
             println!(
                 "hunt: {name}, seed {seed}, {after:.1} s: {kind}; {calls} calls, {} after {} tries",
                 shrunk.outcome.script.calls(),

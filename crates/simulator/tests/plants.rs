@@ -65,7 +65,7 @@ fn found(simulator: &Simulator, worlds: u64, what: &str) -> Outcome {
     let kind = wrong.trouble.as_ref().map(Trouble::kind);
     let again = simulator.draw(seed);
     assert_eq!(again.digest.to_string(), digest, "{what}: seed {seed} shows something else");
-    let shrunk = shrink(simulator, wrong, 400);
+    let shrunk = shrink(simulator, wrong, 2_000);
     assert_eq!(shrunk.outcome.trouble.as_ref().map(Trouble::kind), kind, "{what}");
     println!(
         "{what}: seed {seed}, {} ({calls} calls, {} after {} tries)",

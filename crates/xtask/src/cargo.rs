@@ -63,6 +63,18 @@ pub fn release_binary(root: &Path, package: &str) -> Result<PathBuf, String> {
         .ok_or_else(|| format!("cargo built no binary for the package `{package}`"))
 }
 
+/// A package's binary as the tests of the workspace have it, for a test of ours. An example is built with it, since only
+/// what takes dev-dependencies is built with the features of the tests: they have built all of this already.
+#[cfg(test)]
+pub fn tested_binary(root: &Path, package: &str) -> Result<PathBuf, String> {
+    let mut build = command(root);
+    build.args(["build", "--quiet", "--release", "--workspace", "--bin", package]);
+    build.args(["--example", "due_load", "--message-format=json-render-diagnostics"]);
+    let messages = output(&mut build)?;
+    executable(&messages, package)
+        .ok_or_else(|| format!("cargo built no binary for the package `{package}`"))
+}
+
 /// Finds a target's binary in the messages of `cargo build --message-format=json`.
 fn executable(messages: &str, target: &str) -> Option<PathBuf> {
     messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(

@@ -1,6 +1,7 @@
 //! A recorded history, walked again: every transition must be one that the engine allows from the truth that the ones
 //! before it left, must leave exactly what was recorded, and must break no invariant.
 
+mod bucket;
 mod departure;
 mod follow;
 mod goals;

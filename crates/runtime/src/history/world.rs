@@ -7,6 +7,7 @@ use engine::{Column, Fetch, HashPart, NULL, Program, Truth, Word};
 use layout::Pool;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::bucket::Bucket;
 use crate::core::Handles;
 
 /// Which memory of whom.
@@ -50,7 +51,7 @@ pub struct World {
 struct Index {
     /// of each subject
     columns: Vec<Vec<Column>>,
-    keys: FxHashMap<(SubjectId, Column, Word), Vec<Word>>,
+    keys: FxHashMap<(SubjectId, Column, Word), Bucket>,
     /// where each record is
     at: FxHashMap<(SubjectId, Column, Word), Word>,
     left: Vec<(SubjectId, Column, Word, Word)>,
@@ -72,7 +73,7 @@ impl Index {
         if let Some(value) = value {
             let keys = self.keys.entry((subject, column, value)).or_default();
             // it may have left this place in the same transition
-            if !self.left.contains(&(subject, column, value, key)) || !keys.contains(&key) {
+            if !self.left.contains(&(subject, column, value, key)) || !keys.contains(key) {
                 keys.push(key);
             }
         }
@@ -83,10 +84,8 @@ impl Index {
             if self.at.get(&(subject, column, key)) == Some(&value) {
                 continue;
             }
-            if let Some(keys) = self.keys.get_mut(&(subject, column, value))
-                && let Some(at) = keys.iter().position(|held| *held == key)
-            {
-                keys.swap_remove(at);
+            if let Some(keys) = self.keys.get_mut(&(subject, column, value)) {
+                keys.remove(key);
             }
         }
     }
@@ -276,7 +275,10 @@ impl World {
             for key in self.changed_of(*other) {
                 // those that left it in this transition are among them
                 keys.extend(
-                    self.index.keys.get(&(each.subject, *column, key)).into_iter().flatten(),
+                    self.index
+                        .keys
+                        .get(&(each.subject, *column, key))
+                        .map_or(&[][..], Bucket::keys),
                 );
             }
         }
@@ -396,7 +398,7 @@ impl engine::World for View<'_> {
         if !kept || narrowed || implied {
             return None;
         }
-        Some(index.keys.get(&(subject, column, value)).map_or(&[], Vec::as_slice))
+        Some(index.keys.get(&(subject, column, value)).map_or(&[], Bucket::keys))
     }
 
     fn done(&self, effect: OperationId, row: usize) -> Option<&[Word]> {

@@ -3,6 +3,7 @@
 
 mod content;
 mod real;
+mod sectors;
 mod simulated;
 
 use std::any::Any;

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::{Hash, Hasher, Seeded};
 
 use super::content::{Content, SECTOR_BYTES};
+use super::sectors::Sectors;
 use super::{Disk, DiskFile};
 
 /// What goes wrong, each counted in operations of its kind from now on.
@@ -48,7 +49,7 @@ struct State {
 struct File {
     current: Content,
     durable: Content,
-    dirty: BTreeSet<usize>,
+    dirty: Sectors,
 }
 
 impl SimulatedDisk {
@@ -95,9 +96,9 @@ impl SimulatedDisk {
             digest.numbers(&[*number]);
             digest.content(&file.current);
             digest.content(&file.durable);
-            file.dirty.iter().for_each(|sector| digest.numbers(&[*sector as u64]));
+            file.dirty.iter().for_each(|sector| digest.numbers(&[sector as u64]));
         }
-        digest.0.finish()
+        digest.finish()
     }
 
     /// What the disk holds when the power comes back: everything that was synced, and of the rest
@@ -147,51 +148,72 @@ impl SimulatedDisk {
     }
 }
 
+/// So much is hashed at once: of many short pieces a hash takes several times as long.
+const HASHED_BYTES: usize = 64 << 10;
+
 /// A hasher that tells where one thing ends and the next begins.
 #[derive(Default)]
-struct Digest(Hasher);
+struct Digest {
+    hasher: Hasher,
+    /// is not hashed yet
+    held: Vec<u8>,
+}
 
 impl Digest {
     fn numbers(&mut self, numbers: &[u64]) {
-        numbers.iter().for_each(|number| self.0.update(&number.to_le_bytes()));
+        numbers.iter().for_each(|number| self.held.extend_from_slice(&number.to_le_bytes()));
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
         self.numbers(&[bytes.len() as u64]);
-        self.0.update(bytes);
+        self.take(bytes);
     }
 
     fn content(&mut self, content: &Content) {
         self.numbers(&[content.len() as u64]);
         for (number, sector) in content.held() {
             self.numbers(&[number as u64]);
-            self.0.update(sector);
+            self.take(sector);
         }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.held.extend_from_slice(bytes);
+        if self.held.len() >= HASHED_BYTES {
+            self.hasher.update(&self.held);
+            self.held.clear();
+        }
+    }
+
+    fn finish(mut self) -> Hash {
+        self.hasher.update(&self.held);
+        self.hasher.finish()
     }
 }
 
 impl File {
     fn after_power_cut(&self, seeded: &mut Seeded) -> File {
         let mut content = self.durable.clone();
-        for sector in &self.dirty {
+        for sector in self.dirty.iter() {
             if sector * SECTOR_BYTES < self.current.len() && seeded.percent(50) {
-                content.take(*sector, &self.current);
+                content.take(sector, &self.current);
             }
         }
-        File { current: content.clone(), durable: content, dirty: BTreeSet::new() }
+        File { current: content.clone(), durable: content, dirty: Sectors::default() }
     }
 
     fn write(&mut self, offset: usize, bytes: &[u8]) {
         self.current.write(offset, bytes);
         let end = offset + bytes.len();
-        self.dirty.extend(offset / SECTOR_BYTES..end.div_ceil(SECTOR_BYTES));
+        self.dirty.add(offset / SECTOR_BYTES..end.div_ceil(SECTOR_BYTES));
     }
 
     fn sync(&mut self) {
         self.durable.grow(self.current.len());
-        for sector in std::mem::take(&mut self.dirty) {
+        for sector in self.dirty.iter() {
             self.durable.take(sector, &self.current);
         }
+        self.dirty.clear();
     }
 }
 

@@ -36,17 +36,34 @@ struct State {
 /// A task that has not ended.
 struct Stepped {
     number: u64,
-    name: String,
+    /// When it may be called. All tasks are looked at before each step, so this is one number.
+    next: Nanos,
+    /// It was woken while it was called.
+    woken: bool,
     /// Nothing while it is called.
     step: Option<Step>,
-    next: Option<Duration>,
-    woken: bool,
+    name: String,
 }
 
-impl Stepped {
-    fn is_ready(&self, now: Duration) -> bool {
-        self.step.is_some() && (self.woken || self.next.is_some_and(|at| at <= now))
-    }
+/// Since the world began.
+type Nanos = u64;
+
+/// It is called just now, or waits to be woken.
+const NEVER: Nanos = Nanos::MAX;
+
+fn nanos(time: Duration) -> Nanos {
+    Nanos::try_from(time.as_nanos()).unwrap_or(NEVER)
+}
+
+/// What came of it that somebody waits.
+#[derive(PartialEq, Eq)]
+enum Went {
+    /// A task has gone on, or time has passed.
+    On,
+    /// It was waited for long enough.
+    Over,
+    /// Nothing will ever happen.
+    Nowhere,
 }
 
 impl SimulatedSurroundings {
@@ -80,61 +97,72 @@ impl World {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a task go on, or time pass until one may, but not beyond the end. False: nothing will ever happen.
-    fn go_on(&self, end: Option<Duration>) -> bool {
+    /// Lets a task go on, or time pass until one may, but not beyond the end.
+    fn go_on(&self, end: Option<Duration>) -> Went {
         let mut state = self.lock();
+        if end.is_some_and(|end| state.now >= end) {
+            return Went::Over;
+        }
         let (ready, next) = state.looked_at();
         if ready > 0 {
             let chosen = state.seeded.below(ready as u64) as usize;
             self.call(state, chosen);
-            return true;
+            return Went::On;
         }
+        let next = (next != NEVER).then(|| Duration::from_nanos(next));
         let sleeping = state.sleeping.iter().map(|(until, _)| *until);
-        let Some(at) = sleeping.chain(next).chain(end).min() else { return false };
+        let Some(at) = sleeping.chain(next).chain(end).min() else { return Went::Nowhere };
         let left = at.saturating_sub(state.now);
-        World::pass_in(state, left);
-        true
+        drop(self.pass(state, left));
+        Went::On
     }
 
     /// Calls one of the tasks that may be called.
     fn call(&self, mut state: MutexGuard<'_, State>, chosen: usize) {
-        let number = state.ready().nth(chosen).expect("so many are ready").number;
-        let task = state.task(number).expect("a task that is ready is there");
-        task.woken = false;
+        let now = nanos(state.now);
+        let mut ready = state.tasks.iter_mut().filter(|task| task.next <= now);
+        let task = ready.nth(chosen).expect("so many are ready");
+        let number = task.number;
+        (task.next, task.woken) = (NEVER, false);
         let mut step = task.step.take().expect("a task that is ready is not under way");
         state.steps += 1;
         // a step may look at the world
         drop(state);
         let next = step();
-        let now = self.pass_a_little();
-        let mut state = self.lock();
+        let mut state = self.pass_a_little();
         if next == Next::Ended {
             state.tasks.retain(|task| task.number != number);
+            drop(state);
             return;
         }
+        let now = state.now;
         let task = state.task(number).expect("only its end removes a task");
         task.step = Some(step);
         task.next = match next {
-            Next::Now => Some(now),
-            Next::After(duration) => now.checked_add(duration),
-            Next::Woken | Next::Ended => None,
+            _ if task.woken => 0,
+            Next::Now => nanos(now),
+            Next::After(duration) => nanos(now.saturating_add(duration)),
+            Next::Woken | Next::Ended => NEVER,
         };
     }
 
-    /// Gives the time after it.
-    fn pass_a_little(&self) -> Duration {
+    fn pass_a_little(&self) -> MutexGuard<'_, State> {
         let mut state = self.lock();
         let took = Duration::from_micros(1 + state.seeded.below(STEP_US));
-        World::pass_in(state, took)
+        self.pass(state, took)
     }
 
     /// So much time passes, and wakes who has slept for long enough. Who is woken may look at the world, so it is let
     /// go before.
-    fn pass_in(mut state: MutexGuard<'_, State>, duration: Duration) -> Duration {
+    fn pass<'w>(
+        &'w self,
+        mut state: MutexGuard<'w, State>,
+        duration: Duration,
+    ) -> MutexGuard<'w, State> {
         state.now += duration;
         let now = state.now;
         if state.sleeping.iter().all(|(until, _)| *until > now) {
-            return now;
+            return state;
         }
         let over: Vec<Waker> = {
             let over = state.sleeping.extract_if(.., |(until, _)| *until <= now);
@@ -142,7 +170,7 @@ impl World {
         };
         drop(state);
         over.into_iter().for_each(Waker::wake);
-        now
+        self.lock()
     }
 
     /// Nobody who is left can do what is waited for.
@@ -153,19 +181,15 @@ impl World {
 }
 
 impl State {
-    /// The tasks that may be called.
-    fn ready(&self) -> impl Iterator<Item = &Stepped> {
-        self.tasks.iter().filter(|task| task.is_ready(self.now))
-    }
-
     /// How many tasks may be called, and when the next of the others may.
-    fn looked_at(&self) -> (usize, Option<Duration>) {
-        let (mut ready, mut next) = (0, None);
+    fn looked_at(&self) -> (usize, Nanos) {
+        let now = nanos(self.now);
+        let (mut ready, mut next) = (0, NEVER);
         for task in &self.tasks {
-            if task.is_ready(self.now) {
+            if task.next <= now {
                 ready += 1;
-            } else if let (Some(at), true) = (task.next, task.step.is_some()) {
-                next = Some(next.map_or(at, |next: Duration| next.min(at)));
+            } else {
+                next = next.min(task.next);
             }
         }
         (ready, next)
@@ -179,7 +203,7 @@ impl State {
 
 impl Surroundings for SimulatedSurroundings {
     fn now(&self) -> Moment {
-        Moment(self.0.pass_a_little())
+        Moment(self.0.pass_a_little().now)
     }
 
     fn time_ms(&self) -> u64 {
@@ -220,11 +244,10 @@ impl Surroundings for SimulatedSurroundings {
             if future.as_mut().poll(&mut context).is_ready() {
                 return true;
             }
-            if end.is_some_and(|end| self.0.lock().now >= end) {
-                return false;
-            }
-            if !self.0.go_on(end) {
-                self.0.stuck();
+            match self.0.go_on(end) {
+                Went::On => {}
+                Went::Over => return false,
+                Went::Nowhere => self.0.stuck(),
             }
         }
     }
@@ -234,7 +257,7 @@ impl Surroundings for SimulatedSurroundings {
         let (number, now) = (state.numbers, state.now);
         state.numbers += 1;
         let (name, step) = (name.into(), Some(step));
-        state.tasks.push(Stepped { number, name, step, next: Some(now), woken: false });
+        state.tasks.push(Stepped { number, next: nanos(now), woken: false, step, name });
         drop(state);
         // A step may hold what holds the task: the world must not be held by them in turn.
         let waker = Waker::from(Arc::new(Wakes { world: Arc::downgrade(&self.0), number }));
@@ -242,7 +265,7 @@ impl Surroundings for SimulatedSurroundings {
         let join = move || {
             let Some(world) = world.upgrade() else { return };
             while world.lock().task(number).is_some() {
-                if !world.go_on(None) {
+                if world.go_on(None) == Went::Nowhere {
                     world.stuck();
                 }
             }
@@ -261,7 +284,11 @@ impl Wake for Wakes {
     fn wake(self: Arc<Self>) {
         let Some(world) = self.world.upgrade() else { return };
         if let Some(task) = world.lock().task(self.number) {
-            task.woken = true;
+            // who is called just now is called again
+            match task.step {
+                Some(_) => task.next = 0,
+                None => task.woken = true,
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One client: any step, any parameters, and what it remembers.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::time::Instant;
 
 use design::model::{Design, OperationKind, SubjectId, Type};
@@ -12,6 +13,9 @@ use crate::problem::Problem;
 
 /// Records that were made lately are called about most.
 const RECENT: usize = 64;
+
+/// What clients make is numbered apart: each has so many numbers.
+const NUMBERS: u64 = 10_000_000_000;
 
 /// What one client saw.
 #[derive(Default)]
@@ -26,7 +30,8 @@ pub struct Caller<'r> {
     runtime: &'r Runtime,
     random: Seeded,
     number: u64,
-    keys: u64,
+    /// the numbers of the records that it calls about
+    keys: Range<u64>,
     made: u64,
     steps: Vec<usize>,
     recent: HashMap<SubjectId, Vec<Value>>,
@@ -35,7 +40,8 @@ pub struct Caller<'r> {
 }
 
 impl<'r> Caller<'r> {
-    pub fn new(runtime: &'r Runtime, number: u64, keys: u64) -> Caller<'r> {
+    /// What it makes is numbered from the first of the keys as well: no other run on the store has made it.
+    pub fn new(runtime: &'r Runtime, number: u64, keys: Range<u64>) -> Caller<'r> {
         let operations = runtime.design().operations.iter().enumerate();
         let steps = operations
             .filter(|(_, known)| matches!(known.kind, OperationKind::Step { .. }))
@@ -45,8 +51,8 @@ impl<'r> Caller<'r> {
             runtime,
             random: Seeded::new(number),
             number,
+            made: keys.start,
             keys,
-            made: 0,
             steps,
             recent: HashMap::new(),
             memory: Remembered::default(),
@@ -98,7 +104,7 @@ impl<'r> Caller<'r> {
     /// The key of a record that is not there yet.
     fn made(&mut self, design: &Design, subject: SubjectId) -> Value {
         self.made += 1;
-        let number = self.number * 1_000_000_000 + self.made;
+        let number = self.number * NUMBERS + self.made;
         let key = self.key(design, subject, Some(number));
         let recent = self.recent.entry(subject).or_default();
         if recent.len() < RECENT {
@@ -123,9 +129,9 @@ impl<'r> Caller<'r> {
         for part in &design.subjects[subject.index()].keys {
             let value = match &part.ty {
                 Type::Ref(other) => self.reference(design, *other),
-                Type::Int => json!(number.unwrap_or_else(|| self.random.below(self.keys))),
+                Type::Int => json!(number.unwrap_or_else(|| self.drawn())),
                 Type::Text | Type::Bytes | Type::Actor | Type::PublicKey => {
-                    let number = number.unwrap_or_else(|| self.random.below(self.keys));
+                    let number = number.unwrap_or_else(|| self.drawn());
                     json!(format!("{}-{number}", part.name))
                 }
                 ty => self.value(design, ty),
@@ -136,6 +142,10 @@ impl<'r> Caller<'r> {
             }
         }
         Value::Array(parts)
+    }
+
+    fn drawn(&mut self) -> u64 {
+        self.keys.start + self.random.below(self.keys.end - self.keys.start)
     }
 
     fn value(&mut self, design: &Design, ty: &Type) -> Value {
@@ -167,7 +177,7 @@ impl<'r> Caller<'r> {
                 Value::Object(record)
             }
             Type::Map { .. } => json!({}),
-            _ => json!(format!("text-{}", self.random.below(self.keys))),
+            _ => json!(format!("text-{}", self.drawn())),
         }
     }
 }

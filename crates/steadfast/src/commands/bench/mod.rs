@@ -25,6 +25,10 @@ use crate::size;
 use caller::Caller;
 use report::Report;
 
+/// What a client makes is numbered up to ten times as far.
+const KEYS_MAX: u64 = 1_000_000_000;
+const FIRST_KEY_MAX: u64 = 1_000_000_000;
+
 /// Put load on a design
 ///
 /// Every client takes any step of the design with any parameters, over and over, in this process and
@@ -35,7 +39,8 @@ use report::Report;
 Examples:
   steadfast bench tickets
   steadfast bench shop.design --clients 64 --seconds 10
-  steadfast bench tickets --store memory: --json")]
+  steadfast bench tickets --store memory: --json
+  steadfast bench tickets --store embedded:./load --first-key 1000")]
 pub struct Bench {
     /// A path, or the name of a design in the catalog
     #[arg(value_name = "DESIGN")]
@@ -46,8 +51,12 @@ pub struct Bench {
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
     seconds: u64,
     /// How many records of each subject are called about
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..=KEYS_MAX))]
     keys: u64,
+    /// The number of the first of these records: with another one, a later run on the same store finds nothing of
+    /// an earlier run
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=FIRST_KEY_MAX))]
+    first_key: u64,
     /// Where truth is kept; without it, in a directory that is removed afterwards
     #[arg(long, value_name = "URL")]
     store: Option<String>,
@@ -98,8 +107,9 @@ impl Bench {
             let threads: Vec<_> = (0..self.clients)
                 .map(|at| {
                     let over = &over;
+                    let keys = self.first_key..self.first_key + self.keys;
                     scope.spawn(move || {
-                        let mut caller = Caller::new(runtime, at as u64, self.keys);
+                        let mut caller = Caller::new(runtime, at as u64, keys);
                         while !over.load(Ordering::Relaxed) {
                             caller.call()?;
                         }

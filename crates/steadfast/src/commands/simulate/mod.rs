@@ -23,7 +23,7 @@ use crate::problem::Problem;
 use crate::size;
 
 /// So many worlds are tried to make a failing one smaller.
-const TRIES: usize = 600;
+const TRIES: usize = 2_000;
 
 /// Run a design in many worlds that a seed decides
 ///
