@@ -77,6 +77,7 @@ fn a_record_behind_a_reference_is_found_and_a_key_that_begins_with_it_keeps_both
         assert_eq!(first(one), (vec!["Booking(seat, booking)"], Some(stays), all), "{crossing}");
     }
     let page = partitioning(&found);
+    println!("{page}");
     let told = "- If the key were `Booking(seat, booking)`, it would stay in the partition of `seat`; of the design 4 \
                 operations instead of 1.";
     assert!(page.contains(told), "{page}");
@@ -162,10 +163,11 @@ step user[free_row(row: int, seats: list int max 4)] { for s in seats { Seat(row
 
 #[test]
 fn the_next_of_a_list_is_found_unless_its_rows_lie_together() {
-    let jobs = |key: &str, by: &str| {
+    let jobs = |key: &str, by: &str, adds: &str| {
         small(&format!(
             "subject Queue(queue: text) {{ truth QueueState {{ n: int = 0 }} }}
 subject Job({key}) {{ truth JobState {{ taken: bool = false{by} }} }}
+{adds}
 view Free(queue: Queue) = list Job where not taken order by job
 step user[take(queue: Queue, job: any of Free(queue)) {{ free: JobState.taken = false }}] {{ JobState.taken := true }}"
         ))
@@ -174,9 +176,10 @@ step user[take(queue: Queue, job: any of Free(queue)) {{ free: JobState.taken = 
         let one = of(found, "user[take]");
         (one.class, one.found_by.clone())
     };
-    let apart = jobs("job: text", ", queue: Queue");
+    let adds = "step user[add(job: new Job, queue: Queue)] { JobState.queue := queue }";
+    let apart = jobs("job: text", ", queue: Queue", adds);
     assert_eq!(take(&apart), (Class::Found, vec!["the next row of Free(queue)".to_owned()]));
-    assert_eq!(take(&jobs("queue: Queue, job: text", "")), (Class::Local, Vec::new()));
+    assert_eq!(take(&jobs("queue: Queue, job: text", "", "")), (Class::Local, Vec::new()));
 }
 
 #[test]

@@ -86,8 +86,11 @@ impl<'d, 'a> Roots<'d, 'a> {
         let mut within = BTreeSet::new();
         for (at, subject) in design.subjects.iter().enumerate() {
             for (number, attribute) in subject.attributes.iter().enumerate() {
-                if let Type::Ref(_) = attribute.ty.required() {
-                    within.insert((SubjectId::of(at), AttrId::of(number)));
+                let held = (SubjectId::of(at), AttrId::of(number));
+                // one that leads says itself where home is
+                let leads = leads.of(held.0) == Lead::Attr(held.1);
+                if matches!(attribute.ty.required(), Type::Ref(_)) && !leads {
+                    within.insert(held);
                 }
             }
         }

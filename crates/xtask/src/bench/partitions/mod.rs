@@ -112,7 +112,9 @@ fn measure(databases: &[Postgres], load: &Load, round: u64) -> Result<Run, Strin
         return Err(format!("{counted} transitions were answered, and {carried_out} are stored"));
     }
     let mut all = [&local[..], &crossing[..]].concat();
-    [&mut local, &mut crossing, &mut all].map(|list| list.sort_by(f64::total_cmp));
+    for list in [&mut local, &mut crossing, &mut all] {
+        list.sort_by(f64::total_cmp);
+    }
     let done = all.len() as f64;
     if local.is_empty() {
         return Err("nothing was answered in time".into());
