@@ -64,7 +64,7 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
         }
     }
     println!(
-        "{PARTITIONS} PostgreSQL servers and {CLIENTS} clients on one machine with {} cores; median of {rounds} rounds by \
+        "{PARTITIONS} PostgreSQL servers and {CLIENTS} clients on one machine with {} cores; median of {rounds} round(s) by \
          turns, {seconds} s each; durable; the CPU is that of the databases; load of the machine {before} before and {} \
          after\n",
         std::thread::available_parallelism().map_or(0, usize::from),
@@ -179,7 +179,7 @@ fn table(runs: &[Vec<Run>]) -> Table {
             format!("{:.0}", of(shape, |run| run.cpu_us_each).median),
             format!("{:.0}", of(shape, |run| run.local_p50).median),
             if across.is_empty() {
-                "".into()
+                "-".into()
             } else {
                 format!("{:.0}", Summary::of(&across).median)
             },
@@ -211,8 +211,8 @@ fn tell(runs: &[Vec<Run>]) {
         let share = *percent as f64 / 100.0;
         let times = times(share, ratio(&runs[at], &runs[0], |run| run.cpu_us_each));
         println!(
-            "{name}: one that crosses takes {times:.1} times the CPU of one that does not; a thousand partitions of which \
-             each does as much as one of these would do as much as {:.0} without crossing",
+            "{name}: one that crosses takes {times:.1} times the CPU of one that does not; a thousand \
+             partitions do as much then as {:.0} in which nothing crosses",
             worth(share, times)
         );
     }
