@@ -77,7 +77,6 @@ fn a_record_behind_a_reference_is_found_and_a_key_that_begins_with_it_keeps_both
         assert_eq!(first(one), (vec!["Booking(seat, booking)"], Some(stays), all), "{crossing}");
     }
     let page = partitioning(&found);
-    println!("{page}");
     let told = "- If the key were `Booking(seat, booking)`, it would stay in the partition of `seat`; of the design 4 \
                 operations instead of 1.";
     assert!(page.contains(told), "{page}");

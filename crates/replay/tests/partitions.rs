@@ -20,7 +20,13 @@ use store::{
     Version, Visit,
 };
 
-type Keys = BTreeSet<Vec<u8>>;
+/// What one transaction touched.
+#[derive(Default)]
+struct Keys {
+    keys: BTreeSet<Vec<u8>>,
+    /// does it write a record?
+    writes: bool,
+}
 
 /// The keys of each transaction since somebody looked.
 #[derive(Clone, Default)]
@@ -50,7 +56,12 @@ struct Noting<'t> {
 
 impl Noting<'_> {
     fn note(&self, key: &[u8]) {
-        self.keys.borrow_mut().insert(key.to_vec());
+        self.keys.borrow_mut().keys.insert(key.to_vec());
+    }
+
+    fn note_write(&self, key: &[u8]) {
+        self.note(key);
+        self.keys.borrow_mut().writes |= key.get(2) == Some(&b'r');
     }
 }
 
@@ -68,12 +79,12 @@ impl Transaction for Noting<'_> {
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) {
-        self.note(key);
+        self.note_write(key);
         self.inner.put(key, value);
     }
 
     fn delete(&mut self, key: &[u8]) {
-        self.note(key);
+        self.note_write(key);
         self.inner.delete(key);
     }
 
@@ -116,8 +127,8 @@ impl LocalStore for Watched {
 
 impl Store for Watched {
     fn read<'a>(&'a self, keys: &'a [Key], at_least: Option<Cursor>) -> Pending<'a, Read> {
-        let noted = keys.iter().map(|key| key.to_vec()).collect();
-        self.seen.0.lock().unwrap().push(noted);
+        let keys_read = keys.iter().map(|key| key.to_vec()).collect();
+        self.seen.0.lock().unwrap().push(Keys { keys: keys_read, writes: false });
         self.memory.read(keys, at_least)
     }
 
@@ -126,8 +137,8 @@ impl Store for Watched {
     }
 
     fn commit(&self, commit: Commit) -> Pending<'_, Cursor> {
-        let noted = commit.writes.iter().map(|write| write.key().to_vec()).collect();
-        self.seen.0.lock().unwrap().push(noted);
+        let keys = commit.writes.iter().map(|write| write.key().to_vec()).collect();
+        self.seen.0.lock().unwrap().push(Keys { keys, writes: true });
         self.memory.commit(commit)
     }
 
@@ -210,9 +221,11 @@ impl Watch {
         let Some(name) = self.name(event) else { return };
         let Some(held) = self.held.get_mut(&name) else { return };
         held.events += 1;
-        for keys in transactions {
+        // what a call to the world outside says is read when it leaves, before it has an answer
+        let answers = matches!(event, Event::Answer { .. });
+        for noted in transactions.into_iter().filter(|noted| noted.writes || !answers) {
             let touched: BTreeSet<(u8, Vec<u8>)> =
-                keys.iter().filter_map(|key| partition_of(&self.design, key)).collect();
+                noted.keys.iter().filter_map(|key| partition_of(&self.design, key)).collect();
             held.most = held.most.max(touched.len());
             if held.class == Class::Local && touched.len() > 1 {
                 self.wrong.push(format!("{name} touches {touched:?}"));
