@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::roots::{Looked, Root, Roots};
 use super::{Class, Placed};
-use crate::facts::{Origin, ReadOf};
+use crate::facts::{Answered, Origin, ReadOf};
 use crate::realize::counters;
 use crate::spell::Scope;
 
@@ -138,6 +138,19 @@ pub fn reach(roots: &Roots<'_, '_>, one: &Looked<'_>) -> Reached {
             let first = Expr { kind, ty: Type::Ref(parent), span: place.base.span };
             let path = format!("{}.{}", place.path, subject.keys[0].name);
             add(parent, path, &first, true, true);
+        }
+    }
+    // a signature is taken only if it is one of what was to be signed: both are looked at again with the answer
+    if let (OperationKind::Effect(effect), Some(Answered::Ok)) = (&unit.operation.kind, unit.answer)
+    {
+        for value in effect.sign.iter().flat_map(|sign| [&sign.digest, &sign.key]) {
+            visit::each(value, &mut |part| {
+                if let ExprKind::Attr { base, .. } = &part.kind
+                    && let Some(id) = base.ty.required().subject()
+                {
+                    add(id, text(design, unit.scope(), base), base, true, false);
+                }
+            });
         }
     }
     Reached { views: views(roots, one), records }
