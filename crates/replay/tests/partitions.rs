@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use design::model::{Design, Type};
+use design::model::{Design, ExprKind, OperationKind, Type, visit};
 use explain::{Class, Partitioning};
 use model_checker::sample::{Draw, Drawn, Event, Sample, TICK_MS, TOLD, sample};
 use replay::Carrier;
@@ -218,6 +218,10 @@ impl Watch {
     /// This has just happened.
     fn after(&mut self, event: &Event) {
         let transactions = self.seen.take();
+        // a transaction that answers may read what the call said as well
+        if self.says_more(event) {
+            return;
+        }
         let Some(name) = self.name(event) else { return };
         let Some(held) = self.held.get_mut(&name) else { return };
         held.events += 1;
@@ -231,6 +235,22 @@ impl Watch {
                 self.wrong.push(format!("{name} touches {touched:?}"));
             }
         }
+    }
+
+    /// Does a call to the world outside tell of records that are not its parameters?
+    fn says_more(&self, event: &Event) -> bool {
+        let Event::Answer { effect, .. } = event else { return false };
+        let OperationKind::Effect(effect) = &self.design.operations[effect.index()].kind else {
+            return false;
+        };
+        let mut more = false;
+        for (_, value) in &effect.body {
+            visit::each(value, &mut |part| {
+                more |= matches!(&part.kind, ExprKind::Attr { base, .. }
+                    if !matches!(base.kind, ExprKind::Local(_)));
+            });
+        }
+        more
     }
 
     /// As `explain` names it.
