@@ -9,6 +9,7 @@ mod draw;
 mod facts;
 mod hot;
 mod markdown;
+mod partition;
 mod realize;
 mod sheet;
 mod spell;
@@ -21,7 +22,10 @@ pub use derive::{
 };
 pub use draw::{Machine, Transition, drawings, linked, machines};
 pub use hot::{HotKey, WayOut};
-pub use markdown::{difference, markdown, realization};
+pub use markdown::{difference, markdown, partitioning, realization};
+pub use partition::{
+    Along, Class, Otherwise, Partitioning, Placed, RecordPlace, Totals, partition,
+};
 pub use realize::{
     CommitForm, Engine, Expected, KeyForm, Line, Part, Realization, Realized, Record, ScanForm,
     Size, WriteForm, WriteKind, realize,

@@ -6,6 +6,7 @@ mod drawings;
 #[path = "engines/main.rs"]
 mod engines;
 mod mechanisms;
+mod partitions;
 mod realization;
 mod reference;
 mod rendered;

@@ -97,10 +97,19 @@ pub fn settings() -> Settings {
 impl Carrier {
     /// `tick_ms`: so long is a tick of the history in the design.
     pub fn new(design: &Arc<Design>, tick_ms: i64) -> Carrier {
+        Carrier::through(design, tick_ms, |memory| memory)
+    }
+
+    /// The same, with something between the runtime and its store that sees what is asked.
+    pub fn through(
+        design: &Arc<Design>,
+        tick_ms: i64,
+        between: impl FnOnce(Arc<store::Memory>) -> Arc<dyn store::Store>,
+    ) -> Carrier {
         let clock = Arc::new(ManualClock::new(START));
         let store = Arc::new(store::Memory::new());
         let design_of = Design::clone(design);
-        let held = Arc::<store::Memory>::clone(&store);
+        let held = between(Arc::<store::Memory>::clone(&store));
         let runtime = Runtime::open_with_clock(design_of, held, settings(), clock.clone());
         Carrier {
             design: Arc::clone(design),

@@ -72,6 +72,8 @@ pub struct Place {
     /// as the language writes it: `seat`, `booking.seat`
     pub path: String,
     pub origin: Origin,
+    /// what leads to it; of one that is made in the body, its key
+    pub base: Expr,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +161,11 @@ impl<'a> Facts<'a> {
             }
             _ => expr,
         }
+    }
+
+    /// What a `let` gave to this local.
+    pub fn let_of(&self, local: LocalId) -> Option<&'a Expr> {
+        self.lets.get(&local).copied()
     }
 
     pub fn attribute<'d>(&self, design: &'d Design, place: usize, attr: AttrId) -> &'d Attribute {

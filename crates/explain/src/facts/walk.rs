@@ -89,12 +89,17 @@ impl<'a> Walk<'a, '_> {
                     let parent = keys.first().and_then(|key| self.place(key));
                     self.read(parent, ReadOf::Presence);
                 }
+                let base = Expr {
+                    kind: ExprKind::Keyed { subject: *subject, key: keys.clone() },
+                    ty: Type::Ref(*subject),
+                    span: stmt.span,
+                };
                 let scope = self.unit.scope();
                 let keys: Vec<String> = keys.iter().map(|key| scope.text(key)).collect();
                 let name = &self.unit.design.subjects[subject.index()].name;
                 let path = format!("{name}({})", keys.join(", "));
                 let origin = Origin::Made { in_loop: self.in_loop };
-                let place = add(self.facts, Place { subject: *subject, path, origin });
+                let place = add(self.facts, Place { subject: *subject, path, origin, base });
                 for (attr, value) in fields {
                     self.expr(value);
                     self.write(place, *attr, AssignOp::Set, value);
@@ -240,7 +245,7 @@ pub fn place<'a>(unit: &Unit<'a>, facts: &mut Facts<'a>, base: &Expr) -> Option<
         }
         _ => Origin::Followed,
     };
-    Some(add(facts, Place { subject, path, origin }))
+    Some(add(facts, Place { subject, path, origin, base: base.clone() }))
 }
 
 /// `booking.seat`: short, without the names of states.

@@ -2,11 +2,13 @@
 
 mod difference;
 mod operation;
+mod partitioning;
 mod realization;
 
 use crate::sheet::{Goal, Sheet};
 
 pub use difference::difference;
+pub use partitioning::partitioning;
 pub use realization::realization;
 
 /// The whole sheet.

@@ -6,7 +6,7 @@
 //! a guard that no longer holds cannot commit on any engine.
 
 mod commit;
-mod counters;
+pub(crate) mod counters;
 mod dynamodb;
 mod embedded;
 mod etcd;

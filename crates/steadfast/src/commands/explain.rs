@@ -20,8 +20,9 @@ use crate::problem::Problem;
 ///
 /// What is authoritative, what each operation is, what keeps a stale actor out, which repair sets
 /// things right, what gets hot first; with `--engine`, what exactly that engine is asked to do; with
-/// `--against`, what changes for stored truth, for what is in flight and for clients. All of it is
-/// derived from the text. Exits 1 when the design does not fit the engine or stored truth cannot
+/// `--partition`, which operations stay in one partition, which cross, and which keys would change
+/// that; with `--against`, what changes for stored truth, for what is in flight and for clients. All
+/// of it is derived from the text. Exits 1 when the design does not fit the engine or stored truth cannot
 /// follow, 3 when that depends on what is stored.
 #[derive(Args)]
 #[command(after_help = "\
@@ -29,6 +30,7 @@ Examples:
   steadfast explain tickets
   steadfast explain tickets --format svg > tickets.svg
   steadfast explain tickets --engine postgres
+  steadfast explain tickets --partition
   steadfast explain booking.design --format tla --write out
   steadfast explain shop.design --against shop2.design
   steadfast explain tickets.design --together billing.design --format svg > both.svg")]
@@ -39,6 +41,10 @@ pub struct Explain {
     /// What this engine is asked to do for each operation
     #[arg(long, value_enum, conflicts_with = "against")]
     engine: Option<EngineName>,
+    /// Which operations stay in one partition (the first part of a record's key), which cross, and which keys would
+    /// change that
+    #[arg(long, conflicts_with_all = ["against", "engine", "without", "world", "write"])]
+    partition: bool,
     #[arg(long, value_enum, default_value_t = Format::Markdown)]
     format: Format,
     /// The same as `--format json`
@@ -86,6 +92,10 @@ impl Explain {
             false => compile_together(&self.design, &self.together, output)?,
         };
         let Some(design) = design else { return Ok(Exit::Wrong) };
+        if self.partition {
+            output.print(&partition(&design, format)?);
+            return Ok(Exit::Yes);
+        }
         if format == Format::Tla && self.against.is_none() && self.engine.is_none() {
             let (world, write) = (self.world.as_deref(), self.write.as_deref());
             return super::tla::run(&design, &self.without, world, write, output);
@@ -209,6 +219,16 @@ fn realization(
     Ok((text, exit))
 }
 
+fn partition(design: &Design, format: Format) -> Result<String, Problem> {
+    let found = explain::partition(design);
+    match format {
+        Format::Json => Ok(found.to_json()),
+        Format::Markdown => Ok(explain::partitioning(&found)),
+        Format::Svg => Err(no_drawing("partitions")),
+        Format::Tla => Err(no_module("partitions")),
+    }
+}
+
 fn no_drawing(of: &str) -> Problem {
     Problem::new(format!("there is no drawing of {of}")).help("leave out `--format svg`")
 }
@@ -237,6 +257,9 @@ mod tests {
             for format in [Format::Markdown, Format::Json, Format::Svg] {
                 assert!(sheet(&compiled, format).ok().unwrap().len() > 500, "{}", entry.path);
             }
+            assert!(partition(&compiled, Format::Markdown).ok().unwrap().len() > 500);
+            let json = partition(&compiled, Format::Json).ok().unwrap();
+            assert!(serde_json::from_str::<Value>(&json).is_ok(), "{}", entry.path);
             for engine in EngineName::value_variants() {
                 let (text, exit) = realization(&compiled, *engine, Format::Markdown).ok().unwrap();
                 let fits = !text.contains("Does not fit");
@@ -285,5 +308,12 @@ mod tests {
         let less = difference(&less, &old, Format::Json).ok().unwrap().1;
         assert_eq!(less, Exit::Unknown);
         assert!(difference(&old, &old, Format::Svg).is_err());
+    }
+
+    #[test]
+    fn partitions_have_no_drawing_and_no_module() {
+        let tickets = design("tickets", "", "");
+        assert!(partition(&tickets, Format::Svg).is_err());
+        assert!(partition(&tickets, Format::Tla).is_err());
     }
 }

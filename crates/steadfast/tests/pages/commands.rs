@@ -37,6 +37,8 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ),
     ("docs/replacing.md", "steadfast replace", "typed in docs/how-to/migrate.md"),
     ("docs/replacing.md", "steadfast serve", "typed in docs/how-to/migrate.md, but for the option"),
+    ("docs/scale.md", "cargo xtask bench postgres", "a benchmark"),
+    ("docs/scale.md", "cargo xtask bench partitions", "a benchmark"),
     (
         "docs/server.md",
         "steadfast serve tickets --tls-cert",

@@ -12,6 +12,7 @@ mod language;
 mod measure;
 mod next;
 mod ordered;
+mod partitions;
 mod postgres;
 mod runtime;
 mod scratch;
@@ -87,6 +88,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "postgres",
         about: "transitions on a PostgreSQL that servers share, beside statements by hand",
         run: postgres::run,
+    },
+    Benchmark {
+        name: "partitions",
+        about: "four databases as four partitions, with 0, 5 and 20 % of the steps crossing",
+        run: partitions::run,
     },
     Benchmark {
         name: "verify",

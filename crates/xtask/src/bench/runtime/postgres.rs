@@ -70,6 +70,8 @@ impl Postgres {
             "fsync=on",
             "synchronous_commit=on",
             "max_connections=300",
+            // for steps across several databases; without any it costs nothing
+            "max_prepared_transactions=100",
             "shared_buffers=256MB",
         ] {
             command.args(["-c", setting]);
@@ -87,6 +89,10 @@ impl Postgres {
     /// Where a store in this database is, in a schema of its own.
     pub fn address(&self, schema: &str) -> String {
         format!("postgres://bench@127.0.0.1:{}/postgres?schema={schema}", self.server.port)
+    }
+
+    pub fn port(&self) -> u16 {
+        self.server.port
     }
 
     /// Of the server and its processes.
