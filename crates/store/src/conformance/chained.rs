@@ -87,7 +87,8 @@ fn together(store: &dyn Store) -> Outcome {
         let mut fed: Vec<String> = all_fed(store, 1_000)?;
         fed.retain(|it| it.starts_with(&format!("{round} ")));
         let mut own: Vec<String> = held.iter().map(|n| format!("{round} {n}")).collect();
-        (fed.sort(), own.sort());
+        fed.sort();
+        own.sort();
         equal("the feed", fed, own)?;
         for (n, answer) in answers.iter().enumerate() {
             let is_conflict = matches!(answer, Ok(_) | Err(Error::Conflict(_)));
