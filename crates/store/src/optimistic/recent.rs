@@ -7,7 +7,7 @@
 //! Commits that are not answered yet are kept, too. The next transaction is decided on what they write, and expects just
 //! that: so many of them can meet at one record in one group, where they would have to wait for each other's answers.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
@@ -25,8 +25,8 @@ pub struct Recent(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    young: HashMap<Key, Entry>,
-    old: HashMap<Key, Entry>,
+    young: BTreeMap<Key, Entry>,
+    old: BTreeMap<Key, Entry>,
     bytes: usize,
     /// How far the store is known to have come.
     newest: u64,
