@@ -12,6 +12,10 @@ pub const SCHEMA: &[&str] = &[
 /// The schema that a store has, if its address names no other.
 pub const USUAL_SCHEMA: &str = "steadfast";
 
+/// The position of the commit that wrote the record `r`.
+pub const WRITTEN_AT: &str =
+    "CASE WHEN r.version >= 4503599627370496 THEN r.position ELSE r.version END";
+
 /// What the parameters of [`Requests::commit`] are, in their order: as many as it has places.
 pub const COMMIT_TYPES: [&str; 16] = [
     "uuid[]",

@@ -1,3 +1,7 @@
+-- The commit that wrote a record, where its version was chosen by whoever sent that commit. Such versions are at least
+-- 2^52, and any other is the position: also where a server of the version before has written it since.
+ALTER TABLE record ADD COLUMN position bigint;
+
 -- As `commit_1`, and commits may be chained: one may expect what an earlier one writes that is not answered yet, in this
 -- group or in one before. For that, `versions[i]` is what the records that commit i writes get as their version; without
 -- one it is the position of the commit.
@@ -81,12 +85,13 @@ BEGIN
         USING unnest(write_of, write_key, write_value, write_touched) AS w (nr, key, value, touched)
         WHERE r.key = w.key AND w.value IS NULL AND accepted[w.nr]
             AND (w.touched = 0 OR last_writer[w.touched] = w.nr);
-    INSERT INTO record (key, version, value)
-        SELECT w.key, coalesce(versions[w.nr], positions[w.nr]), w.value
+    INSERT INTO record (key, version, value, position)
+        SELECT w.key, coalesce(versions[w.nr], positions[w.nr]), w.value, positions[w.nr]
         FROM unnest(write_of, write_key, write_value, write_touched) AS w (nr, key, value, touched)
         WHERE w.value IS NOT NULL AND accepted[w.nr]
             AND (w.touched = 0 OR last_writer[w.touched] = w.nr)
-        ON CONFLICT (key) DO UPDATE SET version = excluded.version, value = excluded.value;
+        ON CONFLICT (key) DO UPDATE
+            SET version = excluded.version, value = excluded.value, position = excluded.position;
     INSERT INTO commits (position, token, entries)
         SELECT positions[t.nr], t.token, t.entries
         FROM unnest(tokens, feeds) WITH ORDINALITY AS t (token, entries, nr)

@@ -10,6 +10,7 @@ use tokio_postgres::{Client, Row, RowStream};
 
 use crate::commits::at;
 use crate::failures::{Failure, told};
+use crate::requests::WRITTEN_AT;
 use crate::values::unpack;
 
 /// A page ends with so many rows, or so many bytes.
@@ -47,7 +48,7 @@ fn not_read(error: tokio_postgres::Error) -> Error {
     Error::Damaged(told(&error))
 }
 
-/// All records in the order of their keys, and then the feed.
+/// All records in the order of their keys, and then the feed. Their versions are positions, as other stores have them.
 pub struct Walk {
     schema: String,
     floor: u64,
@@ -66,7 +67,8 @@ impl Walk {
         if self.records.is_none() {
             let s = &self.schema;
             let statement = format!(
-                "SELECT r.key, r.version, CASE WHEN r.version > $1 THEN r.value ELSE ''::bytea END \
+                "SELECT r.key, {WRITTEN_AT}, \
+                 CASE WHEN {WRITTEN_AT} > $1 THEN r.value ELSE ''::bytea END \
                  FROM {s}.record r ORDER BY r.key"
             );
             self.records = Some(Rows::of(client, &statement, &[self.base as i64]).await?);
@@ -109,7 +111,7 @@ impl Walk {
     }
 }
 
-/// The records that are there already: their keys and versions.
+/// The records that are there already: their keys, and which commit wrote them.
 pub struct Existing {
     rows: Rows,
     next: Option<(Key, i64)>,
@@ -117,7 +119,7 @@ pub struct Existing {
 
 impl Existing {
     pub async fn new(client: &Client, schema: &str) -> Result<Existing, Error> {
-        let statement = format!("SELECT r.key, r.version FROM {schema}.record r ORDER BY r.key");
+        let statement = format!("SELECT r.key, {WRITTEN_AT} FROM {schema}.record r ORDER BY r.key");
         let mut existing = Existing { rows: Rows::of(client, &statement, &[]).await?, next: None };
         existing.go_on().await?;
         Ok(existing)
