@@ -133,8 +133,8 @@ pub const BUGS: &[Bug] = &[
     Bug {
         name: "a commit whose answer was lost is tried again without a question",
         file: OPTIMISTIC,
-        from: "                Err(Error::Unknown(why)) => outcome(surroundings, store, retry, token, why).await,\n",
-        to: "                Err(Error::Unknown(_)) => Ok(None),\n",
+        from: "        Err(Error::Unknown(why)) => outcome(ground, token, why).await,\n",
+        to: "        Err(Error::Unknown(_)) => Ok(None),\n",
     },
     Bug {
         name: "a set in the order of handles",
