@@ -118,8 +118,7 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
         // Ranges are fetched, after the records that tell what is in them: both have to be of the store.
         if found.scans && fetched.known {
             recent = None;
-            fetched = Fetched::default();
-            fetched.fetch(ground, recent, vec![Wanted::Records(read)]).await?;
+            fetched = Fetched::of(ground, recent, read).await?;
             continue;
         }
         if !wanted.is_empty() {
@@ -138,8 +137,7 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
         let looked = commit.only_checks();
         if looked && fetched.known {
             recent = None;
-            fetched = Fetched::default();
-            fetched.fetch(ground, recent, vec![Wanted::Records(read)]).await?;
+            fetched = Fetched::of(ground, recent, read).await?;
             continue;
         }
         let settled = |cursor| Ok(Settled { ticket: Ticket::settled(cursor), conflicts });
@@ -175,13 +173,12 @@ pub async fn transact<R: FnMut(&mut dyn Transaction) -> Decision + ?Sized>(
                     return Err(Error::Contended { attempts: conflicts });
                 }
                 surroundings.sleep(retry.wait(surroundings.chance(), conflicts)).await;
-                fetched = Fetched::default();
                 number = chosen(surroundings);
                 // What it has built upon may come late, or never: every other time it builds on what is there.
                 recent = ground.recent.filter(|_| conflicts % 2 == 0);
                 overtaken = 0;
                 // It will most likely read the same again.
-                fetched.fetch(ground, recent, vec![Wanted::Records(read)]).await?;
+                fetched = Fetched::of(ground, recent, read).await?;
             }
             Err(error) => return Err(error),
         }
@@ -198,14 +195,16 @@ async fn send(
 ) -> std::result::Result<Result<Option<Cursor>>, Outdated> {
     let token = token(ground.surroundings);
     (commit.token, commit.version) = (Some(token), Some(version));
+    let Some(kept) = ground.recent else {
+        return Ok(answered(ground, ground.store.commit(commit).await, token).await);
+    };
     let begun = commit.clone();
     let mut sending = ground.store.commit(commit);
     let Some(recent) = upon else {
         let answer = answered(ground, sending.await, token).await;
-        match (&answer, ground.recent) {
-            (Ok(Some(cursor)), Some(recent)) => recent.wrote(&begun, version, cursor.position()),
-            (_, Some(recent)) => recent.forget(begun.checks.iter().map(|check| &check.key)),
-            (_, None) => {}
+        match &answer {
+            Ok(Some(cursor)) => kept.wrote(&begun, version, cursor.position()),
+            Ok(None) | Err(_) => kept.forget(begun.checks.iter().map(|check| &check.key)),
         }
         return Ok(answer);
     };
@@ -296,6 +295,13 @@ impl Retry {
 }
 
 impl Fetched {
+    /// These records, and nothing else.
+    async fn of(ground: Ground<'_>, recent: Option<&Recent>, keys: Vec<Key>) -> Result<Fetched> {
+        let mut fetched = Fetched::default();
+        fetched.fetch(ground, recent, vec![Wanted::Records(keys)]).await?;
+        Ok(fetched)
+    }
+
     /// Asks the store for what is not known.
     async fn fetch(
         &mut self,

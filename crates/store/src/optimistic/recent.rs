@@ -75,11 +75,7 @@ impl Recent {
         let mut state = self.lock();
         state.reached(position);
         for (key, record) in keys.iter().zip(records) {
-            let newer = state.entry(key).is_some_and(|entry| match entry.since {
-                Since::UnderWay(_) => true,
-                Since::Position(known) => known > position,
-            });
-            if !newer {
+            if !state.is_newer(key, position) {
                 let entry = Entry { record: record.clone(), since: Since::Position(position) };
                 state.keep(key.clone(), entry);
             }
@@ -123,11 +119,7 @@ impl Recent {
         state.counted += 1;
         state.reached(position);
         for write in &commit.writes {
-            let newer = state.entry(write.key()).is_some_and(|entry| match entry.since {
-                Since::UnderWay(_) => true,
-                Since::Position(known) => known > position,
-            });
-            if !newer {
+            if !state.is_newer(write.key(), position) {
                 let entry = Entry::written(write, version, Since::Position(position));
                 state.keep(write.key().clone(), entry);
             }
@@ -200,6 +192,14 @@ impl State {
             Some(entry) => Some(entry),
             None => self.old.get_mut(key),
         }
+    }
+
+    /// Is something known under this key that comes after a position?
+    fn is_newer(&self, key: &Key, position: u64) -> bool {
+        self.entry(key).is_some_and(|entry| match entry.since {
+            Since::UnderWay(_) => true,
+            Since::Position(known) => known > position,
+        })
     }
 
     /// One that can be built upon.
