@@ -11,6 +11,7 @@ mod client;
 mod clock;
 mod completions;
 mod copy;
+mod demo;
 mod dev;
 mod error;
 mod explain;
@@ -71,6 +72,7 @@ pub enum Command {
     View(view::View),
     Watch(watch::Watch),
     Bench(bench::Bench),
+    Demo(demo::Demo),
     Break(break_it::Break),
     Simulate(simulate::Simulate),
     Replace(replace::Replace),
@@ -114,6 +116,7 @@ impl Command {
             Command::View(command) => command.run(output),
             Command::Watch(command) => command.run(output),
             Command::Bench(command) => command.run(output),
+            Command::Demo(command) => command.run(output),
             Command::Break(command) => command.run(output),
             Command::Simulate(command) => command.run(output),
             Command::Replace(command) => command.run(output),

@@ -7,6 +7,7 @@ mod carried;
 mod check;
 mod clock;
 mod copying;
+mod demo;
 mod designs;
 mod dev;
 mod diagnostics;

@@ -16,6 +16,11 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
         "needs an issuer; run by the tests of OIDC",
     ),
     ("docs/commands.md", "steadfast dev shop.design", "typed in docs/first-steps.md"),
+    (
+        "docs/demo.md",
+        "steadfast demo tickets",
+        "the whole size; `cli::demo` runs all of them small",
+    ),
     ("docs/deploy/postgres.md", "createdb", "needs a database; run by `cli::postgres`"),
     ("docs/deploy/postgres.md", "steadfast copy", "needs a database; run by `cli::copying`"),
     ("docs/deploy/postgres.md", "steadfast backup", "needs a database; run by `cli::copying`"),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use design::model::{Design, OperationKind, SubjectId, Type};
-use runtime::{CallError, Remembered, Request, Runtime};
+use runtime::{CallError, Remembered, Reply, Request, Runtime};
 use serde_json::{Map, Value, json};
 use store::Seeded;
 
@@ -60,7 +60,24 @@ impl<'r> Caller<'r> {
         }
     }
 
+    /// Calls, and holds up its thread until it is answered.
     pub fn call(&mut self) -> Result<(), Problem> {
+        let (operation, request) = self.ask();
+        let begun = Instant::now();
+        let answer = self.runtime.call(&request);
+        self.hear(operation, request, begun, answer)
+    }
+
+    /// The same, without a thread that waits.
+    pub async fn call_async(&mut self) -> Result<(), Problem> {
+        let (operation, request) = self.ask();
+        let begun = Instant::now();
+        let answer = self.runtime.call_async(&request).await;
+        self.hear(operation, request, begun, answer)
+    }
+
+    /// The next call, and where its operation stands.
+    fn ask(&mut self) -> (usize, Request) {
         let design = self.runtime.design();
         let at = self.steps[self.random.below(self.steps.len() as u64) as usize];
         let operation = &design.operations[at];
@@ -82,8 +99,18 @@ impl<'r> Caller<'r> {
             self.made += 1;
             request.idempotency_key = Some(format!("{}-{}", self.number, self.made));
         }
-        let begun = Instant::now();
-        let answer = self.runtime.call(&request);
+        (at, request)
+    }
+
+    fn hear(
+        &mut self,
+        operation: usize,
+        mut request: Request,
+        begun: Instant,
+        answer: Result<Reply, CallError>,
+    ) -> Result<(), Problem> {
+        let design = self.runtime.design();
+        let operation = &design.operations[operation];
         let wait = u32::try_from(begun.elapsed().as_micros()).unwrap_or(u32::MAX);
         let step = self.tally.steps.entry(operation.name.clone()).or_default();
         match answer {

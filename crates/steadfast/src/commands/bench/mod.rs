@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use design::model::OperationKind;
+use futures_util::TryStreamExt;
+use futures_util::stream::FuturesUnordered;
 use runtime::{Delivered, Delivery, Outside, Runtime, Settings, Workers};
 use serde_json::Value;
 
@@ -90,7 +92,12 @@ impl Bench {
         let runtime = Arc::new(runtime);
         let workers = Workers::start(&runtime, Arc::new(Agreeable), 1)
             .map_err(|error| Problem::new(format!("cannot start threads: {error}")))?;
-        let report = self.load(&runtime);
+        let over = AtomicBool::new(false);
+        let report = match store.local() {
+            Some(_) => self.load(&runtime, &over),
+            // a server does not keep a thread for everybody who waits for a store that is far away
+            None => self.load_without_threads(&runtime, &over),
+        };
         drop(workers);
         drop(runtime);
         store::block_on(store.close()).map_err(|error| Problem::new(error.to_string()))?;
@@ -100,16 +107,42 @@ impl Bench {
         Ok(Exit::Yes)
     }
 
-    fn load(&self, runtime: &Arc<Runtime>) -> Result<Report, Problem> {
-        let over = AtomicBool::new(false);
+    fn caller<'r>(&self, runtime: &'r Runtime, at: usize) -> Caller<'r> {
+        Caller::new(runtime, at as u64, self.first_key..self.first_key + self.keys)
+    }
+
+    fn load_without_threads(
+        &self,
+        runtime: &Arc<Runtime>,
+        over: &AtomicBool,
+    ) -> Result<Report, Problem> {
+        let begun = Instant::now();
+        let client = |at| async move {
+            let mut caller = self.caller(runtime, at);
+            while !over.load(Ordering::Relaxed) {
+                caller.call_async().await?;
+            }
+            Ok(caller.tally)
+        };
+        let clients: FuturesUnordered<_> = (0..self.clients).map(client).collect();
+        let tallies: Result<Vec<_>, Problem> = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_secs(self.seconds));
+                over.store(true, Ordering::Relaxed);
+            });
+            store::block_on(clients.try_collect())
+        });
+        let name = runtime.design().name.clone();
+        Ok(Report::new(&name, self.clients, begun.elapsed(), tallies?))
+    }
+
+    fn load(&self, runtime: &Arc<Runtime>, over: &AtomicBool) -> Result<Report, Problem> {
         let begun = Instant::now();
         let tallies = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..self.clients)
                 .map(|at| {
-                    let over = &over;
-                    let keys = self.first_key..self.first_key + self.keys;
+                    let mut caller = self.caller(runtime, at);
                     scope.spawn(move || {
-                        let mut caller = Caller::new(runtime, at as u64, keys);
                         while !over.load(Ordering::Relaxed) {
                             caller.call()?;
                         }

@@ -1,0 +1,267 @@
+//! Where a demo runs: the runtime with its workers on a store that is durable, a clock of its own, and clients.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use design::model::Design;
+use runtime::{CallError, ManualClock, Outside, Runtime, Settings, Transition, Workers};
+use serde_json::Value;
+use store::{Store, block_on};
+use store_embedded::{Embedded, Options};
+
+use super::plan::Planned;
+use super::scenario::Scenario;
+use crate::problem::Problem;
+use crate::removed::Removed;
+
+/// So many calls are under way at the same time.
+const CLIENTS: usize = 32;
+/// The workers look at the clock again after so many calls.
+const LOOK_AFTER: usize = 32;
+/// How long is waited, on a real clock, until nothing is left to be done.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The same for a design without one of its guards: some then have something to do for ever.
+const PATIENCE_WITHOUT: Duration = Duration::from_secs(3);
+/// The clock of a demo begins with the year 2026: the same calls have the same times.
+const BEGIN_MS: i64 = 1_767_225_600_000;
+/// All of the feed is read in the end.
+const FEED_BYTES: u64 = 16 << 30;
+/// Time that passes is cut into at most so many parts.
+const STEPS_MAX: i64 = 40;
+const PAGE: usize = 1_000;
+const DELIVERERS: usize = 4;
+
+pub struct Stage {
+    pub runtime: Arc<Runtime>,
+    clock: Arc<ManualClock>,
+    store: Arc<dyn Store>,
+    workers: Option<Workers>,
+    weakened: bool,
+    pub progress: Progress,
+    /// last: it goes when nothing uses it any more
+    _folder: Removed,
+}
+
+/// How far it is.
+#[derive(Default)]
+pub struct Progress {
+    pub answered: AtomicU64,
+    pub lost: AtomicU64,
+    /// what was kept for an idempotency key was given again
+    pub replayed: AtomicU64,
+}
+
+impl Stage {
+    pub fn set(
+        design: Design,
+        weakened: bool,
+        outside: Arc<dyn Outside>,
+    ) -> Result<Stage, Problem> {
+        let folder = Removed::new("demo");
+        let options = Options { feed_retention_bytes: FEED_BYTES, ..Options::default() };
+        let store: Arc<dyn Store> = Arc::new(
+            Embedded::open(&folder.0, options)
+                .map_err(|error| Problem::new(error.to_string()).help(error.help()))?,
+        );
+        let clock = Arc::new(ManualClock::new(BEGIN_MS));
+        let settings =
+            Settings { secrets: Some(steadfast::passing_secrets()), ..Settings::default() };
+        let opened = Runtime::open_with_clock(
+            design,
+            Arc::clone(&store),
+            settings,
+            Arc::clone(&clock) as Arc<dyn runtime::Clock>,
+        );
+        let runtime = Arc::new(opened.map_err(|error| Problem::new(error.to_string()))?);
+        let workers = Workers::start(&runtime, outside, DELIVERERS)
+            .map_err(|error| Problem::new(format!("cannot start threads: {error}")))?;
+        Ok(Stage {
+            runtime,
+            clock,
+            store,
+            workers: Some(workers),
+            weakened,
+            progress: Progress::default(),
+            _folder: folder,
+        })
+    }
+
+    pub fn durability(&self) -> String {
+        self.store.describe().durability
+    }
+
+    /// How much time has passed on the clock of the demo.
+    pub fn passed_ms(&self) -> i64 {
+        self.since_begin(self.runtime.now_ms())
+    }
+
+    /// A time of the feed, on the clock of the demo.
+    pub fn since_begin(&self, at: i64) -> i64 {
+        at - BEGIN_MS
+    }
+
+    /// Makes all calls of a demo, a part after the other.
+    pub fn play<S: Scenario>(&self, scenario: &S) -> Result<(), Problem> {
+        let plan = scenario.plan();
+        let done: Vec<AtomicBool> = plan.calls.iter().map(|_| AtomicBool::new(false)).collect();
+        let mut begin = 0;
+        for end in &plan.parts {
+            let next = AtomicUsize::new(std::mem::replace(&mut begin, *end));
+            let trouble: Mutex<Option<Problem>> = Mutex::default();
+            let failed = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                for _ in 0..CLIENTS {
+                    scope.spawn(|| {
+                        loop {
+                            let at = next.fetch_add(1, Ordering::Relaxed);
+                            if at >= *end || failed.load(Ordering::Relaxed) {
+                                return;
+                            }
+                            // its client may still wait for the answer to the call before
+                            if let Some(before) = plan.before[at] {
+                                while !done[before as usize].load(Ordering::Acquire)
+                                    && !failed.load(Ordering::Relaxed)
+                                {
+                                    std::thread::sleep(Duration::from_micros(20));
+                                }
+                            }
+                            if let Err(problem) = self.call(scenario, at, &plan.calls[at]) {
+                                failed.store(true, Ordering::Relaxed);
+                                *trouble.lock().unwrap_or_else(PoisonError::into_inner) =
+                                    Some(problem);
+                            }
+                            done[at].store(true, Ordering::Release);
+                        }
+                    });
+                }
+            });
+            let trouble = trouble.into_inner().unwrap_or_else(PoisonError::into_inner);
+            if let Some(problem) = trouble {
+                return Err(problem);
+            }
+            // time passes until the next part begins
+            let next = plan.calls.get(begin).map_or(0, |call| call.at_ms);
+            let next = i64::try_from(next).unwrap_or(i64::MAX);
+            self.settle(next.saturating_sub(self.passed_ms()).max(0))?;
+        }
+        Ok(())
+    }
+
+    fn call<S: Scenario>(
+        &self,
+        scenario: &S,
+        at: usize,
+        call: &Planned<S::Move>,
+    ) -> Result<(), Problem> {
+        let at_ms = i64::try_from(call.at_ms).unwrap_or(i64::MAX);
+        self.clock.reach(BEGIN_MS.saturating_add(at_ms));
+        if at.is_multiple_of(LOOK_AFTER) {
+            self.runtime.clock_moved(false);
+        }
+        let request = scenario.request(call).brief();
+        let told = match self.runtime.call(&request) {
+            Ok(reply) => Ok(reply),
+            Err(CallError::Refused(refused)) => Err(refused),
+            Err(error) => {
+                return Err(Problem::new(format!("`{}`: {error}", request.operation)));
+            }
+        };
+        if told.as_ref().is_ok_and(|reply| reply.replayed) {
+            self.progress.replayed.fetch_add(1, Ordering::Relaxed);
+        }
+        self.progress.answered.fetch_add(1, Ordering::Relaxed);
+        if call.lost {
+            self.progress.lost.fetch_add(1, Ordering::Relaxed);
+        }
+        scenario.answered(call, &told);
+        Ok(())
+    }
+
+    /// Lets so much time pass, up to what is due next, and waits each time until everything that is due is done. False:
+    /// something is always due.
+    pub fn settle(&self, ms: i64) -> Result<bool, Problem> {
+        let patience = if self.weakened { PATIENCE_WITHOUT } else { PATIENCE };
+        let deadline = Instant::now() + patience;
+        let end = self.runtime.now_ms() + ms;
+        // what is due at nearly the same time is done together
+        let at_least = (ms / STEPS_MAX).max(1);
+        loop {
+            let now = self.runtime.now_ms();
+            let next = self.next_due()?.unwrap_or(i64::MAX);
+            if next > now && now >= end {
+                return Ok(true);
+            }
+            if Instant::now() > deadline {
+                return Ok(false);
+            }
+            if next <= now {
+                // a clock that stands still is none that a worker waits for
+                std::thread::sleep(Duration::from_millis(1));
+                self.clock.advance(1);
+            } else {
+                self.clock.reach(next.max(now + at_least).min(end));
+            }
+            self.runtime.clock_moved(false);
+        }
+    }
+
+    /// When the first repair or delivery is due that is not done yet.
+    fn next_due(&self) -> Result<Option<i64>, Problem> {
+        if let Some(trouble) = self.runtime.counters().trouble() {
+            return Err(Problem::new(trouble));
+        }
+        let repairs = self.runtime.due(1).map_err(said)?;
+        let outbox = self.runtime.outbox(usize::MAX).map_err(said)?;
+        let open = outbox.iter().filter(|waiting| waiting.state == "open");
+        let first = open.map(|waiting| waiting.next_at).min();
+        Ok(repairs.first().map(|due| due.at).into_iter().chain(first).min())
+    }
+
+    /// Nothing is changed any more: what is judged stays as it is.
+    pub fn stop(&mut self) {
+        self.workers = None;
+    }
+
+    /// All transitions, from the first one.
+    pub fn each_transition(&self, mut see: impl FnMut(&Transition)) -> Result<(), Problem> {
+        let mut from: Option<String> = None;
+        loop {
+            let page = self.runtime.feed(from.as_deref(), PAGE);
+            let (transitions, next) = block_on(pin!(page)).map_err(said)?;
+            transitions.iter().for_each(|(_, transition)| see(transition));
+            if from.as_ref() == Some(&next) {
+                return Ok(());
+            }
+            from = Some(next);
+        }
+    }
+
+    /// All records of a subject: key and truth.
+    pub fn each_record(
+        &self,
+        subject: &str,
+        mut see: impl FnMut(&[Value], &Value),
+    ) -> Result<(), Problem> {
+        let mut after: Option<Vec<Value>> = None;
+        loop {
+            let page = self.runtime.records(subject, after.as_deref(), PAGE);
+            let page = block_on(pin!(page)).map_err(said)?;
+            page.records.iter().for_each(|(key, truth)| see(key, &truth.truth));
+            match page.records.last() {
+                Some((last, _)) if page.more => after = Some(last.clone()),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    pub fn close(mut self) -> Result<(), Problem> {
+        self.stop();
+        block_on(self.store.close()).map_err(|error| Problem::new(error.to_string()))
+    }
+}
+
+fn said(error: CallError) -> Problem {
+    Problem::new(error.to_string())
+}
