@@ -107,6 +107,8 @@ pub struct Records {
     pub class: String,
     pub record: String,
     pub key: Vec<(String, Shape)>,
+    /// what they can be asked for by: parts of the key and attributes
+    pub asked: Vec<String>,
 }
 
 pub struct Asked {
@@ -235,9 +237,11 @@ impl Writer<'_> {
             self.now_types.push(now.clone());
             everything.push(Shape::Named(now));
             let key = key_names(self.design, id).into_iter().zip(key(self.design, id, true));
+            let parts = subject.keys.iter().map(|part| part.name.clone());
+            let asked = parts.chain(subject.asked().map(|asked| asked.name())).collect();
             let (subject, key) = (subject.name.clone(), key.collect());
             let class = self.names.take(&format!("{class}Records"));
-            found.push(Records { subject, class, record, key });
+            found.push(Records { subject, class, record, key, asked });
         }
         let shape = if everything.is_empty() { Shape::Any } else { Shape::any_of(everything) };
         let about = "A record of any subject of the design.".to_string();

@@ -63,7 +63,7 @@ pub use replacement::{Obstacle, ReplaceError, stays_as_stored};
 pub use secrets::{MAX_SECRET, SALT_BYTES, SecretTrouble, Secrets};
 pub use servers::{OfDesign, Presence, Process, Seen, SeenServers};
 pub use sight::{Roles, Viewer};
-pub use truth::{DueRepair, RecordPage, Truth};
+pub use truth::{DueRepair, FoundRecords, RecordPage, RecordQuery, Truth};
 pub use values::{BadValue, decimal_text, proofs, time};
 pub use views::{
     TextAsked, TextChanges, TextEngine, TextFound, TextHit, TextIndex, TextRecord, TextShape,

@@ -51,6 +51,51 @@ pub struct Subject {
     pub span: Span,
 }
 
+/// An attribute that records can be asked for by.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'d> {
+    pub state: &'d State,
+    pub attribute: &'d Attribute,
+    /// no other attribute and no part of the key has this name, and it says nothing else in an address
+    pub alone: bool,
+}
+
+impl Asked<'_> {
+    /// The name to ask by.
+    pub fn name(&self) -> String {
+        match self.alone {
+            true => self.attribute.name.clone(),
+            false => format!("{}.{}", self.state.name, self.attribute.name),
+        }
+    }
+}
+
+impl Subject {
+    /// The attributes of truth that hold one value which is told.
+    pub fn asked(&self) -> impl Iterator<Item = Asked<'_>> {
+        self.attributes.iter().filter_map(|attribute| {
+            let state = &self.states[attribute.state.index()];
+            let ty = attribute.ty.required();
+            let many = matches!(
+                ty,
+                Type::List { .. }
+                    | Type::Set { .. }
+                    | Type::Map { .. }
+                    | Type::Struct(_)
+                    | Type::Json
+            );
+            if state.kind != StateKind::Truth || many || ty.is_secret() {
+                return None;
+            }
+            let name = &attribute.name;
+            let alone = self.attributes.iter().filter(|other| other.name == *name).count() == 1
+                && self.keys.iter().all(|part| part.name != *name)
+                && !["limit", "after"].contains(&name.as_str());
+            Some(Asked { state, attribute, alone })
+        })
+    }
+}
+
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Key {
     pub name: String,

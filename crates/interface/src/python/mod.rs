@@ -332,11 +332,16 @@ fn record(out: &mut String, records: &Records) {
         out,
         "    def get(self, {}) -> Optional[{record}]:\n        \
          \"\"\"None: there is none, or none that the caller may see.\"\"\"\n        \
-         found: Optional[{record}] = self._connection.record({}, [{}])\n        return found\n\n\n",
+         found: Optional[{record}] = self._connection.record({subject}, [{}])\n        return found\n\n    \
+         def list(self, having: Mapping[str, Json] = {{}}) -> Iterator[{record}]:\n        \
+         \"\"\"All that have these values and that the caller may see, in the order of their keys.\n\n        \
+         By {asked}.\n        \"\"\"\n        \
+         yield from self._connection.list({subject}, having)\n\n\n",
         params.join(", "),
-        quoted(&records.subject),
         given.join(", "),
+        subject = quoted(&records.subject),
         record = records.record,
+        asked = records.asked.join(", "),
     );
 }
 

@@ -258,6 +258,19 @@ class Connection:
             raise answered.problem()
         return {**body, "etag": answered.headers.get("ETag")}
 
+    def list(self, subject: str, having: Mapping[str, Json]) -> Iterator[Any]:
+        # None asks for records that have none
+        asked: Dict[str, Json] = {name: "" if value is None else value for name, value in having.items()}
+        while True:
+            answered = self.get(urllib.parse.quote(subject, safe=""), asked)
+            if answered.status != 200:
+                raise answered.problem()
+            page = answered.body()
+            yield from page["records"]
+            if page["next"] is None:
+                return
+            asked["after"] = page["next"]
+
     def store(self, content: bytes) -> str:
         answered = self.request("POST", "blobs", content, {"Content-Type": "application/octet-stream"})
         if answered.status != 200:

@@ -182,6 +182,7 @@ fn record(out: &mut String, records: &Records) {
         .collect();
     let given: Vec<String> =
         records.key.iter().enumerate().map(|(at, (name, _))| argument(name, at)).collect();
+    let asked: Vec<String> = records.asked.iter().map(|name| quoted(name)).collect();
     let _ = write!(
         out,
         "export class {class} {{\n  readonly #connection: Connection;\n  constructor(connection: Connection) {{\n    \
@@ -189,12 +190,17 @@ fn record(out: &mut String, records: &Records) {
          /** Null: there is none, or none that the caller may see. */\n  \
          async get({params}, signal?: AbortSignal): Promise<{record} | null> {{\n    \
          const found: unknown = await this.#connection.record({subject}, [{given}], signal);\n    \
-         return found as {record} | null;\n  }}\n}}\n\n",
+         return found as {record} | null;\n  }}\n\n  \
+         /** All that have these values and that the caller may see, in the order of their keys, page after page. */\n  \
+         async *list(having: {{ readonly [name in {asked}]?: Json }} = {{}}, signal?: AbortSignal): AsyncGenerator<{record}, void, undefined> {{\n    \
+         for await (const found of this.#connection.list({subject}, having, signal)) {{\n      \
+         const told: unknown = found;\n      yield told as {record};\n    }}\n  }}\n}}\n\n",
         class = records.class,
         params = params.join(", "),
         record = records.record,
         subject = quoted(&records.subject),
         given = given.join(", "),
+        asked = asked.join(" | "),
     );
 }
 

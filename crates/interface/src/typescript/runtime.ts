@@ -300,6 +300,22 @@ export class Connection {
     return { ...answered.body, etag: answered.headers.get("etag") };
   }
 
+  async *list(subject: string, having: { readonly [name: string]: Json | undefined }, signal: AbortSignal | undefined): AsyncGenerator<Record<string, Json>, void, undefined> {
+    const asked: Record<string, Json> = {};
+    for (const [name, value] of Object.entries(having)) {
+      // null asks for records that have none
+      if (value !== undefined) asked[name] = value === null ? "" : value;
+    }
+    for (;;) {
+      const answered = await this.get(encodeURIComponent(subject), asked, signal);
+      if (answered.status !== 200) throw problemOf(answered);
+      yield* answered.body["records"] as Record<string, Json>[];
+      const next = answered.body["next"] as string | null;
+      if (next === null) return;
+      asked["after"] = next;
+    }
+  }
+
   async store(content: Uint8Array, signal: AbortSignal | undefined): Promise<string> {
     const headers = { "content-type": "application/octet-stream" };
     const { answered } = await this.request("POST", "blobs", content, headers, signal);

@@ -104,7 +104,7 @@ impl Runtime {
     }
 
     /// What is seen of a stored record; none: nothing.
-    fn seen(
+    pub(super) fn seen(
         &self,
         stored_key: &[u8],
         value: &[u8],

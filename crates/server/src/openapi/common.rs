@@ -2,6 +2,31 @@
 
 use serde_json::{Map, Value, json};
 
+/// Every request with a body may come to these.
+pub const WITH_BODY: [(&str, &str); 9] = [
+    ("400", "Malformed"),
+    ("401", "Unauthorized"),
+    ("403", "Forbidden"),
+    ("408", "Slow"),
+    ("413", "TooLarge"),
+    ("415", "NotJson"),
+    ("422", "Misfit"),
+    ("429", "Busy"),
+    ("503", "Unavailable"),
+];
+
+/// And every request without one to these.
+pub const WITHOUT_BODY: [(&str, &str); 8] = [
+    ("400", "Malformed"),
+    ("401", "Unauthorized"),
+    ("403", "Forbidden"),
+    ("404", "Unknown"),
+    ("413", "TooLarge"),
+    ("422", "Misfit"),
+    ("429", "Busy"),
+    ("503", "Unavailable"),
+];
+
 /// Paths that belong to no design.
 pub fn paths() -> Map<String, Value> {
     let plain = |id: &str, summary: &str, media: &str, ready: bool| {

@@ -3,8 +3,7 @@
 use design::model::{Design, SubjectId};
 use serde_json::{Map, Value, json};
 
-use super::common::{answers, reference};
-use super::paths::WITHOUT_BODY;
+use super::common::{WITHOUT_BODY, answers, reference};
 use super::{records, schema};
 use gateway::Service;
 

@@ -2,6 +2,7 @@
 
 mod common;
 mod feed;
+mod listing;
 mod paths;
 mod records;
 mod schema;

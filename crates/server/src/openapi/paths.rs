@@ -4,9 +4,9 @@ use design::model::{Design, Operation, OperationId, SubjectId, View, ViewForm};
 use interface::refusals;
 use serde_json::{Map, Value, json};
 
-use super::common::{answers, reference};
+use super::common::{WITH_BODY, WITHOUT_BODY, answers, reference};
 use super::records::{self, truth_name};
-use super::{feed, schema, views};
+use super::{feed, listing, schema, views};
 use crate::sample;
 use gateway::{Call, Service};
 
@@ -33,6 +33,9 @@ pub fn add(service: &Service, paths: &mut Map<String, Value>, schemas: &mut Map<
         let path: String = parts.iter().map(|part| format!("/{{{}}}", part.name)).collect();
         let path = format!("/v1/{name}/{}{path}", subject.name);
         paths.insert(path, json!({ "get": truth_get(service, &subject.name, &record, &parts) }));
+        schemas.insert(listing::name(name, subject), listing::page(service, id));
+        let path = format!("/v1/{name}/{}", subject.name);
+        paths.insert(path, json!({ "get": listing::get(service, id) }));
     }
     for view in &design.views {
         if is_served(service, view) {
@@ -63,31 +66,6 @@ fn is_served(service: &Service, view: &View) -> bool {
         _ => true,
     }
 }
-
-/// Every request with a body may come to these.
-const WITH_BODY: [(&str, &str); 9] = [
-    ("400", "Malformed"),
-    ("401", "Unauthorized"),
-    ("403", "Forbidden"),
-    ("408", "Slow"),
-    ("413", "TooLarge"),
-    ("415", "NotJson"),
-    ("422", "Misfit"),
-    ("429", "Busy"),
-    ("503", "Unavailable"),
-];
-
-/// And every request without one to these.
-pub const WITHOUT_BODY: [(&str, &str); 8] = [
-    ("400", "Malformed"),
-    ("401", "Unauthorized"),
-    ("403", "Forbidden"),
-    ("404", "Unknown"),
-    ("413", "TooLarge"),
-    ("422", "Misfit"),
-    ("429", "Busy"),
-    ("503", "Unavailable"),
-];
 
 fn step(service: &Service, of: &interface::Call<'_>, call: &Call) -> Value {
     let design = service.design();

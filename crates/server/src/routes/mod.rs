@@ -10,10 +10,13 @@ mod health;
 mod live;
 mod metrics;
 mod problems;
+mod records;
 mod socket;
 pub mod step;
 mod truth;
 mod view;
+
+pub use records::{LIMIT_MAX, LIMIT_USUAL};
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -295,6 +298,13 @@ async fn dispatch(
             "admin",
             match allowed(false) {
                 Ok(()) => other(aside::resolve(app, service, (id, what), headers).await),
+                Err(problem) => Err(problem),
+            },
+        ),
+        [subject] if service.is_subject(subject) => (
+            "records",
+            match allowed(true) {
+                Ok(()) => other(records::get(app, service, subject, query, headers).await),
                 Err(problem) => Err(problem),
             },
         ),

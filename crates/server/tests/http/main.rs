@@ -12,6 +12,7 @@ mod limits;
 mod live;
 mod many;
 mod pages;
+mod records;
 mod refusals;
 mod replacing;
 mod security;

@@ -47,6 +47,7 @@ seat_now = ann.records.Seat.get("A2")
 assert seat_now is not None
 confirmed = ann.buyer.confirm(booking="b2")
 following.join()
+sold = organizer.records.Seat.list({"status": "SOLD", "section": "stalls"})
 rows = organizer.views.Availability.rows(section="stalls", limit=1)
 print(
     json.dumps(
@@ -57,6 +58,7 @@ print(
             "confirmed": confirmed["outcome"],
             "wrong": wrong,
             "absent": ann.records.Seat.get("none"),
+            "sold": [found["key"][0] for found in sold],
             "counted": sum(1 for row in rows if row["truth"]["SeatInventoryState"]["section"] == "stalls"),
             "feed": told,
         }

@@ -51,6 +51,7 @@ fn expect(said: &Value) {
     assert_eq!(said["second"], json!({ "outcome": "done", "booking": "b2" }));
     assert_eq!(said["wrong"], json!({ "status": 422, "pointer": "/ttl" }));
     assert_eq!(said["absent"], Value::Null);
+    assert_eq!(said["sold"], json!(["A2"]));
     assert_eq!(said["counted"], 2);
     assert_eq!(
         said["feed"],

@@ -45,6 +45,8 @@ const seat = await ann.records.Seat.get("A2");
 const absent = await ann.records.Seat.get("none");
 const confirmed = await ann.buyer.confirm({ booking: "b2" });
 await following;
+const sold: unknown[] = [];
+for await (const found of organizer.records.Seat.list({ status: "SOLD", section: "stalls" })) sold.push(found.key[0]);
 let counted = 0;
 for await (const row of organizer.views.Availability.rows({ section: "stalls", limit: 1 })) {
   if (row.truth.SeatInventoryState?.section === "stalls") counted += 1;
@@ -57,6 +59,7 @@ console.log(
     confirmed: confirmed.outcome,
     wrong,
     absent,
+    sold,
     counted,
     feed: told,
   }),
