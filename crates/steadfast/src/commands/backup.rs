@@ -127,6 +127,8 @@ pub fn open_copy(from: &Path, folder: &Removed) -> Result<Arc<dyn Store>, Proble
     if !from.is_dir() {
         return Err(Problem::new(format!("`{}` is no directory", from.display())));
     }
+    // opening makes a store where there is none, and sets the rights of what is there
+    store_embedded::holds_store(from).map_err(|e| stored(&e))?;
     let copy = folder.0.join("copy");
     let store = Embedded::open(from, Options::default()).map_err(|e| stored(&e))?;
     store.backup(&copy).map_err(|e| stored(&e))?;

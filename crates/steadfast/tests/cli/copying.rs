@@ -161,6 +161,31 @@ fn a_running_service_moves_to_postgres_and_back() {
     here(&["verify", &other]).exits(0).says("sound");
 }
 
+/// A store that is opened takes its directory for itself; what is only read is left as it is.
+#[test]
+fn what_holds_no_store_is_not_made_one_by_looking_at_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = folder_with("looked-at", "moving.design", &design());
+    let full = folder.join("full");
+    std::fs::create_dir_all(full.join("letters")).unwrap();
+    std::fs::write(full.join("notes.txt"), "mine").unwrap();
+    let rights = |path: &std::path::Path| path.metadata().unwrap().permissions().mode();
+    let before = [rights(&full), rights(&full.join("letters")), rights(&full.join("notes.txt"))];
+    for words in
+        [&["verify", "./full"][..], &["export", "--readable", "./lines", "--from", "./full"]]
+    {
+        run_in(&folder, words).exits(2);
+        let mut found: Vec<_> = std::fs::read_dir(&full).unwrap().flatten().collect();
+        found.sort_by_key(std::fs::DirEntry::file_name);
+        let names: Vec<_> = found.iter().map(|entry| entry.file_name()).collect();
+        assert_eq!(names, ["letters", "notes.txt"], "{words:?}");
+        let after = [rights(&full), rights(&full.join("letters")), rights(&full.join("notes.txt"))];
+        assert_eq!(after, before, "{words:?}");
+    }
+    run_in(&folder, &["verify", "./full"]).says("holds no store and no backup");
+}
+
 #[test]
 fn what_cannot_be_copied_is_said_and_changes_nothing() {
     let database = database::shared();
