@@ -14,7 +14,7 @@ use telemetry::Trace;
 
 use crate::drawing::Drawing;
 use crate::facts::{By, Event, Facts, Heard};
-use crate::ledger::{Done, Ledger, Note};
+use crate::ledger::{Done, Ledger, Note, Shown};
 use crate::locking::lock;
 use crate::people::Person;
 use crate::replacing::Stage;
@@ -26,6 +26,8 @@ use crate::trouble::Trouble;
 
 /// Who was told that the version is replaced asks the next one after so long.
 const REPLACED: Duration = Duration::from_micros(300);
+/// So often, and no version serves that could answer.
+const REPLACED_MAX: u64 = 20_000;
 
 /// Who was not answered by one of several servers asks another one after so long, and so often in one life.
 const ASKS_ANOTHER: Duration = Duration::from_millis(2);
@@ -43,6 +45,8 @@ pub(crate) struct Pending {
     first_ms: u64,
     /// how often it was asked in this life
     tries: u64,
+    /// the newest revision when it was asked
+    head: u64,
 }
 
 impl Pending {
@@ -164,7 +168,14 @@ impl Caller {
         let goes_on = server.is_none() || asked_on.tries < TRIES_MAX;
         // nothing was decided: the next version is asked, or another server
         if let Err(CallError::Replaced | CallError::Skewed(_)) = answer {
-            lock(&self.shared).pending[self.at] = Some(asked_on);
+            let mut shared = lock(&self.shared);
+            if server.is_none() && asked_on.tries > REPLACED_MAX {
+                let what = "asking the version that took the place of this one".to_string();
+                let error = "it was replaced, and no other one serves".to_string();
+                shared.trouble.get_or_insert(Trouble::Failed { what, error });
+                return Next::Ended;
+            }
+            shared.pending[self.at] = Some(asked_on);
             return if goes_on { Next::After(REPLACED) } else { Next::Ended };
         }
         let known = self.hear(&pending, server, answer);
@@ -188,7 +199,7 @@ impl Caller {
         let mut shared = lock(&self.shared);
         if let Some(pending) = shared.pending[self.at].take() {
             shared.facts.asked_again += u64::from(pending.again);
-            return Some(pending);
+            return Some(Pending { head, ..pending });
         }
         if shared.left == 0 {
             return None;
@@ -223,7 +234,7 @@ impl Caller {
         }
         let Act { number, lost, rest_us, .. } = act;
         let first_ms = self.surroundings.time_ms();
-        Some(Pending { number, request, lost, rest_us, again: false, first_ms, tries: 0 })
+        Some(Pending { number, request, lost, rest_us, again: false, first_ms, tries: 0, head })
     }
 
     /// False: what became of the call is not known.
@@ -234,6 +245,8 @@ impl Caller {
         answer: Result<Reply, CallError>,
     ) -> bool {
         let Pending { number, request, lost, again, .. } = pending;
+        let newest = lock(&self.running).newest(0);
+        let until = newest.revision(&*self.surroundings);
         let mut shared = lock(&self.shared);
         let shared = &mut *shared;
         let asked = server.map_or_else(String::new, |server| format!(" at server {server}"));
@@ -273,9 +286,16 @@ impl Caller {
             }
             Err(CallError::Refused(refused)) => {
                 let kept_ms = Settings::default().idempotency_retention_ms.unsigned_abs();
-                if *again && at_ms < pending.first_ms.saturating_add(kept_ms) {
-                    lock(&self.ledger).denied(*number, call);
+                let mut ledger = lock(&self.ledger);
+                // a version that takes its place tells records in another way
+                if shared.stage == Stage::Before {
+                    let (call, truth) = (call.clone(), refused.truth.clone());
+                    ledger.shown(Shown { call, truth, from: pending.head, until });
                 }
+                if *again && at_ms < pending.first_ms.saturating_add(kept_ms) {
+                    ledger.denied(*number, call);
+                }
+                drop(ledger);
                 let place = (request.operation.clone(), refused.clause.clone());
                 *shared.facts.refused.entry(place).or_default() += 1;
                 shared.drawing.learn(&shared.design, &refused.truth);

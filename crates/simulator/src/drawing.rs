@@ -8,7 +8,7 @@ use design::model::{
 };
 use serde_json::{Map, Value, json};
 use store::Seeded;
-use store_embedded::disk::Faults;
+use store_embedded::disk::{AfterName, Faults};
 
 use crate::people::{Person, Stands};
 use crate::script::{Act, Kill, Server};
@@ -63,6 +63,10 @@ impl Drawing {
             2 => faults.capacity_bytes = Some(60_000 + self.seeded.below(40_000)),
             3 => {}
             4 => faults.crash_at = at(&mut self.seeded, 30),
+            5 | 6 => {
+                let (name, operations) = (1 + self.seeded.below(24), 1 + self.seeded.below(12));
+                faults.crash_after_name = Some(AfterName { name, operations });
+            }
             _ => faults.crash_at = at(&mut self.seeded, 300),
         }
         faults

@@ -27,6 +27,15 @@ pub struct Done {
     pub exact: bool,
 }
 
+/// The records on which a caller was refused. They were like this at some moment while it waited.
+pub struct Shown {
+    pub call: String,
+    pub truth: Value,
+    /// the newest revision when it asked, and when it was answered
+    pub from: u64,
+    pub until: u64,
+}
+
 #[derive(Default)]
 pub struct Ledger {
     told: BTreeMap<u64, Done>,
@@ -37,6 +46,8 @@ pub struct Ledger {
     /// calls whose callers did not hear the answer, and go on without it
     pub lost: BTreeSet<u64>,
     notes: Vec<(u64, Note)>,
+    /// what is not found in the history yet
+    shown: Vec<Shown>,
 }
 
 impl Ledger {
@@ -51,6 +62,39 @@ impl Ledger {
 
     pub fn denied(&mut self, number: u64, call: String) {
         self.denied.insert(number, call);
+    }
+
+    pub fn shown(&mut self, shown: Shown) {
+        self.shown.push(shown);
+    }
+
+    /// The walk stands after `revision`, and stays there until `next`: what was shown meanwhile is found, or waits for
+    /// a later revision.
+    pub fn stands(&mut self, walk: &Walk, revision: u64, next: u64) -> Result<(), Trouble> {
+        let shown = std::mem::take(&mut self.shown);
+        for shown in shown {
+            let is_past = shown.until < next;
+            let is_now = shown.from < next && shown.until >= revision;
+            let found = is_now
+                && walk.agrees(&shown.truth).map_err(|error| {
+                    let what = "comparing what a caller was shown".to_string();
+                    Trouble::Failed { what, error: format!("{error:?}") }
+                })?;
+            match (found, is_past) {
+                (true, _) => {}
+                (false, false) => self.shown.push(shown),
+                (false, true) => {
+                    let between = (shown.from, shown.until);
+                    return Err(Trouble::Unexplained { call: shown.call, between });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The walk has come to another version, which tells records in another way.
+    pub fn forget_shown(&mut self) {
+        self.shown.clear();
     }
 
     /// What happened before this revision, oldest first.

@@ -2,8 +2,9 @@
 //!
 //! A world has callers who take any step with any arguments, a disk that fails, a server that is killed and started
 //! again, a world outside that loses calls and answers, and a clock that may jump. What happened is then held to what
-//! was promised: every answer is in the history, no call is in it twice, every transition is one that the design
-//! allows, no invariant is broken, due work is done, and views are what the records say.
+//! was promised: every answer is in the history, no call is in it twice, what a caller is refused on was so while it
+//! waited, every transition is one that the design allows, no invariant is broken, due work is done, and views are what
+//! the records say.
 //!
 //! | file | what it is about |
 //! | --- | --- |

@@ -25,9 +25,29 @@ impl Default for Size {
 #[derive(Clone, Debug, Default)]
 pub struct Script {
     pub seed: u64,
-    /// the store of a server writes a snapshot after so much log
-    pub snapshot_after_bytes: u64,
+    pub room: Room,
     pub lives: Vec<Life>,
+}
+
+/// How much the store of a server holds before it does something else. It is little, so that a world of a few calls meets
+/// all that a store does in days.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Room {
+    /// a snapshot is written after so much log
+    pub snapshot_after_bytes: u64,
+    /// a commit may have so many bytes, besides a design that it registers; a file of the log has little more than that
+    pub commit_bytes: u64,
+}
+
+impl Room {
+    /// What happens to a store after many calls happens after a few.
+    pub(crate) const SCARCE: Room = Room { snapshot_after_bytes: 1 << 10, commit_bytes: 2 << 10 };
+}
+
+impl Default for Room {
+    fn default() -> Room {
+        Room { snapshot_after_bytes: 48 << 10, commit_bytes: 8 << 10 }
+    }
 }
 
 /// From the start of a server to its end.

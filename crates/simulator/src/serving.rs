@@ -78,11 +78,16 @@ impl World {
             Ground::Disk(disk) => disk,
             Ground::Far(far) => return Ok(Arc::<Distant>::clone(far)),
         };
+        let room = self.simulator.room;
+        // a design is registered once: without it files of the log are short, and a life of a few calls comes to their end
+        let registers = !self.registered || self.simulator.next.is_some();
+        let designs_bytes = if registers { self.simulator.designs_bytes } else { 0 };
         let options = Options {
-            segment_bytes: 64 << 10,
-            snapshot_after_bytes: self.simulator.snapshot_after_bytes,
-            commit_bytes_max: self.simulator.commit_bytes_max,
-            pending_bytes_max: 256 << 10,
+            // as long as the others need it
+            segment_bytes: 0,
+            snapshot_after_bytes: room.snapshot_after_bytes,
+            commit_bytes_max: designs_bytes + room.commit_bytes,
+            pending_bytes_max: room.commit_bytes,
             feed_retention_bytes: 1 << 30,
             surroundings: Arc::<Moved>::clone(&self.surroundings),
             ..Options::default()

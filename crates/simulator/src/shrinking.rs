@@ -3,7 +3,7 @@
 use store_embedded::disk::Faults;
 
 use crate::facts::Outcome;
-use crate::script::{Script, Server};
+use crate::script::{Room, Script, Server};
 use crate::simulator::Simulator;
 use crate::smaller::{faults_of, is_faulty, sooner, without};
 
@@ -14,8 +14,6 @@ const PART: usize = 10;
 /// A store is opened with about so many operations of its disk, or requests; a call takes a few more.
 const OPENING: u64 = 16;
 const EACH_CALL: u64 = 3;
-/// In worlds that are drawn close a snapshot is written after so many bytes, not after as many as it takes otherwise.
-const SNAPSHOT_SOON_BYTES: u64 = 1 << 10;
 /// A world with less in it is tried with so many other seeds: they decide what a power cut leaves and what the network
 /// does, which comes to something else when there are fewer calls.
 const SEEDS: u64 = 3;
@@ -51,7 +49,7 @@ pub fn shrink(simulator: &Simulator, found: Outcome, tries_max: usize) -> Shrunk
     }
     if !shrinking.is_small(calls) {
         shrinking.persists = true;
-        shrinking.snapshot_soon();
+        shrinking.scarce_room();
         shrinking.leave_out();
     }
     let Shrinking { best: outcome, tries, .. } = shrinking;
@@ -130,7 +128,7 @@ impl Shrinking<'_> {
         let lives = small.size.lives.max(1);
         small.size.calls = lives;
         if close {
-            small.snapshot_after_bytes = SNAPSHOT_SOON_BYTES;
+            small.room = Room::SCARCE;
         }
         let tries_max = self.tries + self.tries_max.saturating_sub(self.tries) / 2;
         let drawn = if close { DRAWN * 4 } else { DRAWN };
@@ -138,6 +136,9 @@ impl Shrinking<'_> {
             let calls = (small.size.calls / lives) as u64;
             small.faults_within = close.then_some(OPENING + calls * EACH_CALL);
             for seed in 0..drawn {
+                // what one life leaves for the next may take all the calls that there are
+                let busy = usize::try_from(seed / 2).unwrap_or_default() % lives;
+                small.busy_life = (close && seed % 2 == 1).then_some(busy);
                 self.tries += 1;
                 if self.is_better(small.draw(seed)) {
                     return;
@@ -160,11 +161,22 @@ impl Shrinking<'_> {
         }
     }
 
-    /// What has to do with a snapshot is met with fewer calls then.
-    fn snapshot_soon(&mut self) {
-        let mut script = self.best.script.clone();
-        script.snapshot_after_bytes = script.snapshot_after_bytes.min(SNAPSHOT_SOON_BYTES);
-        self.try_it(&script);
+    /// What has to do with a snapshot, or with the next file of the log, is met with fewer calls then.
+    fn scarce_room(&mut self) {
+        let best = self.best.script.clone();
+        let Room { snapshot_after_bytes, .. } = Room::SCARCE;
+        let soon = Room { snapshot_after_bytes, ..best.room };
+        let scarce = Script { room: Room::SCARCE, ..best.clone() };
+        let mut without_faults = scarce.clone();
+        for life in &mut without_faults.lives {
+            life.faults = Faults::default();
+        }
+        for script in [scarce, without_faults, Script { room: soon, ..best }] {
+            let other = |other| Script { seed: script.seed.wrapping_add(other), ..script.clone() };
+            if (0..=SEEDS).any(|seed| self.try_it(&other(seed))) {
+                return;
+            }
+        }
     }
 
     fn leave_out_lives(&mut self) {

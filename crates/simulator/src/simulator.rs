@@ -6,13 +6,7 @@ use design::model::Design;
 use runtime::{Lowered, Secrets};
 use store_embedded::disk::{Disk, SimulatedDisk};
 
-use crate::script::Size;
-
-/// A commit may have so many bytes, besides a design that it registers.
-const COMMIT_BYTES: u64 = 64 << 10;
-
-/// A few snapshots are written in a world of its usual size.
-const SNAPSHOT_AFTER_BYTES: u64 = 48 << 10;
+use crate::script::{Room, Size};
 
 /// Another disk in the place of the simulated one, for what is planted in tests.
 pub type Hook = Arc<dyn Fn(SimulatedDisk) -> Arc<dyn Disk> + Send + Sync>;
@@ -28,17 +22,18 @@ pub struct Simulator {
     pub secrets: Option<Arc<dyn Secrets>>,
     pub disk: Option<Hook>,
     /// The design is stored as one record. More room than that makes segments longer, and with them every world slower.
-    pub(crate) commit_bytes_max: u64,
-    /// the store of a server writes a snapshot after so much log
-    pub(crate) snapshot_after_bytes: u64,
+    pub(crate) designs_bytes: u64,
+    pub(crate) room: Room,
     /// a fault comes within so many operations; none: as it is drawn
     pub(crate) faults_within: Option<u64>,
+    /// all calls are made in this life; none: as many in each
+    pub(crate) busy_life: Option<usize>,
 }
 
 impl Simulator {
     /// Fails on a design that cannot be served.
     pub fn new(design: Design, size: Size) -> Result<Simulator, String> {
-        let commit_bytes_max = stored_bytes(&design) + COMMIT_BYTES;
+        let designs_bytes = stored_bytes(&design);
         let lowered = Arc::new(Lowered::of(design)?);
         Ok(Simulator {
             lowered,
@@ -46,15 +41,16 @@ impl Simulator {
             size,
             secrets: None,
             disk: None,
-            commit_bytes_max,
-            snapshot_after_bytes: SNAPSHOT_AFTER_BYTES,
+            designs_bytes,
+            room: Room::default(),
             faults_within: None,
+            busy_life: None,
         })
     }
 
     /// In each world this version takes the place of the first one, unless `unfit` has a reason against it.
     pub fn replaced_by(mut self, next: Design) -> Result<Simulator, String> {
-        self.commit_bytes_max += stored_bytes(&next);
+        self.designs_bytes += stored_bytes(&next);
         self.next = Some(Arc::new(Lowered::of(next)?));
         Ok(self)
     }

@@ -13,8 +13,10 @@ pub(crate) fn is_faulty(life: &Life) -> bool {
 }
 
 fn has_disk_fault(faults: &Faults) -> bool {
-    let Faults { crash_at, short_write_at, failed_sync_at, capacity_bytes } = faults;
-    crash_at.or(*short_write_at).or(*failed_sync_at).or(*capacity_bytes).is_some()
+    let Faults { crash_at, crash_after_name, short_write_at, failed_sync_at, capacity_bytes } =
+        faults;
+    let after_name = crash_after_name.map(|after| after.name);
+    crash_at.or(after_name).or(*short_write_at).or(*failed_sync_at).or(*capacity_bytes).is_some()
 }
 
 /// How much goes wrong on purpose.
@@ -65,13 +67,15 @@ pub(crate) fn within(life: &mut Life, most: u64) {
 
 /// Applies it to every place, counted from 1, that a fault has. True: something is another place now.
 pub(crate) fn move_faults(life: &mut Life, moved: &mut dyn FnMut(u64) -> u64) -> bool {
-    let Faults { crash_at, short_write_at, failed_sync_at, .. } = &mut life.faults;
+    let Faults { crash_at, crash_after_name, short_write_at, failed_sync_at, .. } =
+        &mut life.faults;
+    let name = crash_after_name.as_mut().map(|after| &mut after.name);
     let mut any = false;
     let mut apply = |at: &mut u64| {
         let to = moved(*at);
         any |= to != std::mem::replace(at, to);
     };
-    for at in [crash_at, short_write_at, failed_sync_at].into_iter().flatten() {
+    for at in [crash_at, short_write_at, failed_sync_at].into_iter().flatten().chain(name) {
         apply(at);
     }
     for Server { killed, .. } in &mut life.servers {

@@ -18,6 +18,8 @@ pub enum Trouble {
     Elsewhere { call: String, told: u64, found: u64 },
     /// a call is in the history, and whoever asked again was refused
     Denied { call: String, revision: u64 },
+    /// a caller was shown what was never so while it waited
+    Unexplained { call: String, between: (u64, u64) },
     /// a store whose disk does all that it should does not open
     Unopened { error: String },
     /// something failed that no fault explains
@@ -43,6 +45,7 @@ impl Trouble {
             Trouble::Twice { .. } => "does a call twice".into(),
             Trouble::Elsewhere { .. } => "tells a wrong revision".into(),
             Trouble::Denied { .. } => "refuses what it has done".into(),
+            Trouble::Unexplained { .. } => "refuses on what never was".into(),
             Trouble::Unopened { .. } => "does not open again".into(),
             Trouble::Failed { what, .. } => format!("fails: {what}"),
             Trouble::Overdue { repair, .. } => format!("leaves `{repair}` undone"),
@@ -84,6 +87,12 @@ impl fmt::Display for Trouble {
                 write!(
                     f,
                     "{call} stands at revision {revision}, and was refused when it was asked again"
+                )
+            }
+            Trouble::Unexplained { call, between: (from, until) } => {
+                write!(
+                    f,
+                    "{call} was refused on records that were never like this between revisions {from} and {until}"
                 )
             }
             Trouble::Unopened { error } => write!(f, "the store does not open again: {error}"),

@@ -32,6 +32,8 @@ impl World {
             };
             for commit in &page.commits {
                 let revision = commit.cursor.position();
+                self.stands_until(revision)?;
+                self.stood = revision;
                 for entry in &commit.entries {
                     self.hasher.update(&revision.to_be_bytes());
                     self.hasher.update(entry);
@@ -47,10 +49,20 @@ impl World {
             }
         }
         self.notes_before(self.walked.position() + 1)?;
+        self.stands_until(self.walked.position() + 1)?;
+        self.stood = self.walked.position();
         if self.walk.is_some() {
             lock(&self.ledger).settle()?;
         }
         Ok(())
+    }
+
+    /// Nothing happens before this revision: what callers were shown since the one before it was like this.
+    fn stands_until(&self, next: u64) -> Result<(), Trouble> {
+        match &self.walk {
+            Some(walk) => lock(&self.ledger).stands(walk, self.stood, next),
+            None => Ok(()),
+        }
     }
 
     fn walk_entry(&mut self, revision: u64, entry: &[u8]) -> Result<(), Trouble> {
@@ -116,6 +128,7 @@ impl World {
             walk.know(person.actor, &person.name);
         }
         self.followed = true;
+        lock(&self.ledger).forget_shown();
         Ok(())
     }
 

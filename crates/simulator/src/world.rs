@@ -38,10 +38,14 @@ pub(crate) struct World {
     /// none: what steps rest on is not in the feed
     pub(crate) walk: Option<Walk>,
     pub(crate) walked: Cursor,
+    /// the last revision that was walked
+    pub(crate) stood: u64,
     /// the walk has come to the next version
     pub(crate) followed: bool,
     pub(crate) running: Arc<Mutex<Running>>,
     pub(crate) stands: Stands,
+    /// the store has the design: a server has opened it
+    pub(crate) registered: bool,
     pub(crate) hasher: Hasher,
     seeded: Seeded,
 }
@@ -60,10 +64,9 @@ impl Simulator {
     fn run(&self, seed: u64, given: Option<&Script>) -> Outcome {
         let mut world = World::new(self, seed);
         if let Some(given) = given {
-            world.simulator.snapshot_after_bytes = given.snapshot_after_bytes;
+            world.simulator.room = given.room;
         }
-        let snapshot_after_bytes = world.simulator.snapshot_after_bytes;
-        let mut script = Script { seed, snapshot_after_bytes, lives: Vec::new() };
+        let mut script = Script { seed, room: world.simulator.room, lives: Vec::new() };
         let ran = catch_unwind(AssertUnwindSafe(|| world.run(given, &mut script)));
         let trouble = match ran {
             Ok(Ok(())) => None,
@@ -147,9 +150,11 @@ impl World {
             provider,
             walk,
             walked: Cursor::start(Partition::default()),
+            stood: 0,
             followed: false,
             running,
             stands,
+            registered: false,
             hasher: Hasher::default(),
             seeded,
         }
@@ -177,12 +182,17 @@ impl World {
         let Size { calls, lives, .. } = self.simulator.size;
         let lives = given.map_or(lives, |script| script.lives.len());
         for at in 0..lives {
+            let calls = match self.simulator.busy_life {
+                Some(busy) if busy == at => calls,
+                Some(_) => 0,
+                None => calls / lives.max(1),
+            };
             let life = match given {
                 Some(script) => script.lives[at].clone(),
-                None => self.draw_life(at, calls / lives.max(1)),
+                None => self.draw_life(at, calls),
             };
             script.lives.push(Life { acts: Vec::new(), ..life.clone() });
-            self.prepare(&life, given.is_some(), calls / lives.max(1));
+            self.prepare(&life, given.is_some(), calls);
             self.live(&ground, &life)?;
             let acts = std::mem::take(&mut lock(&self.shared).acts);
             if let Some(last) = script.lives.last_mut() {
@@ -283,8 +293,13 @@ impl World {
         };
         self.tell(if life.servers.is_empty() { "the server starts" } else { "the servers start" });
         self.walk_on(&store, ground)?;
+        if matches!(ground, Ground::Disk(_)) && self.seeded.percent(50) {
+            // What was walked is not needed any more: files of the log that no recovery needs may go. A fault may meet it.
+            let _ = self.around().block_on(store.trim(self.walked));
+        }
         self.start(ground, &store, life)?;
         if !lock(&self.running).servers.is_empty() {
+            self.registered = true;
             self.call(life.replaced_after);
             if !ground.has_crashed() {
                 let long = life.servers.len() > 1 && self.seeded.percent(50);

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use design::NoCatalog;
 use design::model::Design;
@@ -109,7 +110,7 @@ fn a_design_that_is_wrong_is_found() {
 
 /// A disk that does not do what it says.
 #[derive(Debug)]
-struct Lying(SimulatedDisk, Lie);
+struct Lying(SimulatedDisk, Lie, Arc<AtomicU64>);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Lie {
@@ -124,11 +125,11 @@ enum Lie {
 }
 
 #[derive(Debug)]
-struct LyingFile(Box<dyn DiskFile>, Lie, std::sync::atomic::AtomicU64);
+struct LyingFile(Box<dyn DiskFile>, Lie, Arc<AtomicU64>);
 
 impl Lying {
     fn file(&self, file: Box<dyn DiskFile>) -> Box<dyn DiskFile> {
-        Box::new(LyingFile(file, self.1, Default::default()))
+        Box::new(LyingFile(file, self.1, Arc::clone(&self.2)))
     }
 }
 
@@ -172,7 +173,7 @@ impl Disk for Lying {
 
 impl LyingFile {
     fn one_in_fifty(&self) -> bool {
-        self.2.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 50 == 49
+        self.2.fetch_add(1, Ordering::Relaxed) % 50 == 7
     }
 }
 
@@ -203,7 +204,8 @@ fn a_disk_that_lies_is_found() {
     for lie in [Lie::Syncs, Lie::Names, Lie::Astray, Lie::Torn] {
         let mut simulator =
             Simulator::new(compile(SEATS), Size { calls: 200, ..Size::default() }).unwrap();
-        simulator.disk = Some(Arc::new(move |disk| Arc::new(Lying(disk, lie)) as Arc<dyn Disk>));
+        simulator.disk =
+            Some(Arc::new(move |disk| Arc::new(Lying(disk, lie, Arc::default())) as Arc<dyn Disk>));
         found(&simulator, 100, &format!("{lie:?}"));
     }
 }

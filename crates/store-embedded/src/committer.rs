@@ -25,6 +25,15 @@ pub struct Committer {
     last: LastFrame,
     /// Since when there is nothing to write.
     idle_since: Option<Moment>,
+    /// A batch that is durable, and nobody knows yet.
+    synced: Option<Synced>,
+}
+
+#[derive(Debug)]
+struct Synced {
+    batch: Batch,
+    wrote: Wrote,
+    begun: Moment,
 }
 
 /// How many were answered last, how many are hoped for next, and how long they are waited for.
@@ -53,32 +62,57 @@ enum Work {
 impl Committer {
     pub fn new(shared: Arc<Shared>) -> Self {
         let last = shared.core().last_frame;
-        Committer { shared, gather: Gather::default(), last, idle_since: None }
+        Committer { shared, gather: Gather::default(), last, idle_since: None, synced: None }
     }
 
-    /// Writes a batch or a seal, if it is time for one. Ends when the store is closed or a write fails.
+    /// Writes a batch or a seal, if it is time for one; the step after that answers the batch. Ends when the store is
+    /// closed or a write fails.
+    ///
+    /// These are two steps because the next batch fills meanwhile: whoever simulates this lets others go on in between.
     pub fn step(&mut self) -> Next {
+        if let Some(synced) = self.synced.take() {
+            self.answer(synced);
+            return Next::Now;
+        }
         let work = match self.next() {
             Ok(work) => work,
             Err(next) => return next,
         };
         let begun = self.shared.surroundings().now();
-        let answered = match &work {
-            Work::Batch(taken) => taken.batch.count,
-            Work::Seal => 0,
-        };
         let done = match work {
-            Work::Batch(taken) => write_batch(&self.shared, taken, &mut self.last),
-            Work::Seal => write_seal(&self.shared),
+            Work::Batch(taken) => {
+                let written = write_batch(&self.shared, taken, &mut self.last);
+                written.map(|(batch, wrote)| self.synced = Some(Synced { batch, wrote, begun }))
+            }
+            Work::Seal => {
+                let written = write_seal(&self.shared);
+                self.rest(0, begun);
+                written
+            }
         };
         if let Err(error) = done {
             self.shared.poison(error.to_string());
             return Next::Ended;
         }
+        Next::Now
+    }
+
+    /// Whoever waits for this batch may go on.
+    fn answer(&mut self, synced: Synced) {
+        let Synced { batch, wrote, begun } = synced;
+        let (shared, answered) = (&*self.shared, batch.count);
+        let last = wrote.next - 1;
+        lock(&shared.feed).wrote(wrote);
+        shared.core().give_back(batch.bytes);
+        shared.progress.advance(last);
+        self.rest(answered, begun);
+    }
+
+    /// So many were answered by what began then: they are waited for in proportion to what it took.
+    fn rest(&mut self, answered: u32, begun: Moment) {
         let now = self.shared.surroundings().now();
         let patience = (now.since(begun) / GATHER_SHARE).min(GATHER_MAX);
         self.gather = Gather { answered, wanted: None, until: Some(now + patience) };
-        Next::Now
     }
 
     /// What is to be done now, or when to look again. Nothing more comes when the store is closed.
@@ -138,7 +172,8 @@ fn take(shared: &Shared, mut core: MutexGuard<'_, Core>) -> Work {
     Work::Batch(taken)
 }
 
-fn write_batch(shared: &Shared, taken: Taken, last: &mut LastFrame) -> io::Result<()> {
+/// When this returns, the batch is durable.
+fn write_batch(shared: &Shared, taken: Taken, last: &mut LastFrame) -> io::Result<(Batch, Wrote)> {
     let Taken { mut batch, segment, offset, .. } = taken;
     // Log time never goes back, whatever the clock does.
     let time_ms = shared.surroundings().time_ms().max(last.time_ms);
@@ -149,10 +184,7 @@ fn write_batch(shared: &Shared, taken: Taken, last: &mut LastFrame) -> io::Resul
     segment.file.sync()?;
     *last = LastFrame { checksum, time_ms };
     let (next, bytes) = (batch.last() + 1, batch.bytes.len() as u64);
-    lock(&shared.feed).wrote(Wrote { first, next, offset, bytes, checksum });
-    shared.core().give_back(batch.bytes);
-    shared.progress.advance(next - 1);
-    Ok(())
+    Ok((batch, Wrote { first, next, offset, bytes, checksum }))
 }
 
 /// Everything that was written is durable, or this task would have ended.

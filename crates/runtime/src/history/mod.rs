@@ -6,6 +6,7 @@ mod departure;
 mod follow;
 mod goals;
 mod same;
+mod shown;
 mod unfed;
 mod verify;
 mod walk;

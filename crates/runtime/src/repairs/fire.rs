@@ -266,7 +266,14 @@ impl Runtime {
                 let soon = now.saturating_add(self.patience(record_key, now, transaction)?);
                 let next = self.next_due((repair, record), (now, soon), transaction, desk)?;
                 let mut plan = Plan::default();
-                reschedule(record_key, repair, next, transaction, &mut plan)?;
+                let known = reschedule(record_key, repair, next, transaction, &mut plan)?;
+                // An entry that its record does not know of would be met again and again.
+                if known != Some(at) && next != Some(at) {
+                    let record = self.key_of(record_key).map(Value::from).unwrap_or_default();
+                    let name = &declared.name;
+                    tracing::error!(repair = %name, %record, "an entry of the index of repairs was left over; it is removed");
+                    plan.delete(key);
+                }
                 Ok((Fired::Moved, Some(plan)))
             }
         }
@@ -320,14 +327,14 @@ impl Runtime {
     }
 }
 
-/// Moves one repair of one record to another time, in the record and in the index.
+/// Moves one repair of one record to another time, in the record and in the index. Gives the time that the record knew.
 fn reschedule(
     record: RecordKey<'_>,
     repair: OperationId,
     next: Option<Word>,
     transaction: &dyn Transaction,
     plan: &mut Plan,
-) -> Result<(), ReadError> {
+) -> Result<Option<Word>, ReadError> {
     let stored_key = record.to_bytes();
     let wrong = |wrong| ReadError::value(&stored_key, wrong);
     let Some((_, bytes)) = transaction.get(&stored_key) else {
@@ -345,5 +352,5 @@ fn reschedule(
     value.extend_from_slice(reader.rest());
     reindex(&before, &after, record, None, plan);
     plan.put(&stored_key, &value);
-    Ok(())
+    Ok(before.due_of(repair))
 }

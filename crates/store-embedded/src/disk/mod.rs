@@ -12,7 +12,7 @@ use std::io;
 use std::path::Path;
 
 pub use self::real::RealDisk;
-pub use self::simulated::{Faults, SimulatedDisk};
+pub use self::simulated::{AfterName, Faults, SimulatedDisk};
 
 /// A file system.
 pub trait Disk: Debug + Send + Sync {

@@ -17,12 +17,22 @@ use super::{Disk, DiskFile};
 pub struct Faults {
     /// The power is cut before this operation that changes anything: it and all later ones fail.
     pub crash_at: Option<u64>,
+    /// The power is cut so many operations after so many names have changed. Whoever relies on a name that no sync has
+    /// made durable is met there, and rarely elsewhere: the next sync of the directory covers it.
+    pub crash_after_name: Option<AfterName>,
     /// This write stores only a part and fails.
     pub short_write_at: Option<u64>,
     /// This sync fails, and what it should have made durable is lost.
     pub failed_sync_at: Option<u64>,
     /// So many bytes fit on the disk.
     pub capacity_bytes: Option<u64>,
+}
+
+/// A moment soon after a name has changed, both counted from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AfterName {
+    pub name: u64,
+    pub operations: u64,
 }
 
 /// Clones share one disk.
@@ -33,6 +43,9 @@ pub struct SimulatedDisk(Arc<Mutex<State>>);
 struct State {
     faults: Faults,
     operations: u64,
+    /// How many changes of names, and before which operation the power is cut because of one of them.
+    named: u64,
+    crash_at: Option<u64>,
     writes: u64,
     syncs: u64,
     crashed: bool,
@@ -40,8 +53,8 @@ struct State {
     files: BTreeMap<u64, File>,
     names: BTreeMap<PathBuf, u64>,
     durable_names: BTreeMap<PathBuf, u64>,
-    /// Changes of names that no sync has made durable, oldest first.
-    renames: Vec<(PathBuf, Option<u64>)>,
+    /// Changes of names that no sync has made durable, oldest first. Each happens as a whole.
+    renames: Vec<Vec<(PathBuf, Option<u64>)>>,
     locks: BTreeSet<PathBuf>,
 }
 
@@ -60,7 +73,8 @@ impl SimulatedDisk {
     /// Counts anew from here.
     pub fn set_faults(&self, faults: Faults) {
         let mut state = self.state();
-        (state.operations, state.writes, state.syncs) = (0, 0, 0);
+        (state.operations, state.named, state.writes, state.syncs) = (0, 0, 0, 0);
+        state.crash_at = faults.crash_at;
         state.failed = false;
         state.faults = faults;
     }
@@ -88,7 +102,7 @@ impl SimulatedDisk {
             digest.bytes(path.as_os_str().as_encoded_bytes());
             digest.numbers(&[*file]);
         }
-        for (path, file) in &state.renames {
+        for (path, file) in state.renames.iter().flatten() {
             digest.bytes(path.as_os_str().as_encoded_bytes());
             digest.numbers(&[file.unwrap_or(u64::MAX)]);
         }
@@ -107,12 +121,21 @@ impl SimulatedDisk {
         let mut state = self.state();
         state.crashed = true;
         let mut names = state.durable_names.clone();
-        let kept = seeded.below(state.renames.len() as u64 + 1) as usize;
-        for (path, file) in &state.renames[..kept] {
-            match file {
-                Some(file) => names.insert(path.clone(), *file),
-                None => names.remove(path),
-            };
+        let changes = state.renames.len();
+        let kept = seeded.below(changes as u64 + 1) as usize;
+        // A journal keeps them in their order. Nobody promises that: without a sync in between, any of them may be lost.
+        let in_order = changes < 2 || seeded.percent(50);
+        for (at, change) in state.renames.iter().enumerate() {
+            let is_lost = if in_order { at >= kept } else { seeded.percent(50) };
+            if is_lost {
+                continue;
+            }
+            for (path, file) in change {
+                match file {
+                    Some(file) => names.insert(path.clone(), *file),
+                    None => names.remove(path),
+                };
+            }
         }
         let mut after = State { names: names.clone(), durable_names: names, ..State::default() };
         for file in after.names.values() {
@@ -221,7 +244,7 @@ impl State {
     /// Counts an operation that changes something, and cuts the power if its time has come.
     fn change(&mut self) -> io::Result<()> {
         self.operations += 1;
-        if self.faults.crash_at.is_some_and(|at| self.operations >= at) {
+        if self.crash_at.is_some_and(|at| self.operations >= at) {
             self.crashed = true;
         }
         self.alive()
@@ -231,12 +254,21 @@ impl State {
         if self.crashed { Err(io::Error::other("the power was cut")) } else { Ok(()) }
     }
 
-    fn name(&mut self, path: &Path, file: Option<u64>) {
-        match file {
-            Some(file) => self.names.insert(path.to_path_buf(), file),
-            None => self.names.remove(path),
-        };
-        self.renames.push((path.to_path_buf(), file));
+    fn name(&mut self, change: Vec<(PathBuf, Option<u64>)>) {
+        for (path, file) in &change {
+            match file {
+                Some(file) => self.names.insert(path.clone(), *file),
+                None => self.names.remove(path),
+            };
+        }
+        self.renames.push(change);
+        self.named += 1;
+        if let Some(AfterName { name, operations }) = self.faults.crash_after_name
+            && self.named == name
+        {
+            let at = self.operations + operations;
+            self.crash_at = Some(self.crash_at.map_or(at, |other| other.min(at)));
+        }
     }
 
     fn found(&self, path: &Path) -> io::Result<u64> {
@@ -254,7 +286,7 @@ impl Disk for SimulatedDisk {
         state.change()?;
         let number = state.files.keys().next_back().map_or(0, |last| last + 1);
         state.files.insert(number, File::default());
-        state.name(path, Some(number));
+        state.name(vec![(path.into(), Some(number))]);
         Ok(self.file(number))
     }
 
@@ -269,8 +301,7 @@ impl Disk for SimulatedDisk {
         let mut state = self.state();
         state.change()?;
         let number = state.found(from)?;
-        state.name(to, Some(number));
-        state.name(from, None);
+        state.name(vec![(to.into(), Some(number)), (from.into(), None)]);
         Ok(())
     }
 
@@ -278,7 +309,7 @@ impl Disk for SimulatedDisk {
         let mut state = self.state();
         state.change()?;
         state.found(path)?;
-        state.name(path, None);
+        state.name(vec![(path.into(), None)]);
         Ok(())
     }
 

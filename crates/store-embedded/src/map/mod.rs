@@ -81,13 +81,14 @@ impl Map {
         self.order.add_last(&self.slots, number);
     }
 
-    /// Takes what the log says, unless what is there is newer.
+    /// Takes what the log says, unless what is there is newer. What has the same version was written by the same commit:
+    /// of two writes of one key the later one counts.
     pub fn replay_put(&mut self, key: &[u8], version: u64, value: &[u8]) {
-        self.put_if(key, version, value, |found| found < version);
+        self.put_if(key, version, value, |found| found <= version);
     }
 
     pub fn replay_delete(&mut self, key: &[u8], version: u64) {
-        if self.get(key).is_some_and(|(found, _)| found.0 < version) {
+        if self.get(key).is_some_and(|(found, _)| found.0 <= version) {
             self.delete(key);
         }
     }

@@ -13,7 +13,9 @@ pub struct Bug {
 const COMMITTER: &str = "crates/store-embedded/src/committer.rs";
 const REPLAY: &str = "crates/store-embedded/src/recovery/replay.rs";
 const SNAPSHOT: &str = "crates/store-embedded/src/snapshot/write.rs";
+const HOUSEKEEPING: &str = "crates/store-embedded/src/housekeeping.rs";
 const MANIFEST: &str = "crates/store-embedded/src/manifest.rs";
+const MAP: &str = "crates/store-embedded/src/map/mod.rs";
 const CORE: &str = "crates/store-embedded/src/core.rs";
 const TRANSACTION: &str = "crates/store-embedded/src/transaction.rs";
 const RUN: &str = "crates/runtime/src/calls/run.rs";
@@ -53,6 +55,30 @@ pub const BUGS: &[Bug] = &[
         file: SNAPSHOT,
         from: "    let position = shared.core().position;\n",
         to: "    let position = shared.core().position + 1;\n",
+    },
+    Bug {
+        name: "what was trimmed is removed before a snapshot holds it",
+        file: HOUSEKEEPING,
+        from: "        if last > snapshot || wanted && last > trimmed {\n",
+        to: "        if wanted && last > trimmed {\n",
+    },
+    Bug {
+        name: "a group is answered with the one before it",
+        file: COMMITTER,
+        from: "        shared.progress.advance(last);\n",
+        to: "        let newest = shared.core().position;\n        shared.progress.advance(newest.max(last));\n",
+    },
+    Bug {
+        name: "a refusal before what it rests on is durable",
+        file: RUN,
+        from: "        ticket.durable().await?;\n",
+        to: "        if answer.is_ok() {\n            ticket.durable().await?;\n        }\n",
+    },
+    Bug {
+        name: "recovery keeps the first write of a key of a commit, not the last",
+        file: MAP,
+        from: "        self.put_if(key, version, value, |found| found <= version);\n",
+        to: "        self.put_if(key, version, value, |found| found < version);\n",
     },
     Bug {
         name: "a rename that is not synced",
@@ -113,7 +139,7 @@ pub const BUGS: &[Bug] = &[
         name: "a follower at a wrong position",
         file: VIEWS,
         from: "            state.applied = Some(page.next);\n            // a page",
-        to: "            let ahead = u64::from(page.next != from && page.next.position() % 9 == 0);\n            \
+        to: "            let ahead = u64::from(page.next != from && page.next.position() % 9 == 4);\n            \
              state.applied = Some(Cursor::at(Partition::default(), page.next.position() + ahead));\n            // a page",
     },
     Bug {
@@ -135,6 +161,12 @@ pub const BUGS: &[Bug] = &[
         file: OPTIMISTIC,
         from: "        Err(Error::Unknown(why)) => outcome(ground, token, why).await,\n",
         to: "        Err(Error::Unknown(_)) => Ok(None),\n",
+    },
+    Bug {
+        name: "a look at what is not answered yet",
+        file: OPTIMISTIC,
+        from: "        if looked && fetched.known {\n",
+        to: "        if looked && fetched.known && number == 0 {\n",
     },
     Bug {
         name: "a set in the order of handles",

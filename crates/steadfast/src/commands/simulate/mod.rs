@@ -31,8 +31,9 @@ const TRIES: usize = 2_000;
 /// arguments. The power is cut, writes and syncs fail, the disk is full, calls to the world outside and
 /// their answers are lost; and as far as the design's `check` names them, callers lose answers and
 /// forget, and clocks jump. Then what happened is held to what was promised: every answer is in the
-/// history, no call is in it twice, every transition is one that the design allows, no invariant is
-/// broken, due work is done, `recovers` goals come true, views are what the records say.
+/// history, no call is in it twice, what a caller is refused on was so while it waited, every transition
+/// is one that the design allows, no invariant is broken, due work is done, `recovers` goals come true,
+/// views are what the records say.
 ///
 /// With `--servers` a world has so many servers that share a store which is far from them. They are killed
 /// while they ask for something, their clocks are wrong, requests and answers are slow or lost; callers
