@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use design::model::{Design, OperationKind};
+use design::model::{Design, Operation, OperationKind};
 use runtime::{CallError, Remembered, Reply, Request, Settings};
 use serde_json::Value;
 use store::{Next, Surroundings};
@@ -33,12 +33,17 @@ const REPLACED_MAX: u64 = 20_000;
 const ASKS_ANOTHER: Duration = Duration::from_millis(2);
 const TRIES_MAX: u64 = 40;
 
+/// The number of a call that arrived once more, beside that of the first one.
+const SECOND: u64 = 1 << 62;
+
 /// A call whose answer is not known yet.
 #[derive(Clone)]
 pub(crate) struct Pending {
     number: u64,
     request: Request,
     lost: bool,
+    /// it will arrive once more
+    doubled: bool,
     rest_us: u64,
     again: bool,
     /// when it was asked first
@@ -180,7 +185,14 @@ impl Caller {
         }
         let known = self.hear(&pending, server, answer);
         let mut shared = lock(&self.shared);
-        shared.pending[self.at] = (!known).then_some(Pending { again: true, ..asked_on });
+        shared.pending[self.at] = match known {
+            true if pending.doubled => {
+                shared.facts.doubled += 1;
+                Some(self.second(&shared.design, &pending))
+            }
+            true => None,
+            false => Some(Pending { again: true, ..asked_on }),
+        };
         if shared.trouble.is_some() {
             return Next::Ended;
         }
@@ -189,6 +201,22 @@ impl Caller {
             false if server.is_some() && goes_on => Next::After(ASKS_ANOTHER),
             false => Next::Ended,
         }
+    }
+
+    /// The same call once more, with what was remembered when it was made. Under its key it is the same call; without one
+    /// it is another one. Nobody hears its answer.
+    fn second(&self, design: &Design, pending: &Pending) -> Pending {
+        let mut second =
+            Pending { doubled: false, lost: true, again: true, tries: 0, ..pending.clone() };
+        let Request { actor, operation: name, .. } = &pending.request;
+        let kind = operation(design, actor, name).map(|operation| &operation.kind);
+        if !matches!(kind, Some(OperationKind::Step { keyed: true })) {
+            second.number |= SECOND;
+            second.again = false;
+            number_it(&mut second.request, second.number);
+            lock(&self.ledger).lost.insert(second.number);
+        }
+        second
     }
 
     /// What is asked again comes first.
@@ -215,8 +243,11 @@ impl Caller {
         shared.acts.push(act.clone());
         shared.facts.calls += 1;
         if act.forgets {
-            shared.memory[self.at].forget();
             let who = shared.people[self.at].name.clone();
+            // also what it knew as another actor
+            let Shared { people, memory, .. } = &mut *shared;
+            let own = people.iter().zip(memory).filter(|(person, _)| person.name == who);
+            own.for_each(|(_, memory)| memory.forget());
             let (at_ms, text) =
                 (self.surroundings.time_ms(), format!("{who} forgets what it knew"));
             let by = By::Caller { who: who.clone(), heard: None };
@@ -232,9 +263,19 @@ impl Caller {
             shared.facts.lost_answers += 1;
             lock(&self.ledger).lost.insert(act.number);
         }
-        let Act { number, lost, rest_us, .. } = act;
+        let Act { number, lost, doubled, rest_us, .. } = act;
         let first_ms = self.surroundings.time_ms();
-        Some(Pending { number, request, lost, rest_us, again: false, first_ms, tries: 0, head })
+        Some(Pending {
+            number,
+            request,
+            lost,
+            doubled,
+            rest_us,
+            again: false,
+            first_ms,
+            tries: 0,
+            head,
+        })
     }
 
     /// False: what became of the call is not known.
@@ -325,11 +366,7 @@ impl Caller {
         shared.drawing.learn(&shared.design, &reply.truth);
         let revision = position(&reply.revision);
         let design = &shared.design;
-        let operation = design.operations.iter().find(|operation| {
-            operation.name == request.operation
-                && design.actors[operation.actor.index()].name == request.actor
-        });
-        let Some(operation) = operation else { return };
+        let Some(operation) = operation(design, &request.actor, &request.operation) else { return };
         let mut ledger = lock(&self.ledger);
         if matches!(operation.kind, OperationKind::Read { .. }) {
             ledger.note(revision, Note::Heard(Box::new(request.clone()), reply.memory.clone()));
@@ -347,16 +384,24 @@ impl Caller {
 /// A call as a caller makes it: with what it remembers, and under a key of its own.
 fn request(shared: &Shared, at: usize, act: &Act) -> Option<Request> {
     let design = &shared.design;
-    let operation = design.operations.iter().find(|operation| {
-        operation.name == act.operation && design.actors[operation.actor.index()].name == act.actor
-    })?;
+    let operation = operation(design, &act.actor, &act.operation)?;
     let mut request = Request::new(&act.actor, &operation.name, &shared.people[at].name);
     request.legal = true;
     request.params.clone_from(&act.params);
     request.memory = shared.memory[at].given(design, operation, &act.params);
     if matches!(operation.kind, OperationKind::Step { .. }) {
-        request.idempotency_key = Some(format!("call-{}", act.number));
-        request.trace = Trace::of_parent(&format!("00-{:032x}-{:016x}-01", act.number, 1));
+        number_it(&mut request, act.number);
     }
     Some(request)
+}
+
+/// The number of a call is its key, and the feed tells of it.
+fn number_it(request: &mut Request, number: u64) {
+    request.idempotency_key = Some(format!("call-{number}"));
+    request.trace = Trace::of_parent(&format!("00-{number:032x}-{:016x}-01", 1));
+}
+
+fn operation<'d>(design: &'d Design, actor: &str, name: &str) -> Option<&'d Operation> {
+    let is_it = |it: &&Operation| it.name == name && design.actors[it.actor.index()].name == actor;
+    design.operations.iter().find(is_it)
 }

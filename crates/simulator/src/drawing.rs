@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use store::Seeded;
 use store_embedded::disk::{AfterName, Faults};
 
+use crate::literals::Literals;
 use crate::people::{Person, Stands};
 use crate::script::{Act, Kill, Server};
 
@@ -19,6 +20,10 @@ const NAMES: u64 = 3;
 const RECENT: usize = 12;
 /// Nobody rests much longer: meanwhile whatever repeats goes on repeating.
 const REST_MS_MAX: u64 = 6 * 3_600_000;
+/// Where the design compares something with a literal, so many arguments are close to it.
+const LITERAL_PERCENT: u64 = 20;
+/// No list that is given is longer.
+const FULL_MAX: u64 = 32;
 /// So many steps that were said to be possible.
 const SUGGESTED: usize = 24;
 
@@ -28,6 +33,7 @@ pub struct Drawing {
     stands: Stands,
     /// lengths of time that the design speaks of, in milliseconds
     lengths: Vec<i64>,
+    literals: Literals,
     names: Vec<String>,
     recent: BTreeMap<SubjectId, Vec<Value>>,
     /// what answers said, by the name of the attribute
@@ -44,6 +50,7 @@ impl Drawing {
             seeded: Seeded::new(seed),
             stands,
             lengths: lengths(design),
+            literals: Literals::of(design),
             names: people.iter().map(|person| person.name.clone()).collect(),
             recent: BTreeMap::new(),
             told: BTreeMap::new(),
@@ -104,6 +111,7 @@ impl Drawing {
     /// The next version takes the place of the one that runs, from now on.
     pub fn replaced(&mut self, design: &Design) {
         self.lengths = lengths(design);
+        self.literals = Literals::of(design);
         // numbers of subjects are others
         self.recent.clear();
     }
@@ -152,6 +160,7 @@ impl Drawing {
             params,
             lost: is_step && self.stands.lost_replies && self.seeded.percent(8),
             forgets: self.stands.crashes && self.seeded.percent(3),
+            doubled: is_step && self.stands.duplicates && self.seeded.percent(8),
             rest_us: self.rest_us(),
         }
     }
@@ -265,6 +274,11 @@ impl Drawing {
     }
 
     fn value(&mut self, design: &Design, ty: &Type, range: Option<Range>, me: &str) -> Value {
+        if self.seeded.percent(LITERAL_PERCENT)
+            && let Some(value) = self.literals.near(ty, range, &mut self.seeded)
+        {
+            return value;
+        }
         match ty {
             Type::Optional(_) if self.seeded.percent(25) => Value::Null,
             Type::Optional(of) => self.value(design, of, range, me),
@@ -296,8 +310,12 @@ impl Drawing {
                 json!(constants[self.seeded.below(constants.len() as u64) as usize])
             }
             Type::List { of, max } | Type::Set { of, max } => {
-                let most = u64::from(*max).min(3);
-                let count = self.seeded.below(most + 1);
+                let most = u64::from(*max);
+                // as full as it may be, now and then
+                let count = match self.seeded.percent(10) {
+                    true => most.min(FULL_MAX),
+                    false => self.seeded.below(most.min(3) + 1),
+                };
                 let list: Vec<Value> =
                     (0..count).map(|_| self.value(design, of, None, me)).collect();
                 let mut kept: Vec<Value> = Vec::new();
@@ -355,6 +373,10 @@ impl Drawing {
         for part in &design.subjects[subject.index()].keys {
             let value = match &part.ty {
                 Type::Ref(other) => self.reference(design, *other, me),
+                Type::Text if new.is_none() && self.seeded.percent(LITERAL_PERCENT) => self
+                    .literals
+                    .near(&part.ty, part.range, &mut self.seeded)
+                    .unwrap_or_else(|| json!(format!("{}-0", part.name))),
                 Type::Text | Type::Bytes => match new {
                     Some(number) => json!(format!("{}{number}", part.name)),
                     None => json!(format!("{}-{}", part.name, self.seeded.below(NAMES))),

@@ -68,6 +68,8 @@ pub struct Facts {
     pub asked_again: u64,
     pub replayed: u64,
     pub lost_answers: u64,
+    /// calls that arrived twice
+    pub doubled: u64,
     /// calls whose arguments are never taken
     pub unusable: u64,
     /// operations that changed something on the disk
@@ -96,6 +98,7 @@ impl Facts {
         self.asked_again += other.asked_again;
         self.replayed += other.replayed;
         self.lost_answers += other.lost_answers;
+        self.doubled += other.doubled;
         self.unusable += other.unusable;
         self.passed_ms += other.passed_ms;
         self.unsettled += other.unsettled;
@@ -111,6 +114,6 @@ impl Facts {
     /// Everything that went wrong on purpose.
     pub fn faults(&self) -> u64 {
         let of_the_server = self.power_cuts + self.disk_faults + self.clock_jumps + self.kills;
-        of_the_server + self.lost_answers + self.lost_requests
+        of_the_server + self.lost_answers + self.lost_requests + self.doubled
     }
 }

@@ -34,6 +34,7 @@ mod drawing;
 mod facts;
 mod ledger;
 mod link;
+mod literals;
 mod locking;
 mod outside;
 mod people;

@@ -15,7 +15,7 @@ pub struct Person {
     pub operations: Vec<OperationId>,
 }
 
-/// A principal may do whatever the actors of its chain may.
+/// A principal may do whatever the actors of its chain may. The last one of each chain is the same person in all of them.
 pub fn people(design: &Design) -> Vec<Person> {
     let callable = callable(design);
     let mut people = Vec::new();
@@ -30,7 +30,10 @@ pub fn people(design: &Design) -> Vec<Person> {
             continue;
         }
         for number in 1..=EACH {
-            let name = format!("{}-{number}", design.actors[at].name);
+            // Who is not apart from others may be the same person as they are.
+            let is_one_of_many = number == EACH && design.actors[at].apart.is_empty();
+            let kind = if is_one_of_many { "person" } else { &design.actors[at].name };
+            let name = format!("{kind}-{number}");
             people.push(Person { name, actor, operations: operations.clone() });
         }
     }
@@ -66,6 +69,8 @@ fn root(design: &Design, mut actor: ActorId) -> ActorId {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stands {
     pub lost_replies: bool,
+    /// a call arrives twice, each time under a key of its own
+    pub duplicates: bool,
     pub crashes: bool,
     pub clock_steps: bool,
 }
@@ -75,6 +80,7 @@ impl Stands {
         let has = |fault: Fault| world.faults.iter().any(|setting| setting.fault == fault);
         Stands {
             lost_replies: has(Fault::LostReply),
+            duplicates: has(Fault::Duplicate),
             crashes: has(Fault::Crash),
             clock_steps: has(Fault::ClockStep),
         }
@@ -91,6 +97,7 @@ impl Stands {
         let named = design.worlds.iter().find(|named| named.goals.contains(&goal));
         let judged = Stands::of(named.map_or(&design.world, |named| &named.world));
         (!self.lost_replies || judged.lost_replies)
+            && (!self.duplicates || judged.duplicates)
             && (!self.crashes || judged.crashes)
             && (!self.clock_steps || judged.clock_steps)
     }

@@ -86,6 +86,8 @@ pub struct Act {
     pub lost: bool,
     /// the caller has forgotten what it knew
     pub forgets: bool,
+    /// it arrives once more, and nobody hears the second answer
+    pub doubled: bool,
     pub rest_us: u64,
 }
 

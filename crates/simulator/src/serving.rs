@@ -241,12 +241,13 @@ impl Simulator {
         let settings = Settings::default();
         // weeks pass in a world: a repair that has to look again every few seconds would do nothing else
         let longest = lengths(&lowered.design).last().copied().unwrap_or_default();
-        let settings = Settings {
+        let mut settings = Settings {
             surroundings: Arc::<Moved>::clone(&place.surroundings),
             secrets: self.secrets.clone(),
             reexamine_ms: settings.reexamine_ms.max(longest / 200),
             ..settings
         };
+        settings.outbox.attempts_max = self.attempts_max;
         let runtime = Runtime::open_lowered(lowered, Arc::clone(&place.store), settings)?;
         // Built later they would be built by a call, which waits for them. A disk that fails here fails the calls as well.
         let _ = runtime.follow_views();

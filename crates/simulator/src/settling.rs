@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runtime::{Runtime, Waiting};
+use design::model::OperationKind;
+use runtime::{CallError, DueRepair, Runtime, Waiting};
 use store::{Store, Surroundings};
 
 use crate::drawing::lengths;
@@ -18,6 +19,8 @@ use crate::world::World;
 const OVERDUE_MS: i64 = 60_000;
 /// A world that is so busy is left: what repeats for ever would take for ever.
 const COMMITS_MAX: u64 = 1_500;
+/// What comes once may lead to something else that comes once, so often.
+const LATER_MAX: u64 = 6;
 /// So much of what waits is looked at.
 const LOOKED_AT: usize = 1_000;
 
@@ -39,7 +42,7 @@ impl World {
         let settled = self.rest(&runtimes[0], &store, ground);
         self.stop_it();
         let settled = settled?;
-        let failed = |error: runtime::CallError| Trouble::Failed {
+        let failed = |error: CallError| Trouble::Failed {
             what: "reading views".into(),
             error: error.to_string(),
         };
@@ -71,7 +74,7 @@ impl World {
         store: &Arc<dyn Store>,
         ground: &Ground,
     ) -> Result<bool, Trouble> {
-        let failed = |error: runtime::CallError| Trouble::Failed {
+        let failed = |error: CallError| Trouble::Failed {
             what: "looking at what is due".into(),
             error: error.to_string(),
         };
@@ -88,6 +91,16 @@ impl World {
             self.around().rest(Duration::from_millis(step));
             passed += step;
             step = (step * 2).min(end);
+            self.walk_on(store, ground)?;
+            if head(self.around(), runtime) - before > COMMITS_MAX {
+                return Ok(false);
+            }
+        }
+        for _ in 0..LATER_MAX {
+            let Some(at) = self.comes_later(runtime).map_err(failed)? else { break };
+            let ms = at.saturating_sub(runtime.now_ms()).max(0).saturating_add(1_000);
+            let before = head(self.around(), runtime);
+            self.around().rest(Duration::from_millis(ms.unsigned_abs()));
             self.walk_on(store, ground)?;
             if head(self.around(), runtime) - before > COMMITS_MAX {
                 return Ok(false);
@@ -111,6 +124,27 @@ impl World {
             return Err(Trouble::Overdue { repair: late.repair.clone(), record });
         }
         Ok(true)
+    }
+
+    /// While something has not recovered: when the last repair is due that comes once. A caller may have asked for a
+    /// longer time than any that stands in the design.
+    fn comes_later(&mut self, runtime: &Runtime) -> Result<Option<i64>, CallError> {
+        let now = i64::try_from(self.surroundings.time_ms()).unwrap_or(i64::MAX);
+        let Some(walk) = &mut self.walk else { return Ok(None) };
+        walk.now(now);
+        if walk.not_recovered().is_empty() {
+            return Ok(None);
+        }
+        let design = runtime.design();
+        let comes_once = |due: &DueRepair| {
+            design.operations.iter().any(|operation| {
+                operation.name == due.repair
+                    && matches!(operation.kind, OperationKind::Repair { every: None, .. })
+            })
+        };
+        let due = runtime.due(LOOKED_AT)?;
+        let later = due.iter().filter(|due| due.at > now && comes_once(due));
+        Ok(later.map(|due| due.at).max())
     }
 
     /// Goals in the truth that is left.

@@ -229,7 +229,7 @@ impl Shrinking<'_> {
         }
         let mut script = self.best.script.clone();
         for act in script.lives.iter_mut().flat_map(|life| &mut life.acts) {
-            (act.lost, act.forgets) = (false, false);
+            (act.lost, act.forgets, act.doubled) = (false, false, false);
         }
         self.try_it(&script);
     }

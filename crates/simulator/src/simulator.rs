@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use design::model::Design;
-use runtime::{Lowered, Secrets};
+use runtime::{Lowered, Secrets, Settings};
 use store_embedded::disk::{Disk, SimulatedDisk};
 
 use crate::script::{Room, Size};
@@ -24,6 +24,8 @@ pub struct Simulator {
     /// The design is stored as one record. More room than that makes segments longer, and with them every world slower.
     pub(crate) designs_bytes: u64,
     pub(crate) room: Room,
+    /// so often an effect is tried; each world has its own
+    pub(crate) attempts_max: u32,
     /// a fault comes within so many operations; none: as it is drawn
     pub(crate) faults_within: Option<u64>,
     /// all calls are made in this life; none: as many in each
@@ -43,6 +45,7 @@ impl Simulator {
             disk: None,
             designs_bytes,
             room: Room::default(),
+            attempts_max: Settings::default().outbox.attempts_max,
             faults_within: None,
             busy_life: None,
         })

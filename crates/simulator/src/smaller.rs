@@ -109,6 +109,7 @@ mod tests {
             params: Map::new(),
             lost: false,
             forgets: false,
+            doubled: false,
             rest_us: 0,
         }
     }

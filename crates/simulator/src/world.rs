@@ -24,6 +24,9 @@ use crate::smaller::within;
 use crate::surroundings::Moved;
 use crate::trouble::Trouble;
 
+/// With few attempts the world outside is often not heard in time, and the design is told that nothing is known.
+const ATTEMPTS_FEW: u32 = 2;
+const ATTEMPTS_MANY: u32 = 8;
 /// After the last call of a life its server has so long to itself.
 const AFTER: Duration = Duration::from_secs(2);
 /// So long, and what a server had in hand that was killed is taken over by another one.
@@ -106,6 +109,7 @@ impl World {
         let people = people(&design);
         let mut seeded = Seeded::new(seed ^ 0x5eed);
         let stands = Stands::draw(&design, &mut seeded);
+        let attempts_max = if seeded.percent(50) { ATTEMPTS_FEW } else { ATTEMPTS_MANY };
         let drawing = Drawing::new(&design, &people, stands, seed);
         let outside = Drawing::new(&design, &people, stands, !seed);
         let surroundings = Arc::new(Moved::new(seed));
@@ -143,7 +147,7 @@ impl World {
             stage: Stage::Before,
         };
         World {
-            simulator: simulator.clone(),
+            simulator: Simulator { attempts_max, ..simulator.clone() },
             shared: Arc::new(Mutex::new(shared)),
             ledger,
             surroundings,

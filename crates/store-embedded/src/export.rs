@@ -3,23 +3,22 @@
 //! The first line says what follows; every other line is one record. Keys and values are text where
 //! they are text, and base64 under `key64` and `value64` where they are not.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 use std::path::Path;
 
 use serde_json::{Map as Object, Value, json};
-use store::{Decision, LocalStore};
+use store::copying::Outline;
 
 use crate::backup::export_from;
 use crate::base64;
+use crate::building::Building;
 use crate::disk::RealDisk;
-use crate::embedded::Embedded;
 use crate::error::{Error, Result};
-use crate::options::Options;
+use crate::options::{KEY_BYTES_MAX, Options};
 
 /// The version of the lines.
 const LINES: u64 = 1;
-/// So many bytes are committed at once on import.
-const COMMIT_BYTES: usize = 256 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exported {
@@ -59,32 +58,35 @@ pub fn export(
     Ok(Exported { records, position })
 }
 
-/// Makes a new store of exported records. Their versions begin anew, and the feed is empty. If they cannot all be taken,
-/// nothing is left in the directory.
+/// Makes a new store of exported records. Their versions begin anew, and the feed begins after them: nothing in it tells
+/// how they came about. If they cannot all be taken, nothing is left in the directory.
 pub fn import(
     input: &mut dyn BufRead,
     directory: impl AsRef<Path>,
-    options: Options,
+    options: &Options,
 ) -> Result<u64> {
     let directory = directory.as_ref();
     if std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(Error::Place { directory: directory.into(), why: "is not empty" });
     }
+    // before anything is made
+    let records = read_all(input, options)?;
     let there = directory.is_dir();
-    let imported = import_into(input, directory, options);
-    if imported.is_err() {
+    let imported = write_all(&records, directory);
+    if imported.is_err() && directory.is_dir() {
         // half of a store would be served as if it were whole
         std::fs::remove_dir_all(directory).map_err(Error::io("remove", directory))?;
         if there {
             std::fs::create_dir(directory).map_err(Error::io("make", directory))?;
         }
     }
-    imported
+    imported.map(|()| records.len() as u64)
 }
 
-fn import_into(input: &mut dyn BufRead, directory: &Path, options: Options) -> Result<u64> {
-    let commit_bytes = COMMIT_BYTES.min(options.commit_bytes_max as usize / 2);
-    let store = Embedded::open(directory, options)?;
+/// By key, as a store holds them.
+type Records = BTreeMap<Vec<u8>, Vec<u8>>;
+
+fn read_all(input: &mut dyn BufRead, options: &Options) -> Result<Records> {
     let mut lines = input.lines().zip(1..).map(|(line, number)| {
         let line = line.map_err(|e| Error::Import { line: number, why: e.to_string() })?;
         let value = serde_json::from_str::<Value>(&line);
@@ -95,53 +97,64 @@ fn import_into(input: &mut dyn BufRead, directory: &Path, options: Options) -> R
         let why = "this is not the head of exported records".into();
         return Err(Error::Import { line: 1, why });
     }
-    let mut records = Vec::new();
-    let (mut bytes, mut count, mut last) = (0, 0, 1);
+    let (mut records, mut count, mut last) = (Records::new(), 0_u64, 1);
     for line in lines {
         let (number, record) = line?;
+        let wrong = |why: String| Error::Import { line: number, why };
         let part = |name| {
-            let why = || format!("there is no `{name}` that can be read");
-            part(&record, name).ok_or_else(|| Error::Import { line: number, why: why() })
+            part(&record, name).ok_or_else(|| wrong(format!("there is no `{name}` that can be read")))
         };
         let (key, value) = (part("key")?, part("value")?);
         if let Some(described) = record.get("record")
             && record["seal"].as_u64() != Some(seal(described, &key, &value).into())
         {
             let why = "its `record` is not what its value says: it was edited, and what is imported is the value. \
-                       Truth is changed by steps; leave `record` out to take the value as it is"
-                .into();
-            return Err(Error::Import { line: number, why });
+                       Truth is changed by steps; leave `record` out to take the value as it is";
+            return Err(wrong(why.into()));
         }
-        bytes += key.len() + value.len();
-        records.push((key, value));
+        for (name, bytes, most) in [
+            ("key", key.len() as u64, KEY_BYTES_MAX as u64),
+            ("value", value.len() as u64, options.commit_bytes_max),
+        ] {
+            if bytes > most {
+                return Err(wrong(format!("its {name} has {bytes} bytes, and may have {most}")));
+            }
+        }
+        if records.insert(key, value).is_some() {
+            return Err(wrong("an earlier line has the same key".into()));
+        }
         (count, last) = (count + 1, number);
-        if bytes >= commit_bytes {
-            put_all(&store, &mut records, number)?;
-            bytes = 0;
-        }
     }
-    put_all(&store, &mut records, last)?;
     if head["records"] != count {
         let why = format!("there are {count} records, and {} were exported", head["records"]);
         return Err(Error::Import { line: last, why });
     }
-    Ok(count)
+    Ok(records)
+}
+
+/// What was imported is as if it were written in the first commit, which no feed tells of.
+fn write_all(records: &Records, directory: &Path) -> Result<()> {
+    const FIRST: u64 = 1;
+    let lengths = records.iter().map(|(key, value)| (key.len() + value.len()) as u64);
+    let outline = Outline {
+        position: FIRST,
+        floor: FIRST,
+        records: records.len() as u64,
+        record_bytes: lengths.sum(),
+        ..Outline::default()
+    };
+    let mut building = Building::begin(directory, "exported records", &outline)?;
+    for (key, value) in records {
+        building.record(key, FIRST, value)?;
+    }
+    building.list()?;
+    building.finish()
 }
 
 /// Ties what is told of a record to its key and value.
 fn seal(described: &Value, key: &[u8], value: &[u8]) -> u32 {
     let told = crc32c::crc32c(described.to_string().as_bytes());
     crc32c::crc32c_append(crc32c::crc32c_append(told, key), value)
-}
-
-fn put_all(store: &Embedded, records: &mut Vec<(Vec<u8>, Vec<u8>)>, line: u64) -> Result<()> {
-    let refused = |e: store::Error| Error::Import { line, why: e.to_string() };
-    let ticket = store.transact(&mut |transaction| {
-        records.iter().for_each(|(key, value)| transaction.put(key, value));
-        Decision::Commit
-    });
-    records.clear();
-    ticket.and_then(|ticket| ticket.wait()).map_err(refused)
 }
 
 fn insert(record: &mut Object<String, Value>, name: &str, bytes: &[u8]) {

@@ -187,7 +187,7 @@ fn exported_records_are_imported_as_they_were() {
     assert_eq!(text.lines().count(), before.len() + 1);
     assert!(text.contains(r#"{"key":"t/7","value":"text 7: über \"quoted\""}"#), "{text}");
     let to = place.path().join("imported");
-    let count = import(&mut text.as_bytes(), &to, Options::small()).unwrap();
+    let count = import(&mut text.as_bytes(), &to, &Options::small()).unwrap();
     assert_eq!(count as usize, before.len());
     let values = |records: Records| -> Vec<_> {
         records.into_iter().map(|(key, (_, value))| (key, value)).collect()
@@ -195,7 +195,7 @@ fn exported_records_are_imported_as_they_were() {
     let after = contents(&Embedded::open(&to, Options::small()).unwrap());
     assert_eq!(values(after), values(before));
     let short: String = text.lines().take(100).collect::<Vec<_>>().join("\n");
-    let cut = import(&mut short.as_bytes(), place.path().join("cut"), Options::small());
+    let cut = import(&mut short.as_bytes(), place.path().join("cut"), &Options::small());
     assert!(matches!(cut, Err(Error::Import { line: 100, .. })), "{cut:?}");
 }
 

@@ -9,7 +9,7 @@ use crate::core::Schema;
 use crate::values;
 
 /// Said of an answer that no handler can take.
-pub const MISREAD: &str = "the answer is not of the type that `on ok` takes";
+pub const MISREAD: &str = "the answer is not of the type, or not in the range, that `on ok` takes";
 
 /// The whole answer, or its field of the name that the handler gives it. None: it is of another
 /// type, so nothing is known of what the other side decided.
@@ -30,8 +30,11 @@ pub fn bound(
     let bound = &operation.locals[local.index()];
     for value in [Some(answer), answer.get(&bound.name)].into_iter().flatten() {
         let mut words = Vec::new();
-        if values::read(&schema.design, &bound.ty, value, pool, &mut words).is_ok() {
-            return words.first().copied();
+        if values::read(&schema.design, &bound.ty, value, pool, &mut words).is_ok()
+            && let Some(word) = words.first().copied()
+            && handler.range.is_none_or(|range| range.contains(word))
+        {
+            return Some(word);
         }
     }
     bound.ty.is_optional().then_some(NULL)

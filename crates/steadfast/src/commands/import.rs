@@ -16,7 +16,8 @@ use crate::problem::{Problem, reason};
 
 /// Make a store of exported records
 ///
-/// Versions begin anew, and the feed is empty: those who watch begin again.
+/// Versions begin anew, and the feed begins after what was imported: those who watch begin again, and
+/// `verify` takes the records as they were imported.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -47,7 +48,7 @@ impl Import {
             Box::new(BufReader::new(file))
         };
         let options = store_embedded::Options::default();
-        let records = store_embedded::import(&mut input, &self.to, options)
+        let records = store_embedded::import(&mut input, &self.to, &options)
             .map_err(|error| stored(&error))?;
         let of = json!({ "from": self.file, "to": self.to.to_string_lossy(), "records": records });
         audit::note(self.keys.as_deref(), Act::StoreRestored, of)?;

@@ -132,7 +132,7 @@ pub fn imports(place: &Place, seeded: &mut Seeded, most: u64) -> Done {
             let made = store_embedded::import(
                 &mut given.as_bytes(),
                 &folder,
-                store_embedded::Options::default(),
+                &store_embedded::Options::default(),
             );
             let wrong = match made {
                 Err(error) if error.to_string().trim().is_empty() => Err("nobody says why".into()),

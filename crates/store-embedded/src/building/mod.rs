@@ -98,8 +98,13 @@ impl Building {
         Ok(Building { disk, directory, lock, position, store, salt, snapshot, log, blobs })
     }
 
+    pub(crate) fn record(&mut self, key: &[u8], version: u64, value: &[u8]) -> Result<()> {
+        let snapshot = self.snapshot.as_mut().expect("records come before the list of files");
+        snapshot.record(key, version, value)
+    }
+
     /// Lists what was written, so that it can be opened by whoever knows that it is not finished.
-    fn list(&mut self) -> Result<()> {
+    pub(crate) fn list(&mut self) -> Result<()> {
         let Some(snapshot) = self.snapshot.take() else { return Ok(()) };
         let written = snapshot.finish(&*self.disk)?;
         let seal = self.log.finish(self.position)?;

@@ -1,13 +1,14 @@
-//! `cargo xtask plants`: bugs are planted in the source of the store and the runtime, one after the other, and the
-//! simulator has to find each of them.
+//! `cargo xtask plants`: bugs are planted in the source of the store and the runtime, and the simulator has to find each of
+//! them.
 //!
-//! Everything happens in a copy of the repository below the target directory. First the copy is hunted as it is: there
+//! Everything happens in a copy of the repository below the target directory. All bugs are planted in it, each with a
+//! switch that the environment turns on, so that it is built once. First the copy is hunted with all switches off: there
 //! nothing may be found.
 
 mod bugs;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::repo::{self, File};
 use crate::{Answer, cargo};
@@ -17,6 +18,8 @@ pub use bugs::{BUGS, Bug};
 const SECONDS: u64 = 600;
 /// Where nothing is planted, so many are enough.
 const SOUND_SECONDS: u64 = 60;
+/// The environment says with it which bug is wanted.
+const PLANTED: &str = "STEADFAST_PLANTED";
 
 pub fn run(words: &[&str]) -> Answer {
     let (seconds, names) = match words {
@@ -28,12 +31,13 @@ pub fn run(words: &[&str]) -> Answer {
     };
     let chosen = chosen(names)?;
     let root = repo::root()?;
-    let files = repo::files(&root)?;
+    let mut files = repo::files(&root)?;
+    plant_all(&mut files)?;
     let garden = root.join("target").join("plants");
     write_out(&files, &garden)?;
     if names.is_empty() {
         println!("nothing is planted:");
-        match hunt(&garden, seconds.min(SOUND_SECONDS))? {
+        match hunt(&garden, None, seconds.min(SOUND_SECONDS))? {
             None => println!("  nothing is found, as it should be"),
             Some(found) => {
                 println!("  {found}\n  the simulator finds something in what is not planted");
@@ -44,12 +48,7 @@ pub fn run(words: &[&str]) -> Answer {
     let mut missed = Vec::new();
     for bug in chosen {
         println!("{}:", bug.name);
-        let text = read(&garden, bug.file)?;
-        let planted = plant(bug, &text)?;
-        write_if_other(&garden.join(bug.file), &planted)?;
-        let found = hunt(&garden, seconds);
-        write_if_other(&garden.join(bug.file), &text)?;
-        match found? {
+        match hunt(&garden, Some(bug), seconds)? {
             Some(found) => println!("  {found}"),
             None => {
                 println!("  not found in {seconds} s");
@@ -74,14 +73,32 @@ fn chosen(names: &[&str]) -> Result<Vec<&'static Bug>, String> {
     Ok(BUGS.iter().filter(is_chosen).collect())
 }
 
-/// The text with the bug in it.
+/// The text with the bug in it, behind its switch.
 pub fn plant(bug: &Bug, text: &str) -> Result<String, String> {
     match text.matches(bug.from).count() {
-        1 => Ok(text.replacen(bug.from, bug.to, 1)),
+        1 => Ok(text.replacen(bug.from, &bug.to.replace("PLANTED", &switch(bug)), 1)),
         times => {
             Err(format!("`{}` is planted where this stands {times} times:\n{}", bug.name, bug.from))
         }
     }
+}
+
+/// Whether this bug is wanted: asked of the environment once.
+fn switch(bug: &Bug) -> String {
+    format!(
+        "({{ static ON: std::sync::OnceLock<bool> = std::sync::OnceLock::new(); *ON.get_or_init(|| \
+         std::env::var({PLANTED:?}).is_ok_and(|it| it == {:?})) }})",
+        bug.name
+    )
+}
+
+fn plant_all(files: &mut [File]) -> Result<(), String> {
+    for bug in BUGS {
+        let file = files.iter_mut().find(|file| file.path == bug.file);
+        let file = file.ok_or_else(|| format!("there is no `{}`", bug.file))?;
+        file.text = plant(bug, &file.text)?;
+    }
+    Ok(())
 }
 
 /// Every file that differs is written: what is the same keeps its time, and is not built again.
@@ -101,20 +118,14 @@ fn write_if_other(path: &Path, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(cannot)
 }
 
-fn read(garden: &Path, file: &str) -> Result<String, String> {
-    let path: PathBuf = garden.join(file);
-    fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
-}
-
 /// What the simulator finds in the copy; none: nothing, in so many seconds.
-fn hunt(garden: &Path, seconds: u64) -> Result<Option<String>, String> {
+fn hunt(garden: &Path, bug: Option<&Bug>, seconds: u64) -> Result<Option<String>, String> {
     let mut test = cargo::command(garden);
     test.args(["test", "--quiet", "--release", "--package", "simulator", "--test", "it"]);
     test.args(["--", "--exact", "hunt::what_is_planted", "--nocapture"]);
     test.env("STEADFAST_HUNT", seconds.to_string());
     test.env("CARGO_TARGET_DIR", garden.join("target"));
-    // only what a plant touches is built again
-    test.env("CARGO_INCREMENTAL", "1");
+    test.env(PLANTED, bug.map_or("", |bug| bug.name));
     let printed = cargo::output(&mut test)?;
     let line = printed.lines().find_map(|line| line.split_once("hunt: "));
     match line.map(|(_, found)| found) {
@@ -133,10 +144,12 @@ mod tests {
     fn every_plant_fits_the_source() {
         let root = repo::root().unwrap();
         for bug in BUGS {
-            let text = read(&root, bug.file).unwrap();
+            let text = fs::read_to_string(root.join(bug.file)).unwrap();
             let planted = plant(bug, &text).unwrap();
-            assert_ne!(planted, text, "{}", bug.name);
+            assert!(planted.contains(PLANTED) && bug.to.contains("PLANTED"), "{}", bug.name);
         }
+        // several of them in one file
+        plant_all(&mut repo::files(&root).unwrap()).unwrap();
     }
 
     #[test]

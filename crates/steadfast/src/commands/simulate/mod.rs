@@ -195,8 +195,8 @@ impl Simulate {
             _ => format!("{kills} servers killed, {lost_requests} requests lost"),
         };
         out += &format!(
-            "  {lives} starts; faults: {faults}, {} answers lost, {} clock jumps\n",
-            facts.lost_answers, facts.clock_jumps
+            "  {lives} starts; faults: {faults}, {} answers lost, {} calls doubled, {} clock jumps\n",
+            facts.lost_answers, facts.doubled, facts.clock_jumps
         );
         if let Some(next) = &self.replace {
             out += &format!("  {} times {next} took its place\n", facts.replacements);
@@ -321,6 +321,7 @@ fn told(name: &str, design: &Design, facts: &Facts, found: Option<&Shrunk>) -> V
         "kills": facts.kills,
         "lost_requests": facts.lost_requests,
         "lost_answers": facts.lost_answers,
+        "doubled_calls": facts.doubled,
         "clock_jumps": facts.clock_jumps,
         "replacements": facts.replacements,
         "asked_again": facts.asked_again,
