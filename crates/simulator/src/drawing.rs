@@ -24,6 +24,8 @@ const REST_MS_MAX: u64 = 6 * 3_600_000;
 const LITERAL_PERCENT: u64 = 20;
 /// No list that is given is longer.
 const FULL_MAX: u64 = 32;
+/// Ten years: nothing that is asked for takes longer.
+const LENGTH_MAX: i64 = 3_650 * 24 * 3_600_000;
 /// So many steps that were said to be possible.
 const SUGGESTED: usize = 24;
 
@@ -243,6 +245,10 @@ impl Drawing {
                 return told;
             }
         }
+        // beyond what is enough for a small world
+        if let Some(value) = self.literal(&param.ty, param.range) {
+            return value;
+        }
         let domain = design.world.params.get(operation.index()).and_then(|of| of.get(at));
         if let Some(value) = domain.and_then(|domain| self.of_check(design, param, domain)) {
             return value;
@@ -274,9 +280,7 @@ impl Drawing {
     }
 
     fn value(&mut self, design: &Design, ty: &Type, range: Option<Range>, me: &str) -> Value {
-        if self.seeded.percent(LITERAL_PERCENT)
-            && let Some(value) = self.literals.near(ty, range, &mut self.seeded)
-        {
+        if let Some(value) = self.literal(ty, range) {
             return value;
         }
         match ty {
@@ -342,6 +346,12 @@ impl Drawing {
         }
     }
 
+    /// What stands in the design, now and then.
+    fn literal(&mut self, ty: &Type, range: Option<Range>) -> Option<Value> {
+        let wanted = self.seeded.percent(LITERAL_PERCENT);
+        wanted.then(|| self.literals.near(ty.required(), range, &mut self.seeded)).flatten()
+    }
+
     fn somebody(&mut self, me: &str) -> Value {
         if self.names.is_empty() || self.seeded.percent(60) {
             return json!(me);
@@ -373,13 +383,11 @@ impl Drawing {
         for part in &design.subjects[subject.index()].keys {
             let value = match &part.ty {
                 Type::Ref(other) => self.reference(design, *other, me),
-                Type::Text if new.is_none() && self.seeded.percent(LITERAL_PERCENT) => self
-                    .literals
-                    .near(&part.ty, part.range, &mut self.seeded)
-                    .unwrap_or_else(|| json!(format!("{}-0", part.name))),
                 Type::Text | Type::Bytes => match new {
                     Some(number) => json!(format!("{}{number}", part.name)),
-                    None => json!(format!("{}-{}", part.name, self.seeded.below(NAMES))),
+                    None => self.literal(&part.ty, part.range).unwrap_or_else(|| {
+                        json!(format!("{}-{}", part.name, self.seeded.below(NAMES)))
+                    }),
                 },
                 ty => self.value(design, ty, part.range, me),
             };
@@ -455,7 +463,8 @@ fn constant(design: &Design, ty: &Type, constant: &Const) -> Option<Value> {
     })
 }
 
-/// Lengths of time that stand in a design, each once, the longest last.
+/// Lengths of time that stand in a design, also as the least and the most that may be asked for; each once, the longest
+/// last.
 pub fn lengths(design: &Design) -> Vec<i64> {
     let mut lengths = vec![1_000];
     for operation in &design.operations {
@@ -470,7 +479,10 @@ pub fn lengths(design: &Design) -> Vec<i64> {
             });
         });
     }
-    lengths.retain(|ms| *ms > 0);
+    let params = design.operations.iter().flat_map(|operation| &operation.params);
+    let ranges = params.filter(|param| *param.ty.required() == Type::Duration);
+    lengths.extend(ranges.filter_map(|param| param.range).flat_map(|it| [it.low, it.high]));
+    lengths.retain(|ms| (1..=LENGTH_MAX).contains(ms));
     lengths.sort_unstable();
     lengths.dedup();
     lengths

@@ -17,6 +17,8 @@ use crate::world::World;
 
 /// A repair that is due for so long is not coming, in milliseconds.
 const OVERDUE_MS: i64 = 60_000;
+/// Of a longer rest, this is lived through; before it the clocks jump, as those of a machine that was suspended.
+const LIVED_MS_MAX: u64 = 1_200_000;
 /// A world that is so busy is left: what repeats for ever would take for ever.
 const COMMITS_MAX: u64 = 1_500;
 /// What comes once may lead to something else that comes once, so often.
@@ -74,54 +76,63 @@ impl World {
         store: &Arc<dyn Store>,
         ground: &Ground,
     ) -> Result<bool, Trouble> {
-        let failed = |error: CallError| Trouble::Failed {
-            what: "looking at what is due".into(),
-            error: error.to_string(),
-        };
         let longest = lengths(runtime.design()).last().copied().unwrap_or(1_000).unsigned_abs();
         let end = longest.saturating_mul(3).max(600_000);
-        let (mut passed, mut step) = (0, 1_000);
-        while passed < end {
-            for waiting in runtime.outbox(LOOKED_AT).map_err(failed)? {
-                if waiting.state == "dead" {
-                    runtime.retry(&waiting).map_err(failed)?;
-                }
-            }
-            let before = head(self.around(), runtime);
-            self.around().rest(Duration::from_millis(step));
-            passed += step;
-            step = (step * 2).min(end);
-            self.walk_on(store, ground)?;
-            if head(self.around(), runtime) - before > COMMITS_MAX {
-                return Ok(false);
-            }
+        if !self.pass(end, runtime, store, ground)? {
+            return Ok(false);
         }
         for _ in 0..LATER_MAX {
-            let Some(at) = self.comes_later(runtime).map_err(failed)? else { break };
-            let ms = at.saturating_sub(runtime.now_ms()).max(0).saturating_add(1_000);
-            let before = head(self.around(), runtime);
-            self.around().rest(Duration::from_millis(ms.unsigned_abs()));
-            self.walk_on(store, ground)?;
-            if head(self.around(), runtime) - before > COMMITS_MAX {
+            let Some(at) = self.comes_later(runtime).map_err(looking)? else { break };
+            let ms = at.saturating_sub(runtime.now_ms()).max(0).unsigned_abs() + 1_000;
+            if !self.pass(ms, runtime, store, ground)? {
                 return Ok(false);
             }
         }
         let now = runtime.now_ms();
-        let waiting = runtime.outbox(LOOKED_AT).map_err(failed)?;
+        let waiting = runtime.outbox(LOOKED_AT).map_err(looking)?;
         // a server finds what another one has just sent when it looks the next time
         let several = lock(&self.running).are_several();
         let is_new = |at: i64| several && (at.saturating_sub(now)).abs() < OVERDUE_MS;
         let left = |entry: &&Waiting| {
-            entry.state != "closed" && !(entry.state == "open" && is_new(entry.next_at))
+            entry.state != "closed" && !(entry.is_open() && is_new(entry.next_at))
         };
         if let Some(entry) = waiting.iter().find(left) {
             let state = format!("{}, {} attempts", entry.state, entry.attempts);
             return Err(Trouble::Undelivered { effect: entry.effect.clone(), state });
         }
-        let due = runtime.due(LOOKED_AT).map_err(failed)?;
+        let due = runtime.due(LOOKED_AT).map_err(looking)?;
         if let Some(late) = due.iter().find(|due| due.at + OVERDUE_MS < now) {
             let record = format!("{}{:?}", late.subject, late.key);
             return Err(Trouble::Overdue { repair: late.repair.clone(), record });
+        }
+        Ok(true)
+    }
+
+    /// Lets so much time pass. False: the world is so busy that it is left.
+    fn pass(
+        &mut self,
+        ms: u64,
+        runtime: &Arc<Runtime>,
+        store: &Arc<dyn Store>,
+        ground: &Ground,
+    ) -> Result<bool, Trouble> {
+        let (mut passed, mut step) = (0, 1_000);
+        while passed < ms {
+            for waiting in runtime.outbox(LOOKED_AT).map_err(looking)? {
+                if waiting.is_dead() {
+                    runtime.retry(&waiting).map_err(looking)?;
+                }
+            }
+            let before = head(self.around(), runtime);
+            let lived = step.min(LIVED_MS_MAX);
+            self.surroundings.jump(i64::try_from(step - lived).unwrap_or(i64::MAX));
+            self.around().rest(Duration::from_millis(lived));
+            passed += step;
+            step = (step * 2).min(ms);
+            self.walk_on(store, ground)?;
+            if head(self.around(), runtime) - before > COMMITS_MAX {
+                return Ok(false);
+            }
         }
         Ok(true)
     }
@@ -166,4 +177,8 @@ impl World {
             None => Ok(()),
         }
     }
+}
+
+fn looking(error: CallError) -> Trouble {
+    Trouble::Failed { what: "looking at what is due".into(), error: error.to_string() }
 }

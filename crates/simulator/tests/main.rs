@@ -4,6 +4,7 @@ mod catalog;
 mod crashes;
 mod hunt;
 mod plants;
+mod reach;
 mod replaced;
 mod seeds;
 mod several;

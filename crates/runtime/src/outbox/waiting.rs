@@ -13,6 +13,9 @@ use crate::aside::{Trouble, move_aside};
 use crate::calls::CallError;
 use crate::core::{Plan, Runtime, Schema, apply};
 
+const OPEN: &str = "open";
+const DEAD: &str = "dead letter";
+
 /// An entry of the outbox, for people.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Waiting {
@@ -23,6 +26,18 @@ pub struct Waiting {
     pub next_at: i64,
     pub trouble: String,
     id: Vec<u8>,
+}
+
+impl Waiting {
+    /// It is tried when its time comes.
+    pub fn is_open(&self) -> bool {
+        self.state == OPEN
+    }
+
+    /// All attempts were made: somebody has to ask for another one.
+    pub fn is_dead(&self) -> bool {
+        self.state == DEAD
+    }
 }
 
 impl Runtime {
@@ -109,9 +124,9 @@ fn waiting(schema: &Schema, key: &[u8], value: &[u8]) -> Result<Waiting, Damaged
         effect: schema.codec().operation(operation).map_err(wrong)?.name.clone(),
         key: key_text(schema, operation, name),
         state: match entry.entry.state {
-            EntryState::Open => "open",
+            EntryState::Open => OPEN,
             EntryState::Closed => "closed",
-            EntryState::Dead => "dead letter",
+            EntryState::Dead => DEAD,
         },
         attempts: entry.entry.attempts,
         next_at: entry.entry.next_at,

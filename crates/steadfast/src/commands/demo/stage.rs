@@ -20,8 +20,10 @@ use crate::removed::Removed;
 const CLIENTS: usize = 32;
 /// The workers look at the clock again after so many calls.
 const LOOK_AFTER: usize = 32;
-/// How long is waited, on a real clock, until nothing is left to be done.
+/// How long is waited, on a real clock, for something to be committed while something is due.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long is waited in all: a design may always have something to do.
+const PATIENCE_IN_ALL: Duration = Duration::from_secs(180);
 /// The same for a design without one of its guards: some then have something to do for ever.
 const PATIENCE_WITHOUT: Duration = Duration::from_secs(3);
 /// The clock of a demo begins with the year 2026: the same calls have the same times.
@@ -182,8 +184,9 @@ impl Stage {
     /// Lets so much time pass, up to what is due next, and waits each time until everything that is due is done. False:
     /// something is always due.
     pub fn settle(&self, ms: i64) -> Result<bool, Problem> {
-        let patience = if self.weakened { PATIENCE_WITHOUT } else { PATIENCE };
-        let deadline = Instant::now() + patience;
+        let in_all = if self.weakened { PATIENCE_WITHOUT } else { PATIENCE_IN_ALL };
+        let last = Instant::now() + in_all;
+        let (mut head, mut deadline) = (String::new(), last);
         let end = self.runtime.now_ms() + ms;
         // what is due at nearly the same time is done together
         let at_least = (ms / STEPS_MAX).max(1);
@@ -192,6 +195,10 @@ impl Stage {
             let next = self.next_due()?.unwrap_or(i64::MAX);
             if next > now && now >= end {
                 return Ok(true);
+            }
+            let reached = block_on(pin!(self.runtime.head())).map_err(said)?;
+            if reached != head {
+                (head, deadline) = (reached, (Instant::now() + PATIENCE).min(last));
             }
             if Instant::now() > deadline {
                 return Ok(false);
@@ -214,7 +221,7 @@ impl Stage {
         }
         let repairs = self.runtime.due(1).map_err(said)?;
         let outbox = self.runtime.outbox(usize::MAX).map_err(said)?;
-        let open = outbox.iter().filter(|waiting| waiting.state == "open");
+        let open = outbox.iter().filter(|waiting| waiting.is_open());
         let first = open.map(|waiting| waiting.next_at).min();
         Ok(repairs.first().map(|due| due.at).into_iter().chain(first).min())
     }
