@@ -30,6 +30,11 @@ const PATIENCE_WITHOUT: Duration = Duration::from_secs(3);
 const BEGIN_MS: i64 = 1_767_225_600_000;
 /// All of the feed is read in the end.
 const FEED_BYTES: u64 = 16 << 30;
+/// The clock is ahead of a call that is under way, and of what is due, by so much at most: on a busy machine, too, nobody
+/// loses a lease because of the threads of this process.
+const AHEAD_MS: u64 = 2_000;
+/// So long, on a real clock, calls wait for what is due, if something always is.
+const BEHIND_WITHOUT: Duration = Duration::from_millis(10);
 /// Time that passes is cut into at most so many parts.
 const STEPS_MAX: i64 = 40;
 const PAGE: usize = 1_000;
@@ -110,7 +115,10 @@ impl Stage {
         let done: Vec<AtomicBool> = plan.calls.iter().map(|_| AtomicBool::new(false)).collect();
         let mut begin = 0;
         for end in &plan.parts {
-            let next = AtomicUsize::new(std::mem::replace(&mut begin, *end));
+            let start = std::mem::replace(&mut begin, *end);
+            let next = AtomicUsize::new(start);
+            // all calls before it are answered
+            let first_open = AtomicUsize::new(start);
             let trouble: Mutex<Option<Problem>> = Mutex::default();
             let failed = AtomicBool::new(false);
             std::thread::scope(|scope| {
@@ -122,12 +130,20 @@ impl Stage {
                                 return;
                             }
                             // its client may still wait for the answer to the call before
-                            if let Some(before) = plan.before[at] {
-                                while !done[before as usize].load(Ordering::Acquire)
-                                    && !failed.load(Ordering::Relaxed)
-                                {
-                                    std::thread::sleep(Duration::from_micros(20));
+                            let before = plan.before[at].map(|before| before as usize);
+                            let is_done = |at: usize| done[at].load(Ordering::Acquire);
+                            let too_early = || {
+                                let mut open = first_open.load(Ordering::Relaxed);
+                                while open < at && is_done(open) {
+                                    open += 1;
                                 }
+                                first_open.fetch_max(open, Ordering::Relaxed);
+                                let behind = plan.calls[open].at_ms + AHEAD_MS;
+                                behind < plan.calls[at].at_ms
+                                    || before.is_some_and(|before| !is_done(before))
+                            };
+                            while too_early() && !failed.load(Ordering::Relaxed) {
+                                std::thread::sleep(Duration::from_micros(20));
                             }
                             if let Err(problem) = self.call(scenario, at, &plan.calls[at]) {
                                 failed.store(true, Ordering::Relaxed);
@@ -158,6 +174,9 @@ impl Stage {
         call: &Planned<S::Move>,
     ) -> Result<(), Problem> {
         let at_ms = i64::try_from(call.at_ms).unwrap_or(i64::MAX);
+        if at.is_multiple_of(LOOK_AFTER) {
+            self.catch_up(BEGIN_MS.saturating_add(at_ms))?;
+        }
         self.clock.reach(BEGIN_MS.saturating_add(at_ms));
         if at.is_multiple_of(LOOK_AFTER) {
             self.runtime.clock_moved(false);
@@ -178,6 +197,18 @@ impl Stage {
             self.progress.lost.fetch_add(1, Ordering::Relaxed);
         }
         scenario.answered(call, &told);
+        Ok(())
+    }
+
+    /// Waits until what is due long before this moment is done.
+    fn catch_up(&self, to: i64) -> Result<(), Problem> {
+        let patience = if self.weakened { BEHIND_WITHOUT } else { PATIENCE };
+        let deadline = Instant::now() + patience;
+        let long_before = to.saturating_sub_unsigned(AHEAD_MS).min(self.runtime.now_ms());
+        while self.next_due()?.is_some_and(|due| due <= long_before) && Instant::now() < deadline {
+            self.runtime.clock_moved(false);
+            std::thread::sleep(Duration::from_millis(1));
+        }
         Ok(())
     }
 
