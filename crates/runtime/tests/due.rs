@@ -115,6 +115,44 @@ fn what_is_unknown_is_tried_again_under_the_same_key_and_never_ends_silently() {
     assert_eq!(bench.runtime.fire_due().unwrap().0, 0);
 }
 
+/// What a handler cannot take says nothing of what was decided.
+#[test]
+fn an_answer_that_is_out_of_range_or_of_another_type_is_asked_for_again() {
+    let text = r#"
+design Fees
+actor clerk
+actor bank
+subject Order(order: text) { truth Paid { fee: int? } }
+step clerk[pay(order: Order) { once: Paid.fee = null }] { send bank.charge(order) }
+effect bank[charge(order: Order)] {
+    call POST "{bank.url}/charge" key order
+    on ok(fee: int 0..5) { Paid.fee := fee }
+    on refused { }
+    on unknown { }
+}
+"#;
+    let bench = bench(support::compile("fees", text));
+    bench.call(ask("clerk", "pay", "carl").with("order", "o1")).unwrap();
+    let answers = [json!({ "fee": 9 }), json!({ "fee": "much" }), json!({ "fee": 5 })];
+    let outside = Scripted::new(answers.into_iter().map(Delivered::Ok).collect());
+    for wrong in ["9", "much"] {
+        assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Tried, "{wrong}");
+        let waiting = bench.runtime.outbox(10).unwrap();
+        assert_eq!(
+            waiting[0].trouble,
+            "the answer is not of the type, or not in the range, that `on ok` takes"
+        );
+        assert_eq!(bench.truth("Order", "o1")["Paid"]["fee"], Value::Null);
+        let Worked::Idle(Some(next)) = bench.runtime.deliver_one(&outside).unwrap() else {
+            panic!("it is not tried again after {wrong}")
+        };
+        bench.clock.advance(next - runtime::Clock::now_ms(bench.clock.as_ref()));
+    }
+    assert_eq!(bench.runtime.deliver_one(&outside).unwrap(), Worked::Tried);
+    assert_eq!(bench.truth("Order", "o1")["Paid"]["fee"], 5);
+    assert!(bench.runtime.outbox(10).unwrap().is_empty());
+}
+
 /// A design may ask again by itself, under the same key. When that is answered, it is over, and what
 /// waits behind it is delivered.
 #[test]

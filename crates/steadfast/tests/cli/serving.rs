@@ -242,7 +242,14 @@ fn a_store_is_copied_while_it_serves_and_comes_back() {
             .iter()
             .filter(|seat| server.run(&["get", "tickets", "Seat", seat]).code == 0);
         assert_eq!(there.count(), seats, "{store}");
+        server.run(&["call", "tickets", "buyer", "hold", "seat=A2", "booking=b2"]).exits(0);
     }
+    // the history of a store that was imported begins after what was imported
+    let verified = command(&folder, &["verify", "again", "--json"]).output().unwrap();
+    let told = String::from_utf8_lossy(&verified.stdout);
+    assert!(verified.status.success(), "{told}");
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["designs"][0]["transitions"], 1, "{told:#}");
 }
 
 #[test]
