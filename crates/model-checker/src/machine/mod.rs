@@ -11,6 +11,7 @@ mod forgetting;
 mod forms;
 mod glance;
 mod instances;
+mod lengths;
 mod memo;
 mod messages;
 mod moves;
@@ -27,6 +28,7 @@ mod steps;
 mod symmetry;
 mod terms;
 mod time;
+mod together;
 mod view;
 mod visible;
 
@@ -34,6 +36,7 @@ use design::model::{Design, Fault, OperationId, OperationKind, Protection};
 use engine::{Program, Scratch, Word};
 
 pub(crate) use instances::{Instance, InstanceKind};
+use lengths::Lengths;
 pub(crate) use moves::{Beyond, How, Move};
 use outside::{Extra, ExtraSend, OutsideKeys};
 use ranks::Ranks;
@@ -247,7 +250,8 @@ impl Machine {
             }
         }
         let clock = scaled.clock.clone();
-        let mut settings = settings(design, options, protections, &clock, network);
+        let lengths = Lengths::of(design, &sorts);
+        let mut settings = settings(design, options, protections, (&clock, &lengths), network);
         if !network.is_set() {
             instances::fix_places(design, &mut sorts);
         }
@@ -257,7 +261,7 @@ impl Machine {
             instances::instances(design, &program, &universe, &targets, &scaled.left)?;
         let size = (callable, places.len());
         let mut made = plan(design, &program, &universe, &settings, &scaled.left, size)?;
-        settings.behind = durations::behind(design, &clock, &made);
+        settings.behind = together::behind(design, &lengths, &clock, &made);
         if clock.regions || settings.behind > 0 {
             // As many places between two units as there are times.
             settings.fractions = made.times.len() as u64;
@@ -267,7 +271,7 @@ impl Machine {
             }
         }
         let plan = made;
-        let times = Times::of(design, &clock, &settings, &plan);
+        let times = Times::of(design, &lengths, &clock, &settings, &plan);
         instances::locate(design, &universe, &plan, &places, &mut instances);
         let ranks = Ranks::of(design, &universe, &plan, &instances);
         let visible = Visible::of(design, &plan);
