@@ -2,6 +2,7 @@
 
 mod budget;
 mod calendar;
+mod called_proved;
 mod commit;
 mod dense_time;
 mod events;
