@@ -38,3 +38,35 @@ fn calls_of_two_records_with_one_key_meet() {
     proved(&report(&posting("key bill", "1")), "goal");
     proved(&report(&posting("key bill.bill", "1")), "goal");
 }
+
+// ---- the name of a parameter and that of a variable
+
+#[test]
+fn a_call_with_a_name_hides_no_variable() {
+    let text = |goal: &str| {
+        format!(
+            "design Names
+actor clerk
+actor bank
+subject Order(order: text) {{ truth S {{ asked: bool = false }} }}
+step clerk[pay(o: Order) {{ new: not S.asked }}] {{
+    S.asked := true
+    send bank.charge(o)
+}}
+effect bank[charge(o: Order)] {{
+    call POST \"{{bank.url}}/charge\" key o
+    on ok {{}}
+    on refused {{}}
+    on unknown {{}}
+}}
+invariant goal: {goal}
+check {{ order: 2  clerk: 1 }}
+"
+        )
+    };
+    is_violated(&text("all o in Order: all w in world.charge: w.o = o"));
+    is_violated(&text("all x in Order: all w in world.charge: w.o = x"));
+    proved(&report(&text("all o in Order: count(world.charge where o = o) <= 2")), "goal");
+    // whose it is, where nothing else has the name
+    is_violated(&text("all x in Order: all w in world.charge: o = x"));
+}
