@@ -70,3 +70,47 @@ check {{ order: 2  clerk: 1 }}
     // whose it is, where nothing else has the name
     is_violated(&text("all x in Order: all w in world.charge: o = x"));
 }
+
+// ---- numbers that are compared before they are kept
+
+fn counting(body: &str) -> String {
+    format!(
+        "design Counting
+actor p
+subject T(t: text) {{ truth S {{ x: int = 0, y: int = 0, hit: bool = false }} }}
+step p[more(t: T)] {{ S.x += 1 }}
+step p[look(t: T)] {{
+    {body}
+}}
+invariant goal: all s in T: not s.hit
+check {{ t: 1  p: 1 }}
+"
+    )
+}
+
+#[test]
+fn a_number_that_is_compared_before_it_is_kept() {
+    // x is 1 and y is 0
+    is_violated(&counting("let n = S.y + 1\n    if n = S.x { S.hit := true }"));
+    is_violated(&counting("S.y += 1\n    if S.y = S.x { S.hit := true }\n    S.y := 0"));
+    is_violated(&counting(
+        "let n = S.y + 1\n    let m = n\n    if S.x <= m and S.x > S.y { S.hit := true }",
+    ));
+    // It is the largest, and compared with 0 alone.
+    proved(
+        &report(
+            "design Counting
+actor p
+subject T(t: text) { truth S { x: int = 0, y: int = 0, ok: bool = true } }
+step p[more(t: T)] {
+    S.x += 1
+    if S.x = 0 { S.ok := false }
+}
+step p[keep(t: T)] { S.y := S.x }
+invariant goal: all s in T: s.ok and s.y <= s.x
+check { t: 1  p: 1 }
+",
+        ),
+        "goal",
+    );
+}

@@ -52,7 +52,7 @@ use crate::clock::{Clock, Scaled};
 use crate::slice::LeftOut;
 use crate::world::network::carried;
 use crate::world::plan::{Network, Plan, Settings, plan};
-use crate::world::sorts::{SortDomain, Sorts, message_targets};
+use crate::world::sorts::{NO_RANKS, SortDomain, Sorts, message_targets};
 use crate::world::universe::{BASE, Universe};
 use crate::{Options, WorldError};
 
@@ -244,9 +244,8 @@ impl Machine {
         }
         let targets = message_targets(design);
         for sort in &barred {
-            // Somewhere to stop, since ranks will not do.
             if sorts.list[*sort].domain == SortDomain::Endless {
-                sorts.list[*sort].domain = SortDomain::Bounded { low: 0, high: 4 };
+                sorts.list[*sort].domain = NO_RANKS;
             }
         }
         let clock = scaled.clock.clone();
