@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Const, Design, ExprKind, Values, visit};
+use crate::model::{ArithmeticOp, Const, Design, ExprKind, Type, Values, visit};
 
 /// More units than this are too many to tell apart.
 const UNITS_MAX: i64 = 64;
@@ -19,23 +19,28 @@ pub struct Scale {
     pub durations: Vec<(i64, i64)>,
     /// Are all sums, differences and repetitions kept? Else the order of sums of up to four.
     pub exact: bool,
+    /// Is a duration that is divided by a written number still so many units?
+    pub divided: bool,
 }
 
 impl Scale {
     pub fn of(design: &Design) -> Scale {
-        let written = durations(design);
+        let mut written = durations(design);
+        let mut divided = parts(design, &mut written);
         let unit = written.iter().fold(0, |unit, ms| common(unit, *ms));
         if unit == 0 {
-            return Scale { unit: None, durations: vec![], exact: true };
+            return Scale { unit: None, durations: vec![], exact: true, divided };
         }
         let longest = written.last().copied().unwrap_or(0) / unit;
         if longest <= UNITS_MAX {
             let durations = written.iter().map(|ms| (*ms, ms / unit)).collect();
-            return Scale { unit: Some(unit), durations, exact: true };
+            return Scale { unit: Some(unit), durations, exact: true, divided };
         }
         let written: Vec<i64> = written.into_iter().collect();
         let units = ordered(&written);
-        Scale { unit: None, durations: written.into_iter().zip(units).collect(), exact: false }
+        divided = false;
+        let durations = written.into_iter().zip(units).collect();
+        Scale { unit: None, durations, exact: false, divided }
     }
 }
 
@@ -61,6 +66,49 @@ fn durations(design: &Design) -> BTreeSet<i64> {
     given.for_each(|values| listed(values, &mut found));
     found.remove(&0);
     found
+}
+
+/// Adds what is left of each duration where some are divided by a number. Answers whether these are known, and a whole
+/// number of milliseconds.
+fn parts(design: &Design, found: &mut BTreeSet<i64>) -> bool {
+    let mut divisors = BTreeSet::new();
+    let mut looked_at = Design { failures: Vec::new(), ..design.clone() };
+    visit::design_exprs_mut(&mut looked_at, &mut |expr| {
+        visit::each(expr, &mut |part| {
+            if let ExprKind::Arithmetic { op: ArithmeticOp::Divide, right, .. } = &part.kind
+                && *part.ty.required() == Type::Duration
+                && let ExprKind::Literal(Const::Int(by)) = right.kind
+            {
+                divisors.insert(by.abs());
+            }
+        });
+    });
+    let world = &design.world;
+    let mut given = world.params.iter().flatten().chain(world.answers.iter().flatten());
+    let bounded = world.bounds.iter().any(|bound| {
+        let attribute = &design.subjects[bound.subject.index()].attributes[bound.attr.index()];
+        *attribute.ty.required() == Type::Duration
+    });
+    let whole = |by: &i64| *by != 0 && found.iter().all(|ms| ms % by == 0);
+    if bounded || given.any(in_units) || !divisors.iter().all(whole) {
+        return divisors.is_empty();
+    }
+    let parts: Vec<i64> =
+        divisors.iter().flat_map(|by| found.iter().map(move |ms| ms / by)).collect();
+    found.extend(parts);
+    true
+}
+
+/// Does `check` say how long it is in units?
+fn in_units(values: &Values) -> bool {
+    match values {
+        Values::Units(..) => true,
+        Values::OrNull(inner) | Values::SetOf(inner, _) | Values::ListOf(inner, _) => {
+            in_units(inner)
+        }
+        Values::Fields(columns) => columns.iter().any(in_units),
+        _ => false,
+    }
 }
 
 fn listed(values: &Values, found: &mut BTreeSet<i64>) {

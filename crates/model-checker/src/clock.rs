@@ -10,6 +10,7 @@ use design::Scale;
 use design::model::{Const, Design, Expr, ExprKind, Fault, Range, Type, Values, visit};
 use engine::Word;
 
+use crate::distances::{are_whole, fold};
 use crate::gaps;
 use crate::slice::{LeftOut, Slice, project};
 use crate::world::sizes::stored_times;
@@ -29,6 +30,8 @@ pub(crate) struct Clock {
     stored: usize,
     /// ranges of durations are not looked at
     loses_ranges: bool,
+    /// is nothing compared but whole durations, and how far one time lies from another?
+    pub(crate) whole: bool,
 }
 
 impl Clock {
@@ -36,7 +39,8 @@ impl Clock {
         let scale = Scale::of(design);
         let stored = stored_times(design);
         let steps = design.world.setting("time");
-        let regions = by_region && steps.is_none() && !hashes_times(design);
+        let whole = are_whole(design, scale.divided);
+        let regions = by_region && steps.is_none() && !hashes_times(design) && whole;
         let per_unit = match steps {
             _ if regions => REGION_UNIT,
             Some(steps) => steps,
@@ -44,7 +48,7 @@ impl Clock {
             None => stored as Word + 1,
         };
         let loses_ranges = loses_ranges(design, &scale);
-        Clock { scale, per_unit, regions, stored, loses_ranges }
+        Clock { scale, per_unit, regions, stored, loses_ranges, whole }
     }
 
     /// What is not told apart, if there is such a thing.
@@ -53,7 +57,8 @@ impl Clock {
         if !self.scale.exact {
             bounds.push("time: sums of 4".to_string());
         }
-        if !self.regions && (self.stored > 1 || self.per_unit < 2) && self.stored > 0 {
+        let coarse = self.stored > 1 || self.per_unit < 2 || !self.whole;
+        if !self.regions && coarse && self.stored > 0 {
             let unit =
                 self.scale.unit.map_or_else(|| "a unit".into(), design::model::duration_text);
             bounds.push(format!("time: 1/{} of {unit}", self.per_unit));
@@ -122,6 +127,7 @@ pub(crate) struct Scaled {
 
 impl Scaled {
     pub(crate) fn of(design: &Design, by_region: bool) -> Scaled {
+        let design = &folded(design);
         let clock = Clock::of(design, by_region);
         let own = clock.regions && !counts_units(design);
         let written = own.then(|| Box::new(without_units(design, &clock.scale)));
@@ -131,6 +137,7 @@ impl Scaled {
 
     /// In fixed steps, each so many words long.
     pub(crate) fn in_steps_of(design: &Design, words: Word) -> Scaled {
+        let design = &folded(design);
         let mut clock = Clock::of(design, false);
         clock.per_unit *= words;
         let design = in_words(design, &clock);
@@ -228,6 +235,16 @@ fn in_milliseconds(values: &mut Values, unit: i64) {
         | Values::PrincipalsOf(_)
         | Values::Irrelevant => {}
     }
+}
+
+/// With durations that are computed of written ones put in their place.
+fn folded(design: &Design) -> Design {
+    let mut design = design.clone();
+    // what is measured is not explored
+    let failures = std::mem::take(&mut design.failures);
+    visit::design_exprs_mut(&mut design, &mut fold);
+    design.failures = failures;
+    design
 }
 
 fn in_words(design: &Design, clock: &Clock) -> Design {

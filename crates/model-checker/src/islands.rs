@@ -2,7 +2,7 @@
 //! another, each key is a world of its own, all of them alike, and one stands for all.
 
 use design::model::{
-    ActorId, AttrId, Design, Domain, Expr, ExprKind, Invariant, MemoryId, OperationId,
+    ActorId, AttrId, Design, Domain, Expr, ExprKind, Invariant, MemoryId, Operation, OperationId,
     OperationKind, StmtKind, SubjectId, Type, Values, visit,
 };
 
@@ -89,7 +89,7 @@ fn apart(design: &Design, left: &LeftOut, subject: SubjectId, part: u32) -> bool
                 }
                 _ => false,
             };
-            plain && !makes && !answers
+            plain && !makes && !answers && has_own_key(operation, subject, part)
         })
         && design.goals().all(local)
 }
@@ -121,6 +121,21 @@ fn names_another(expr: &Expr) -> bool {
     let mut names = false;
     visit::each(expr, &mut |part| names |= matches!(part.kind, ExprKind::Keyed { .. }));
     names
+}
+
+/// Does each value of this part of the key have outbox entries of its own? Calls with one key meet at one entry.
+fn has_own_key(operation: &Operation, subject: SubjectId, part: u32) -> bool {
+    let OperationKind::Effect(effect) = &operation.kind else { return true };
+    let record = |expr: &Expr| match expr.kind {
+        ExprKind::Local(_) => expr.ty.subject(),
+        _ => None,
+    };
+    let tells = |expr: &Expr| match &expr.kind {
+        ExprKind::KeyPart { base, part: of } => *of == part && record(base) == Some(subject),
+        _ => record(expr).is_some(),
+    };
+    // Without one, the key is all parameters.
+    effect.key.is_empty() || effect.key.iter().any(tells)
 }
 
 /// Does the goal speak of every record by itself?

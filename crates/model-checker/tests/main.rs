@@ -2,10 +2,12 @@
 
 mod budget;
 mod calendar;
+mod called_proved;
 mod commit;
 mod dense_time;
 mod events;
 mod findings;
+mod horizon;
 mod leads;
 mod lease;
 mod left_out;
@@ -14,6 +16,7 @@ mod naive;
 mod network;
 mod oracle;
 mod own_clock;
+mod parts_of_time;
 mod planted;
 mod random_designs;
 mod random_uses;
@@ -25,6 +28,7 @@ mod slices;
 mod stateright_oracle;
 mod support;
 mod taking;
+mod times_held;
 mod tlc;
 mod used;
 mod verdicts;

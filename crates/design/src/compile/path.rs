@@ -147,8 +147,8 @@ impl Compiler {
     /// Locals, attributes of rows and parameters, memory: whatever holds a value under this name.
     pub(super) fn variable(&mut self, frame: &mut Frame, name: &Name) -> Option<Found> {
         let entries: Vec<Entry> = frame.visible().cloned().collect();
-        for entry in entries {
-            match entry {
+        for (at, entry) in entries.iter().enumerate() {
+            match entry.clone() {
                 Entry::Local { name: known, id } if known == name.text => {
                     if let Some(declared) = frame.declared_at(id) {
                         self.known.refer(name, declared);
@@ -168,6 +168,13 @@ impl Compiler {
                     }
                 }
                 Entry::WorldRow { id, effect } => {
+                    // Where the call has a name of its own, a variable is not hidden by its parameters.
+                    let named =
+                        |held: &Entry| matches!(held, Entry::Local { id: of, .. } if *of == id);
+                    let called = |held: &Entry| matches!(held, Entry::Local { name: of, .. } if *of == name.text);
+                    if entries[..at].iter().any(named) && entries[at + 1..].iter().any(called) {
+                        continue;
+                    }
                     if let Some(found) = self.world_member(id, effect, name) {
                         return Some(found);
                     }

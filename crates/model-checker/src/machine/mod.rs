@@ -11,6 +11,7 @@ mod forgetting;
 mod forms;
 mod glance;
 mod instances;
+mod lengths;
 mod memo;
 mod messages;
 mod moves;
@@ -27,6 +28,7 @@ mod steps;
 mod symmetry;
 mod terms;
 mod time;
+mod together;
 mod view;
 mod visible;
 
@@ -34,6 +36,7 @@ use design::model::{Design, Fault, OperationId, OperationKind, Protection};
 use engine::{Program, Scratch, Word};
 
 pub(crate) use instances::{Instance, InstanceKind};
+use lengths::Lengths;
 pub(crate) use moves::{Beyond, How, Move};
 use outside::{Extra, ExtraSend, OutsideKeys};
 use ranks::Ranks;
@@ -49,7 +52,7 @@ use crate::clock::{Clock, Scaled};
 use crate::slice::LeftOut;
 use crate::world::network::carried;
 use crate::world::plan::{Network, Plan, Settings, plan};
-use crate::world::sorts::{SortDomain, Sorts, message_targets};
+use crate::world::sorts::{NO_RANKS, SortDomain, Sorts, message_targets};
 use crate::world::universe::{BASE, Universe};
 use crate::{Options, WorldError};
 
@@ -241,13 +244,13 @@ impl Machine {
         }
         let targets = message_targets(design);
         for sort in &barred {
-            // Somewhere to stop, since ranks will not do.
             if sorts.list[*sort].domain == SortDomain::Endless {
-                sorts.list[*sort].domain = SortDomain::Bounded { low: 0, high: 4 };
+                sorts.list[*sort].domain = NO_RANKS;
             }
         }
         let clock = scaled.clock.clone();
-        let mut settings = settings(design, options, protections, &clock, network);
+        let lengths = Lengths::of(design, &sorts);
+        let mut settings = settings(design, options, protections, (&clock, &lengths), network);
         if !network.is_set() {
             instances::fix_places(design, &mut sorts);
         }
@@ -257,7 +260,7 @@ impl Machine {
             instances::instances(design, &program, &universe, &targets, &scaled.left)?;
         let size = (callable, places.len());
         let mut made = plan(design, &program, &universe, &settings, &scaled.left, size)?;
-        settings.behind = durations::behind(design, &clock, &made);
+        settings.behind = together::behind(design, &lengths, &clock, &made);
         if clock.regions || settings.behind > 0 {
             // As many places between two units as there are times.
             settings.fractions = made.times.len() as u64;
@@ -267,7 +270,7 @@ impl Machine {
             }
         }
         let plan = made;
-        let times = Times::of(design, &clock, &settings, &plan);
+        let times = Times::of(design, &lengths, &clock, &settings, &plan);
         instances::locate(design, &universe, &plan, &places, &mut instances);
         let ranks = Ranks::of(design, &universe, &plan, &instances);
         let visible = Visible::of(design, &plan);

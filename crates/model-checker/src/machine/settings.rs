@@ -4,6 +4,7 @@ use design::model::{Design, Fault, Protection, StateKind, visit};
 use engine::Word;
 
 use super::durations;
+use super::lengths::Lengths;
 use crate::Options;
 use crate::clock::Clock;
 use crate::world::plan::{Network, Settings};
@@ -30,7 +31,7 @@ pub(super) fn settings(
     design: &Design,
     options: &Options,
     protections: &[Protection],
-    clock: &Clock,
+    (clock, lengths): (&Clock, &Lengths<'_>),
     network: Network,
 ) -> Settings {
     let faults = options.faults.as_ref().unwrap_or(&design.world.faults);
@@ -48,7 +49,7 @@ pub(super) fn settings(
     }
     faults.sort_unstable();
     faults.dedup_by_key(|(fault, _)| *fault);
-    let durations = durations::Durations::of(design);
+    let durations = durations::Durations::of(design, lengths, clock.whole);
     let units =
         |words: Word| words.div_euclid(clock.per_unit) + Word::from(words % clock.per_unit != 0);
     let steps = Word::from(faults.iter().any(|(fault, _)| *fault == Fault::ClockStep));

@@ -10,9 +10,12 @@ use design::model::{Design, OperationId};
 use engine::{HashPart, NULL, Word};
 
 use super::durations::{self, Source};
+use super::lengths::Lengths;
+use super::together;
 use super::{Beyond, Machine, Move, NOW, Room, Sink, Worker};
 use crate::clock::{Clock, REGION_UNIT};
 use crate::world::plan::{Plan, Settings, SlotName};
+use crate::world::slots::Slots;
 use crate::world::universe::BASE;
 
 /// Where times are kept, and how they are told apart.
@@ -53,12 +56,18 @@ struct Group {
 }
 
 impl Times {
-    pub(super) fn of(design: &Design, clock: &Clock, settings: &Settings, plan: &Plan) -> Times {
+    pub(super) fn of(
+        design: &Design,
+        lengths: &Lengths<'_>,
+        clock: &Clock,
+        settings: &Settings,
+        plan: &Plan,
+    ) -> Times {
         let unit = clock.per_unit;
         let (horizon, step) = (-settings.horizon * unit, if clock.regions { unit } else { 1 });
         let mut is_time = vec![false; plan.names.len()];
         plan.times.iter().for_each(|slot| is_time[*slot as usize] = true);
-        let groups: Vec<Group> = durations::groups(design, plan)
+        let groups: Vec<Group> = together::groups(design, lengths, plan)
             .into_iter()
             .map(|(slots, apart)| {
                 let low = plan.slots.lowest_time(slots[0]);
@@ -99,6 +108,7 @@ impl Times {
         room: &mut Room,
     ) {
         debug_assert_eq!(words.len(), machine.plan.names.len());
+        let slots = &machine.plan.slots;
         let mut set = |words: &mut [Word], slot: u32, word: Word| {
             if words[slot as usize] != word {
                 words[slot as usize] = word;
@@ -107,12 +117,16 @@ impl Times {
         };
         for single in &self.singles {
             let word = words[single.slot as usize];
-            if word != NULL && word - BASE < single.least && word - BASE != single.nothing {
+            if word != NULL
+                && word - BASE < single.least
+                && word - BASE != single.nothing
+                && slots.in_use(single.slot, words)
+            {
                 set(words, single.slot, BASE + single.floor);
             }
         }
         for group in &self.groups {
-            for (slot, distance) in group.settled(words, self) {
+            for (slot, distance) in group.settled(&machine.plan.slots, words, self) {
                 set(words, slot, BASE + distance);
             }
         }
@@ -120,7 +134,7 @@ impl Times {
             let Room { slots: live, values: fractions } = room;
             live.clear();
             fractions.clear();
-            for slot in self.live(words) {
+            for slot in self.live(slots, words) {
                 let fraction = self.fraction(words[slot as usize]);
                 if fraction != 0 {
                     live.push(slot);
@@ -140,17 +154,17 @@ impl Times {
     }
 
     /// The slots whose times are told apart from others.
-    fn live<'a>(&'a self, words: &'a [Word]) -> impl Iterator<Item = u32> + 'a {
+    fn live<'a>(&'a self, slots: &'a Slots, words: &'a [Word]) -> impl Iterator<Item = u32> + 'a {
         let singles = self.singles.iter().filter(|single| {
             let word = words[single.slot as usize];
-            word != NULL && word - BASE >= single.least
+            word != NULL && word - BASE >= single.least && slots.in_use(single.slot, words)
         });
-        let groups = self.groups.iter().flat_map(|group| {
-            group.slots.iter().copied().filter(|slot| {
+        let groups = self.groups.iter().flat_map(move |group| {
+            group.slots.iter().copied().filter(move |slot| {
                 let word = words[*slot as usize];
                 // Of what is beyond the horizon perhaps only the order is kept.
                 let least = if group.ordered { self.horizon - 1 } else { group.nothing };
-                word != NULL && word - BASE > least
+                word != NULL && word - BASE > least && slots.in_use(*slot, words)
             })
         });
         singles.map(|single| single.slot).chain(groups)
@@ -165,11 +179,11 @@ impl Times {
     }
 
     /// How far the clock moves until something can be told apart.
-    fn step(&self, words: &[Word]) -> Word {
+    fn step(&self, slots: &Slots, words: &[Word]) -> Word {
         if !self.regions {
             return 1;
         }
-        let next = self.live(words).map(|slot| self.fraction(words[slot as usize])).min();
+        let next = self.live(slots, words).map(|slot| self.fraction(words[slot as usize])).min();
         // A moment after what is a whole number of units away; else up to what is so next.
         next.map_or(0, |fraction| fraction.max(1))
     }
@@ -177,10 +191,13 @@ impl Times {
 
 impl Group {
     /// Distances beyond the horizon, no further from the next newer one than can be told.
-    fn settled(&self, words: &[Word], times: &Times) -> Vec<(u32, Word)> {
+    fn settled(&self, slots: &Slots, words: &[Word], times: &Times) -> Vec<(u32, Word)> {
         let is_beyond = |slot: &u32| {
             let word = words[*slot as usize];
-            word != NULL && word - BASE > self.nothing && word - BASE < times.horizon
+            word != NULL
+                && word - BASE > self.nothing
+                && word - BASE < times.horizon
+                && slots.in_use(*slot, words)
         };
         if !self.slots.iter().any(is_beyond) {
             // All of them stay as they are.
@@ -190,7 +207,9 @@ impl Group {
             .slots
             .iter()
             .map(|slot| (words[*slot as usize], *slot))
-            .filter(|(word, _)| *word != NULL && *word - BASE > self.nothing)
+            .filter(|(word, slot)| {
+                *word != NULL && *word - BASE > self.nothing && slots.in_use(*slot, words)
+            })
             .map(|(word, slot)| (word - BASE, slot))
             .collect();
         list.sort_unstable_by(|a, b| b.cmp(a));
@@ -249,15 +268,16 @@ impl Machine {
         if !self.has_time() {
             return;
         }
-        let step = self.times.step(&worker.before);
+        let slots = &self.plan.slots;
+        let step = self.times.step(slots, &worker.before);
         let live: Vec<u32> = if self.times.regions {
-            self.times.live(&worker.before).collect()
+            self.times.live(slots, &worker.before).collect()
         } else {
             self.plan.times.clone()
         };
         for slot in live {
             let word = worker.before[slot as usize];
-            if word != NULL {
+            if word != NULL && slots.in_use(slot, &worker.before) {
                 self.set(worker, slot, word - step);
             }
         }
@@ -280,7 +300,10 @@ impl Machine {
         let slots = self.times.moved_on[operation.index()].iter();
         let lost = |slot: &&u32| {
             let word = before[**slot as usize];
-            word != NULL && word - BASE < self.times.horizon && self.is_there(**slot, before)
+            word != NULL
+                && word - BASE < self.times.horizon
+                && self.plan.slots.in_use(**slot, before)
+                && self.is_there(**slot, before)
         };
         slots.into_iter().find(lost).map(|slot| Beyond::MovedOn(*slot))
     }

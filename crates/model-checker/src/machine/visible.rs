@@ -1,10 +1,10 @@
 //! What each invariant sees of a state. A transition that changes nothing of it need not be judged again.
 
-use design::model::{AttrId, Design, Domain, Expr, ExprKind, Invariant, SubjectId, Type, visit};
+use design::model::{AttrId, Design, Domain, Expr, ExprKind, Invariant, SubjectId, visit};
 use rustc_hash::FxHashSet;
 
 use crate::world::plan::{Plan, SlotName};
-use crate::world::sorts::element;
+use crate::world::sizes::holds_times;
 
 /// Some of the invariants, by their numbers. The last bit stands for all from there on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -49,7 +49,7 @@ impl Reach {
     fn of(goal: &Invariant) -> Reach {
         let mut reach = Reach::default();
         visit::each(&goal.body, &mut |part: &Expr| {
-            reach.clock |= *element(&part.ty).required() == Type::Time;
+            reach.clock |= holds_times(&part.ty);
             match &part.kind {
                 ExprKind::Attr { base, attr } => {
                     reach.attributes.extend(base.ty.subject().map(|subject| (subject, *attr)));

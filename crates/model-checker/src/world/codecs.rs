@@ -134,16 +134,30 @@ impl Maker<'_> {
             }
             let (codec, kind) = self.codec(of, sort, what)?;
             let codec = if beyond { Codec::Ignored } else { codec };
-            self.name(name);
-            self.plan.slots.add_in(codec, of.is_optional(), kind, room);
+            self.element(name, of, (codec, kind), room);
             if let Some(value) = value {
                 let sort = places.1.and_then(|place| self.universe.sorts.place(place));
-                let (codec, kind) = self.codec(value, sort, what)?;
-                self.name(name);
-                self.plan.slots.add_in(codec, value.is_optional(), kind, room);
+                let codec = self.codec(value, sort, what)?;
+                self.element(name, value, codec, room);
             }
         }
         Ok(first)
+    }
+
+    /// A slot for one value in a collection.
+    fn element(
+        &mut self,
+        name: SlotName,
+        ty: &Type,
+        (codec, kind): (Codec, Kind),
+        room: Option<(u32, Word)>,
+    ) {
+        let ages = *ty.required() == Type::Time && codec != Codec::Ignored;
+        self.name(name);
+        let slot = self.plan.slots.add_in(codec, ty.is_optional(), kind, room);
+        if ages {
+            self.plan.times.push(slot);
+        }
     }
 
     pub(super) fn counter(&self, counter: &Counter) -> Result<Codec, WorldError> {

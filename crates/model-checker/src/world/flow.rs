@@ -6,6 +6,7 @@
 
 mod digests;
 mod expressions;
+mod fresh;
 mod statements;
 mod structs;
 
@@ -63,6 +64,8 @@ pub(crate) struct Class {
     pub(crate) computed: bool,
     /// a member is an operand of other arithmetic, or an index
     pub(crate) measured: bool,
+    /// a member is advanced, and compared before it is kept
+    pub(crate) fresh: bool,
     /// values of different records meet
     pub(crate) global: bool,
     /// a member goes into a digest: it stays what it is
@@ -83,6 +86,7 @@ impl Class {
         self.increments |= other.increments;
         self.computed |= other.computed;
         self.measured |= other.measured;
+        self.fresh |= other.fresh;
         self.global |= other.global;
         self.hashed |= other.hashed;
         self.ordered |= other.ordered;
@@ -165,6 +169,7 @@ impl<'a> Flow<'a> {
         for (index, goal) in design.goals().enumerate() {
             flow.value(Scope::Goal(index as u32), &goal.body);
         }
+        flow.compared_before_kept();
         flow
     }
 

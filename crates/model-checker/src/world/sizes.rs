@@ -41,20 +41,36 @@ pub(crate) fn room(ty: &Type) -> i64 {
     }
 }
 
+/// How many times a value of this type can hold.
+fn times_in(ty: &Type) -> i64 {
+    match ty.required() {
+        Type::Time => 1,
+        Type::List { of, max } | Type::Set { of, max } => times_in(of) * i64::from(*max),
+        Type::Map { key, value, max } => (times_in(key) + times_in(value)) * i64::from(*max),
+        _ => 0,
+    }
+}
+
+/// Is it a time, or does it hold some?
+pub(crate) fn holds_times(ty: &Type) -> bool {
+    times_in(ty) > 0
+}
+
 /// How many times truth and memory can hold.
 pub(crate) fn stored_times(design: &Design) -> usize {
-    let is_time = |ty: &Type| *ty.required() == Type::Time;
     let mut stored = 0;
     for (index, subject) in design.subjects.iter().enumerate() {
-        let truth = subject.attributes.iter().filter(|attribute| {
-            is_time(&attribute.ty)
-                && subject.states[attribute.state.index()].kind == StateKind::Truth
-        });
-        stored += truth.count() as i64 * records(design, SubjectId::of(index));
+        let truth = subject
+            .attributes
+            .iter()
+            .filter(|attribute| subject.states[attribute.state.index()].kind == StateKind::Truth);
+        let times: i64 = truth.map(|attribute| times_in(&attribute.ty)).sum();
+        stored += times * records(design, SubjectId::of(index));
     }
     for (actor, count) in design.actors.iter().zip(&design.world.actors) {
-        for held in actor.memory.iter().filter(|held| is_time(&held.ty)) {
-            stored += held.of.map_or(1, |of| records(design, of)) * i64::from(*count);
+        for held in &actor.memory {
+            let records = held.of.map_or(1, |of| records(design, of));
+            stored += times_in(&held.ty) * records * i64::from(*count);
         }
     }
     stored as usize

@@ -182,6 +182,12 @@ impl Slots {
         }
     }
 
+    /// Is this the place of an element that a collection has, or of none?
+    #[inline]
+    pub(crate) fn in_use(&self, at: u32, words: &[Word]) -> bool {
+        self.list[at as usize].in_use(words)
+    }
+
     pub(crate) fn bits(&self) -> u32 {
         self.used.iter().sum()
     }

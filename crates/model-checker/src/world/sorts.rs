@@ -44,6 +44,9 @@ pub(crate) enum SortDomain {
     Endless,
 }
 
+/// Where to stop counting, since ranks will not do.
+pub(crate) const NO_RANKS: SortDomain = SortDomain::Bounded { low: 0, high: 4 };
+
 pub(crate) struct Sorts {
     pub(crate) list: Vec<Sort>,
     of_place: FxHashMap<PlaceOf, usize>,
@@ -276,16 +279,15 @@ fn resolve(
     let zero = [Const::Int(0)];
     let pinned_only = class.literals.iter().all(|value| zero.contains(value));
     let from_outside = !class.ranges.is_empty() || opaque_len > 0;
-    if class.increments
+    let advances = class.increments
         && !class.computed
         && !class.measured
         && !class.hashed
         && pinned_only
         && !from_outside
         && matches!(scalar, Type::Int)
-        && range_of(design, class).is_none()
-        && ranks(number)
-    {
+        && range_of(design, class).is_none();
+    if advances && !class.fresh && ranks(number) {
         sort.domain = SortDomain::Ranked { global: class.global || !one_subject(design, class) };
         return sort;
     }
@@ -306,6 +308,9 @@ fn resolve(
         // No step goes beyond a range.
         if let Some(Range { low, high }) = range_of(design, class) {
             sort.domain = SortDomain::Bounded { low, high };
+        }
+        if advances && class.fresh {
+            sort.domain = NO_RANKS;
         }
         return sort;
     }

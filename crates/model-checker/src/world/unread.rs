@@ -3,6 +3,8 @@
 use design::model::{AssignOp, AttrId, Design, ExprKind, StmtKind, SubjectId, Target, Type, visit};
 use rustc_hash::FxHashSet;
 
+use super::sizes::holds_times;
+
 /// Times that are written and never looked at.
 pub(super) fn unread_times(design: &Design) -> FxHashSet<(SubjectId, AttrId)> {
     let mut unread = FxHashSet::default();
@@ -40,7 +42,7 @@ pub(super) fn unread_times(design: &Design) -> FxHashSet<(SubjectId, AttrId)> {
 
 /// Is there a time that somebody looks at: in truth, in a memory, in a call?
 pub(super) fn reads_times(design: &Design, unread: &FxHashSet<(SubjectId, AttrId)>) -> bool {
-    let is_time = |ty: &Type| *crate::world::sorts::element(ty).required() == Type::Time;
+    let is_time = holds_times;
     let truth = design.subjects.iter().enumerate().any(|(index, subject)| {
         subject.attributes.iter().enumerate().any(|(at, attribute)| {
             is_time(&attribute.ty) && !unread.contains(&(SubjectId::of(index), AttrId::of(at)))

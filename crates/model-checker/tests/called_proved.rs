@@ -1,0 +1,116 @@
+//! What was called proved and is not: each with a small design that can be gone through by hand.
+
+use crate::support::text::{proved, report, violated};
+
+#[track_caller]
+fn is_violated(text: &str) {
+    assert!(!violated(&report(text), "goal").steps.is_empty(), "{text}");
+}
+
+// ---- records that share the key of an effect
+
+fn posting(key: &str, kind: &str) -> String {
+    format!(
+        "design Post
+actor clerk
+actor bank
+subject Bill(bill: text) {{ truth S {{ status: NEW | ASKED | DONE = NEW }} }}
+step clerk[pay(bill: Bill) {{ new: S.status = NEW }}] {{
+    S.status := ASKED
+    send bank.charge(bill, {kind})
+}}
+effect bank[charge(bill: Bill, kind: int)] {{
+    call POST \"{{bank.url}}/charge\" {key} body {{ kind }}
+    on ok {{ S.status := DONE }}
+    on refused {{ S.status := DONE }}
+    on unknown {{}}
+}}
+recovers goal: all b in Bill: b.status != ASKED
+check {{ bill: 2  clerk: 1  unknowns: 0 }}
+"
+    )
+}
+
+/// The second call takes the place of the first: nobody tells the first bill what became of it.
+#[test]
+fn calls_of_two_records_with_one_key_meet() {
+    is_violated(&posting("key kind", "1"));
+    proved(&report(&posting("key bill", "1")), "goal");
+    proved(&report(&posting("key bill.bill", "1")), "goal");
+}
+
+// ---- the name of a parameter and that of a variable
+
+#[test]
+fn a_call_with_a_name_hides_no_variable() {
+    let text = |goal: &str| {
+        format!(
+            "design Names
+actor clerk
+actor bank
+subject Order(order: text) {{ truth S {{ asked: bool = false }} }}
+step clerk[pay(o: Order) {{ new: not S.asked }}] {{
+    S.asked := true
+    send bank.charge(o)
+}}
+effect bank[charge(o: Order)] {{
+    call POST \"{{bank.url}}/charge\" key o
+    on ok {{}}
+    on refused {{}}
+    on unknown {{}}
+}}
+invariant goal: {goal}
+check {{ order: 2  clerk: 1 }}
+"
+        )
+    };
+    is_violated(&text("all o in Order: all w in world.charge: w.o = o"));
+    is_violated(&text("all x in Order: all w in world.charge: w.o = x"));
+    proved(&report(&text("all o in Order: count(world.charge where o = o) <= 2")), "goal");
+    // whose it is, where nothing else has the name
+    is_violated(&text("all x in Order: all w in world.charge: o = x"));
+}
+
+// ---- numbers that are compared before they are kept
+
+fn counting(body: &str) -> String {
+    format!(
+        "design Counting
+actor p
+subject T(t: text) {{ truth S {{ x: int = 0, y: int = 0, hit: bool = false }} }}
+step p[more(t: T)] {{ S.x += 1 }}
+step p[look(t: T)] {{
+    {body}
+}}
+invariant goal: all s in T: not s.hit
+check {{ t: 1  p: 1 }}
+"
+    )
+}
+
+#[test]
+fn a_number_that_is_compared_before_it_is_kept() {
+    // x is 1 and y is 0
+    is_violated(&counting("let n = S.y + 1\n    if n = S.x { S.hit := true }"));
+    is_violated(&counting("S.y += 1\n    if S.y = S.x { S.hit := true }\n    S.y := 0"));
+    is_violated(&counting(
+        "let n = S.y + 1\n    let m = n\n    if S.x <= m and S.x > S.y { S.hit := true }",
+    ));
+    // It is the largest, and compared with 0 alone.
+    proved(
+        &report(
+            "design Counting
+actor p
+subject T(t: text) { truth S { x: int = 0, y: int = 0, ok: bool = true } }
+step p[more(t: T)] {
+    S.x += 1
+    if S.x = 0 { S.ok := false }
+}
+step p[keep(t: T)] { S.y := S.x }
+invariant goal: all s in T: s.ok and s.y <= s.x
+check { t: 1  p: 1 }
+",
+        ),
+        "goal",
+    );
+}
