@@ -24,6 +24,7 @@ mod several;
 mod slices;
 mod stateright_oracle;
 mod support;
+mod taken_away;
 mod taking;
 mod tlc;
 mod used;

@@ -102,7 +102,8 @@ fn read_all(input: &mut dyn BufRead, options: &Options) -> Result<Records> {
         let (number, record) = line?;
         let wrong = |why: String| Error::Import { line: number, why };
         let part = |name| {
-            part(&record, name).ok_or_else(|| wrong(format!("there is no `{name}` that can be read")))
+            part(&record, name)
+                .ok_or_else(|| wrong(format!("there is no `{name}` that can be read")))
         };
         let (key, value) = (part("key")?, part("value")?);
         if let Some(described) = record.get("record")
