@@ -344,6 +344,19 @@ fn legal(page: &mut Html, service: &Service, place: &Place<'_>, legal: Option<&V
                 mark = '&';
             }
         }
+        if place.name.is_empty() {
+            // no page of its own: the form that this stands in is filled
+            let filled = address.rsplit_once("/step/").map_or("", |(_, filled)| filled);
+            html!(
+                page,
+                "<li><button name=\"legal\" value=\"{}\" formnovalidate>{} <span class=\"faint\">as \
+                 {}</span></button></li>",
+                filled,
+                operation,
+                actor
+            );
+            continue;
+        }
         html!(
             page,
             "<li><a href=\"{}\">{} <span class=\"faint\">as {}</span></a></li>",

@@ -8,8 +8,8 @@ use axum::http::{Response, StatusCode};
 
 use crate::shell;
 
-const STYLE: &str = include_str!("assets/console.css");
-const SCRIPT: &str = include_str!("assets/console.js");
+const STYLE: &str = concat!(include_str!("assets/console.css"), include_str!("assets/studio.css"));
+const SCRIPT: &str = concat!(include_str!("assets/console.js"), include_str!("assets/studio.js"));
 const ICON: &str = include_str!("assets/icon.svg");
 
 /// What drawings and reports are styled with elsewhere, held within their boxes here and given the

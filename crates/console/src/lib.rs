@@ -27,9 +27,11 @@ mod repairs;
 mod seen;
 mod servers;
 mod session;
+mod shelf;
 mod shell;
 mod step;
 mod steps;
+mod studio;
 mod trouble;
 mod units;
 mod used;
@@ -39,6 +41,7 @@ mod views;
 mod visit;
 
 use seen::Seen;
+use studio::Studio;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,30 +63,36 @@ use server::problem::{OverHttp as _, Problem, not_allowed};
 use visit::Visit;
 
 pub use find::{Finder, Suggestion};
+pub use shelf::{Listed, Shelf, Texts};
 
-/// The same, with a first page that also says which archetype a problem is.
-pub fn pages_with(finder: Finder) -> impl FnOnce(&Arc<Gateway>) -> Pages {
+/// The same, with a first page that also says which archetype a problem is, and a studio that has the catalog.
+pub fn pages_with(finder: Finder, shelf: Shelf) -> impl FnOnce(&Arc<Gateway>) -> Pages {
     move |gateway| {
-        let pages = pages(gateway);
+        let pages = made(gateway, Some(shelf.0));
         Pages { router: pages.router.layer(Extension(finder)), beside: pages.beside }
     }
 }
 
 /// The pages, for a server that is told of them when it starts.
 pub fn pages(gateway: &Arc<Gateway>) -> Pages {
+    made(gateway, None)
+}
+
+fn made(gateway: &Arc<Gateway>, texts: Option<Arc<dyn Texts>>) -> Pages {
+    let studio = Arc::new(Studio::new(texts));
     let router = Router::new()
         .route("/", get_route(front::get).fallback(front::only_get))
         .route("/console", any(answer))
         .route("/console/", any(answer))
         .route("/console/{*rest}", any(answer));
-    let router = router.with_state(Arc::clone(gateway));
-    Pages { router, beside: Box::pin(watch(Arc::clone(gateway))) }
+    let router = router.layer(Extension(Arc::clone(&studio))).with_state(Arc::clone(gateway));
+    Pages { router, beside: Box::pin(watch(Arc::clone(gateway), studio)) }
 }
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Looks at the counters of every design once a second, until the server stops.
-async fn watch(gateway: Arc<Gateway>) {
+async fn watch(gateway: Arc<Gateway>, studio: Arc<Studio>) {
     let mut beat = tokio::time::interval(SECOND);
     beat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
     loop {
@@ -91,6 +100,7 @@ async fn watch(gateway: Arc<Gateway>) {
             _ = beat.tick() => {}
             () = gateway.stopped() => return,
         }
+        studio.tidy();
         let gateway = Arc::clone(&gateway);
         let looked = tokio::task::spawn_blocking(move || {
             for service in gateway.services() {
@@ -236,6 +246,10 @@ async fn get(
             return replaced(gateway, move || overview::cards(&visit));
         }
         ["_", "servers"] => return Ok(shown(servers::page(gateway, visit).await?)),
+        ["_", "studio"] => return Ok(shown(studio::get(studio_of(request)?, visit).await?)),
+        ["_", "error", code] => {
+            return Ok(shown(studio::error_page(studio_of(request)?, visit, code)?));
+        }
         ["_", ..] => return Err(nothing()),
         _ => {}
     }
@@ -294,6 +308,7 @@ async fn post(
         ["_", "who"] => return Ok(session::who(&form)),
         ["_", "sign-in"] => return session::sign_in(gateway, request, &form),
         ["_", "sign-out"] => return Ok(session::sign_out()),
+        ["_", "studio"] => return studio::post(gateway, studio_of(request)?, visit, form).await,
         [] | ["_", ..] => return Err(nothing()),
         _ => {}
     }
@@ -319,6 +334,10 @@ async fn post(
         }
         _ => Err(nothing()),
     }
+}
+
+fn studio_of(request: &Parts) -> Result<&Arc<Studio>, Problem> {
+    request.extensions.get::<Arc<Studio>>().ok_or_else(nothing)
 }
 
 fn nothing() -> Problem {

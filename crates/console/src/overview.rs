@@ -16,7 +16,10 @@ pub fn page(visit: &Visit, finder: Option<&Finder>) -> Html {
     let mut page = Html::new();
     html!(page, "<h1>Designs</h1><p class=\"lead\">What this server runs, and how it goes.");
     if look::may_operate(visit).is_ok() {
-        html!(page, " <a href=\"/console/_/servers\">Servers of this store</a>");
+        html!(
+            page,
+            " <a href=\"/console/_/servers\">Servers of this store</a>, <a href=\"/console/_/studio\">Studio</a>"
+        );
     }
     html!(page, "</p>");
     html!(

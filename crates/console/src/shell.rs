@@ -5,6 +5,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::http::{Response, StatusCode};
 
 use crate::html::{Html, html};
+use crate::look;
 use crate::value::Place;
 use crate::verdict;
 use crate::visit::Visit;
@@ -108,6 +109,9 @@ fn frame(visit: &Visit, of: Option<(&Service, Tab)>, title: &str, body: &Html) -
         );
     }
     html!(page, "<span class=\"spring\"></span>");
+    if look::may_operate(visit).is_ok() && !visit.caller.principal.is_empty() {
+        html!(page, "<a class=\"quiet\" href=\"/console/_/studio\">Studio</a>");
+    }
     visit.who(&mut page);
     html!(
         page,

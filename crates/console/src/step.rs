@@ -159,7 +159,7 @@ async fn known(visit: &Visit, service: &Service, subject: SubjectId) -> Vec<Stri
     records.iter().map(|(key, _)| key.first().map(plain).unwrap_or_default()).collect()
 }
 
-fn key(page: &mut Html, given: &Sent, keyed: bool) {
+pub fn key(page: &mut Html, given: &Sent, keyed: bool) {
     let value = sent(given, "key").unwrap_or_default();
     if keyed {
         html!(

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::html::{Html, encoded, html};
 
-/// Where pages of one design are.
+/// Where pages of one design are. A design without a name has none: nothing leads to them.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
     pub name: &'a str,
@@ -61,6 +61,10 @@ pub fn key_text(key: &[Value]) -> String {
 
 /// A link to a record.
 pub fn record_link(page: &mut Html, place: &Place<'_>, subject: &str, key: &[Value]) {
+    if place.name.is_empty() {
+        html!(page, "<span class=\"mono\">{}</span>", key_text(key));
+        return;
+    }
     html!(page, "<a class=\"mono\" href=\"{}\">{}</a>", place.record(subject, key), key_text(key));
 }
 

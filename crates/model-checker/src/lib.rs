@@ -39,6 +39,7 @@ mod several;
 mod slice;
 mod state_lines;
 mod summary;
+mod taken_away;
 mod trace;
 mod trace_builder;
 mod witness;
@@ -52,6 +53,7 @@ pub use report::{
     ArmResult, FailureStatus, FailureVerdict, FreeClause, GoalVerdict, Report, Verdict, Witness,
     WitnessKind, WorldReport, WorldSummary,
 };
+pub use taken_away::{TakenAway, taken_away};
 pub use trace::{ChangeLine, MemoryLine, StateLine, StepKind, Trace, TraceStep};
 pub use word::{VERSION, Word};
 pub use worlds::{Hint, Larger, LargerOutcome, hint, larger};

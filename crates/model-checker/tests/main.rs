@@ -27,6 +27,7 @@ mod several;
 mod slices;
 mod stateright_oracle;
 mod support;
+mod taken_away;
 mod taking;
 mod times_held;
 mod tlc;

@@ -189,14 +189,14 @@ fn fits(wanted: &Map<String, Json>, held: &Map<String, Json>) -> bool {
     wanted.iter().all(|(name, value)| held.get(name) == Some(value))
 }
 
-fn nothing() -> Delivered {
+pub(crate) fn nothing() -> Delivered {
     Delivered::Unknown { trouble: "no answer".into(), retry_after_ms: None }
 }
 
 /// Gives one answer, and keeps what it was asked.
-struct Says {
-    answer: Delivered,
-    asked: Mutex<Option<Delivery>>,
+pub(crate) struct Says {
+    pub(crate) answer: Delivered,
+    pub(crate) asked: Mutex<Option<Delivery>>,
 }
 
 impl Outside for Says {

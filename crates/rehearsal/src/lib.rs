@@ -7,12 +7,14 @@
 mod by_itself;
 mod coverage;
 mod expect;
+mod scratch;
 mod secrets;
 mod stage;
 mod telling;
 mod value;
 
 pub use coverage::{Coverage, Covered};
+pub use scratch::{Answered, Followed, Room, Scratch, WAIT_MS_MAX};
 pub use stage::Failure;
 pub use telling::Seen;
 pub use value::Values;

@@ -2,6 +2,7 @@
 
 mod outside;
 mod planted;
+mod scratch;
 
 use rehearsal::{Report, rehearse};
 

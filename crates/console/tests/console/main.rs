@@ -4,6 +4,8 @@ mod browser;
 mod pages;
 #[path = "../../../explain/tests/support/programs.rs"]
 mod programs;
+mod studio;
+mod studio_browser;
 #[allow(dead_code, unused_imports, reason = "the tests of the interface use more of it")]
 #[path = "../../../server/tests/http/support/mod.rs"]
 mod support;

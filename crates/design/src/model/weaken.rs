@@ -1,11 +1,36 @@
 //! A design as if its author had left something out.
 
 use super::{
-    ClauseRef, Const, Design, Expr, ExprKind, Operation, OperationKind, Protection, Stmt, StmtId,
-    StmtKind, Type,
+    ClauseRef, Const, Design, Expr, ExprKind, FailureProof, Operation, OperationId, OperationKind,
+    Protection, Stmt, StmtId, StmtKind, Type,
 };
 
 impl Design {
+    /// Every clause that is written in a guard, as `STEP.CLAUSE`.
+    pub fn clauses(&self) -> Vec<(String, Protection)> {
+        let mut all = Vec::new();
+        for (at, operation) in self.operations.iter().enumerate() {
+            for (clause, number) in operation.guard.iter().zip(0..) {
+                let protection = Protection::Clause {
+                    operation: OperationId::of(at),
+                    clause: ClauseRef::Named(number),
+                };
+                all.push((format!("{}.{}", operation.name, clause.name), protection));
+            }
+        }
+        all
+    }
+
+    /// The titles of the failures that a protection prevents.
+    pub fn prevented_by(&self, protection: &Protection) -> Vec<String> {
+        let titles = self.failures.iter().filter(|failure| {
+            failure.proofs.iter().any(|proof| {
+                matches!(proof, FailureProof::Without { protections, .. } if protections.contains(protection))
+            })
+        });
+        titles.map(|failure| failure.title.clone()).collect()
+    }
+
     /// The design without these protections. Everything keeps its number. Fails on what no design can be
     /// written without.
     pub fn without(&self, protections: &[Protection]) -> Result<Design, &'static str> {

@@ -2,6 +2,7 @@
 //!
 //! - [`text`]: the verdict and its traces in a terminal; [`told`]: the traces alone
 //! - [`html`]: one page that stands on its own, with swim lanes; [`part`]: the same for another's page
+//! - [`history`]: one history, for another's page
 //! - [`json`]: for a script, and stable
 //! - [`golden`]: what is kept beside a design, and changes only with the verdict
 //! - [`replay`]: a shell script that makes a trace's calls on a live server
@@ -29,7 +30,7 @@ mod fixture;
 pub use golden::golden;
 pub use json::json;
 pub use kept::{Kept, histories, read_kept, write_kept};
-pub use page::{Checked, STYLE, html, part};
+pub use page::{Checked, STYLE, history, html, part};
 pub use paint::Paint;
 pub use replay::replay;
 pub use text::{Traces, found, prevented, text, told};

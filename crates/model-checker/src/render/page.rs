@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use drawing::lanes::STYLE as LANES;
 
 use super::page_trace::trace;
-use super::traces;
 use super::words::{
     Told, all_searches, bytes, clean, free, place, place_of, reasons, said, seconds, size, slice,
     status, unseen, verdict, worlds,
 };
+use super::{Shown, traces};
 use crate::{FailureStatus, Report, Verdict};
 
 /// What the classes of a report look like, for a page of one's own around [`part`]; its lanes have
@@ -45,6 +45,13 @@ pub fn html(checked: &[Checked<'_>]) -> String {
 pub fn part(checked: &Checked<'_>) -> String {
     let mut out = String::new();
     section(&mut out, checked);
+    out
+}
+
+/// One history, without a page around it.
+pub fn history(shown: &Shown<'_>) -> String {
+    let mut out = String::new();
+    trace(&mut out, shown);
     out
 }
 

@@ -23,7 +23,8 @@ fn text(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut out = String::new();
     for three in bytes.chunks(3) {
-        let all = three.iter().fold(0_u32, |sum, byte| sum << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
+        let all = three.iter().fold(0_u32, |sum, byte| sum << 8 | u32::from(*byte))
+            << (8 * (3 - three.len()));
         for at in 0..=three.len() {
             out.push(char::from(LETTERS[(all >> (18 - 6 * at)) as usize & 63]));
         }
@@ -44,7 +45,10 @@ struct Key {
 
 impl Key {
     fn rsa(id: &str) -> Key {
-        Key { id: id.into(), pair: Pair::Rsa(Box::new(RsaKeyPair::generate(KeySize::Rsa2048).unwrap())) }
+        Key {
+            id: id.into(),
+            pair: Pair::Rsa(Box::new(RsaKeyPair::generate(KeySize::Rsa2048).unwrap())),
+        }
     }
 
     fn p256(id: &str) -> Key {
@@ -119,7 +123,11 @@ impl Key {
     /// A token with these claims, signed rightly.
     fn token(&self, claims: &Value) -> String {
         let head = json!({ "alg": self.alg(), "kid": self.id, "typ": "JWT" });
-        let signed = format!("{}.{}", text(head.to_string().as_bytes()), text(claims.to_string().as_bytes()));
+        let signed = format!(
+            "{}.{}",
+            text(head.to_string().as_bytes()),
+            text(claims.to_string().as_bytes())
+        );
         let signature = text(&self.sign(signed.as_bytes()));
         format!("{signed}.{signature}")
     }
@@ -140,7 +148,8 @@ impl Issuer {
         let (told, counted, at) = (Arc::clone(&keys), Arc::clone(&fetched), url.clone());
         std::thread::spawn(move || {
             for mut stream in listener.incoming().map_while(Result::ok) {
-                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+                let mut lines =
+                    BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
                 let first = lines.next().unwrap_or_default();
                 lines.take_while(|line| !line.is_empty()).for_each(drop);
                 let body = if first.contains("/.well-known/openid-configuration") {
@@ -184,8 +193,14 @@ fn claims(issuer: &str, changed: Value) -> Value {
 
 fn words(issuer: &str) -> Vec<String> {
     [
-        "--oidc-issuer", issuer, "--oidc-audience", "tickets-api",
-        "--oidc-role", "groups=staff:organizer", "--oidc-role", "realm_access.roles=*",
+        "--oidc-issuer",
+        issuer,
+        "--oidc-audience",
+        "tickets-api",
+        "--oidc-role",
+        "groups=staff:organizer",
+        "--oidc-role",
+        "realm_access.roles=*",
     ]
     .map(String::from)
     .to_vec()
@@ -237,21 +252,39 @@ fn tokens_of_an_issuer_are_taken_and_forged_ones_are_not() {
         format!("{signed}.{signature}")
     };
     let public = rsa.public();
-    let secrets = [public["n"].as_str().unwrap().as_bytes().to_vec(), public.to_string().into_bytes()];
+    let secrets =
+        [public["n"].as_str().unwrap().as_bytes().to_vec(), public.to_string().into_bytes()];
     let mut tokens = vec![
         ("none", forged(json!({ "alg": "none", "kid": "r1" }), &|_| Vec::new())),
         ("None", forged(json!({ "alg": "None", "kid": "r1" }), &|_| Vec::new())),
         ("no signature", forged(json!({ "alg": "RS256", "kid": "r1" }), &|_| Vec::new())),
-        ("ES256 with an RSA key", forged(json!({ "alg": "ES256", "kid": "r1" }), &|m| p256.sign(m))),
-        ("another's signature", forged(json!({ "alg": "RS256", "kid": "r1" }), &|m| Key::rsa("x").sign(m))),
-        ("an extension", forged(json!({ "alg": "RS256", "kid": "r1", "crit": ["b64"] }), &|m| rsa.sign(m))),
+        (
+            "ES256 with an RSA key",
+            forged(json!({ "alg": "ES256", "kid": "r1" }), &|m| p256.sign(m)),
+        ),
+        (
+            "another's signature",
+            forged(json!({ "alg": "RS256", "kid": "r1" }), &|m| Key::rsa("x").sign(m)),
+        ),
+        (
+            "an extension",
+            forged(json!({ "alg": "RS256", "kid": "r1", "crit": ["b64"] }), &|m| rsa.sign(m)),
+        ),
         ("no key", forged(json!({ "alg": "RS256" }), &|m| rsa.sign(m))),
-        ("a digest", forged(json!({ "alg": "RS256", "kid": "r1" }), &|m| digest::digest(&digest::SHA256, m).as_ref().to_vec())),
+        (
+            "a digest",
+            forged(json!({ "alg": "RS256", "kid": "r1" }), &|m| {
+                digest::digest(&digest::SHA256, m).as_ref().to_vec()
+            }),
+        ),
     ];
     for secret in &secrets {
         let shared = hmac::Key::new(hmac::HMAC_SHA256, secret);
         let sign = |message: &[u8]| hmac::sign(&shared, message).as_ref().to_vec();
-        tokens.push(("HS256 with the public key", forged(json!({ "alg": "HS256", "kid": "r1" }), &sign)));
+        tokens.push((
+            "HS256 with the public key",
+            forged(json!({ "alg": "HS256", "kid": "r1" }), &sign),
+        ));
     }
     for (what, token) in &tokens {
         assert_eq!(add_seat(&served, token, "X"), (401, "unauthenticated".into()), "{what}");
@@ -312,8 +345,21 @@ fn a_wrong_option_says_what_is_wrong() {
         (&["--oidc-issuer", "https://login.example"][..], "--oidc-audience"),
         (&["--oidc-issuer", "login.example", "--oidc-audience", "a"], "it is an address such as"),
         (&["--oidc-issuer", "http://login.example", "--oidc-audience", "a"], "over `https` alone"),
-        (&["--oidc-issuer", "https://x.example?a", "--oidc-audience", "a"], "without a user, a query"),
-        (&["--oidc-issuer", "https://x.example", "--oidc-audience", "a", "--oidc-role", "groups=staff"], "CLAIM=VALUE:ROLE"),
+        (
+            &["--oidc-issuer", "https://x.example?a", "--oidc-audience", "a"],
+            "without a user, a query",
+        ),
+        (
+            &[
+                "--oidc-issuer",
+                "https://x.example",
+                "--oidc-audience",
+                "a",
+                "--oidc-role",
+                "groups=staff",
+            ],
+            "CLAIM=VALUE:ROLE",
+        ),
         (&["--origin", "*"], "name each origin"),
         (&["--origin", "https://app.example/"], "without a path"),
     ] {

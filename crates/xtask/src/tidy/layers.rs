@@ -154,6 +154,7 @@ const LAYERS: &[Layer] = &[
             "gateway",
             "identity",
             "model-checker",
+            "rehearsal",
             "runtime",
             "server",
         ],

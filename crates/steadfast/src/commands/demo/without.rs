@@ -1,6 +1,6 @@
 //! Which clause is taken away, and the design without it.
 
-use design::model::{ClauseRef, Design, FailureProof, OperationId, Protection};
+use design::model::{ClauseRef, Design, OperationId, Protection};
 
 use crate::problem::Problem;
 
@@ -24,18 +24,13 @@ pub fn weakened(
     let weak = design
         .without(std::slice::from_ref(&protection))
         .map_err(|why| Problem::new(format!("`{word}` cannot be taken away: {why}")))?;
-    let titles = design.failures.iter().filter(|failure| {
-        failure.proofs.iter().any(|proof| {
-            matches!(proof, FailureProof::Without { protections, .. } if protections.contains(&protection))
-        })
-    });
-    let prevents = titles.map(|failure| failure.title.clone()).collect();
+    let prevents = design.prevented_by(&protection);
     Ok((weak, Without { clause: word.into(), prevents }))
 }
 
 /// The clause that is meant; also one that every step has, and that no design is without.
 fn found(design: &Design, word: &str) -> Option<Protection> {
-    if let Some((_, protection)) = clauses(design).into_iter().find(|(name, _)| name == word) {
+    if let Some((_, protection)) = design.clauses().into_iter().find(|(name, _)| name == word) {
         return Some(protection);
     }
     let (step, clause) = word.split_once('.')?;
@@ -48,23 +43,8 @@ fn found(design: &Design, word: &str) -> Option<Protection> {
     Some(Protection::Clause { operation: OperationId::of(at), clause })
 }
 
-/// Every clause of a guard, as `STEP.CLAUSE`.
-fn clauses(design: &Design) -> Vec<(String, Protection)> {
-    let mut all = Vec::new();
-    for (at, operation) in design.operations.iter().enumerate() {
-        for (number, clause) in operation.guard.iter().zip(0..).map(|(clause, n)| (n, clause)) {
-            let protection = Protection::Clause {
-                operation: OperationId::of(at),
-                clause: ClauseRef::Named(number),
-            };
-            all.push((format!("{}.{}", operation.name, clause.name), protection));
-        }
-    }
-    all
-}
-
 fn unknown(design: &Design, word: &str, damaging: &[&str]) -> Problem {
-    let all: Vec<String> = clauses(design).into_iter().map(|(name, _)| name).collect();
+    let all: Vec<String> = design.clauses().into_iter().map(|(name, _)| name).collect();
     let quoted = |names: Vec<&str>| {
         let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         quoted.join(", ")

@@ -4,6 +4,7 @@ mod differs;
 mod finder;
 mod greeting;
 mod oidc;
+mod shelf;
 mod up;
 mod wanted;
 
@@ -274,8 +275,9 @@ impl Serve {
             checking: checking.then(Budget::default),
             origins: Origins::new(self.origin),
         };
-        let running = server::start_with(config, services, console::pages_with(finder()))
-            .map_err(not_started)?;
+        let running =
+            server::start_with(config, services, console::pages_with(finder(), shelf::shelf()))
+                .map_err(not_started)?;
         process.listens_at(running.url());
         Ok(Some(Up { running, host, clock, exporter, watch, store, tokens, keys, checking }))
     }
