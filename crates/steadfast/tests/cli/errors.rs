@@ -79,6 +79,14 @@ fn two_designs_of_one_name_are_told_apart_by_their_files() {
         .exits(2)
         .says("error: two designs are called `tickets`")
         .says("help: a design is called by its file");
+    fs::write(folder.join("other.design"), SOUND).unwrap();
+    let words =
+        ["serve", "tickets.design", "other.design", "--store", "data", "--listen", "127.0.0.1:0"];
+    run_in(&folder, &words)
+        .exits(2)
+        .says("`tickets` and `other` both begin with `design ")
+        .says("write another one in one of the two");
+    assert!(!folder.join("data").exists(), "nothing is stored");
 }
 
 #[test]

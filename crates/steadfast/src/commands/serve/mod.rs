@@ -369,13 +369,21 @@ pub struct Development {
     pub verdicts: VerdictOptions,
 }
 
-/// Two designs whose paths would be the same.
+/// Two designs whose paths would be the same, or what is stored of them.
 fn told_apart(designs: &[Wanted]) -> Result<(), Problem> {
     for (at, wanted) in designs.iter().enumerate() {
         let name = &wanted.name;
         if designs[..at].iter().any(|earlier| earlier.name == *name) {
             return Err(Problem::new(format!("two designs are called `{name}`"))
                 .help("a design is called by its file: copy one of the two to another file name"));
+        }
+        let stored = &wanted.design.name;
+        if let Some(earlier) = designs[..at].iter().find(|earlier| earlier.design.name == *stored) {
+            let message =
+                format!("`{}` and `{name}` both begin with `design {stored}`", earlier.name);
+            return Err(Problem::new(message)
+                .help("what is stored is called by that name: write another one in one of the two")
+                .help("to serve the newer one in the place of the older, name it alone, with `--replace`"));
         }
     }
     Ok(())
