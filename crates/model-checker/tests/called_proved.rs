@@ -114,3 +114,53 @@ check { t: 1  p: 1 }
         "goal",
     );
 }
+
+// ---- answers and keys that the design writes
+
+#[test]
+fn the_world_answers_what_its_answer_is_compared_with() {
+    let text = |on: &str| {
+        format!(
+            "design Answers
+actor clerk
+actor bank
+subject Bill(bill: text) {{ truth S {{ asked: bool = false, bad: bool = false }} }}
+step clerk[pay(bill: Bill) {{ new: not S.asked }}] {{
+    S.asked := true
+    send bank.charge(bill)
+}}
+effect bank[charge(bill: Bill)] {{
+    call POST \"{{bank.url}}/charge\" key bill
+    on ok(kind: text) {{ {on} }}
+    on refused {{}}
+    on unknown {{}}
+}}
+invariant goal: all b in Bill: not b.bad
+check {{ bill: 1  clerk: 1  kind: 1 }}
+"
+        )
+    };
+    is_violated(&text("if kind = \"fraud\" { S.bad := true }"));
+    // nobody answers two things at once
+    proved(&report(&text("if kind = \"a\" and kind = \"b\" { S.bad := true }")), "goal");
+}
+
+#[test]
+fn a_record_may_be_called_what_the_design_writes() {
+    let text = |guard: &str| {
+        format!(
+            "design Boxes
+actor p
+subject Box(box: text) {{ truth Held {{ full: bool = false }} }}
+subject T(t: text) {{ truth S {{ hit: bool = false }} }}
+step p[open(box: new Box)] {{ Held.full := true }}
+step p[look(t: T) {{ {guard} }}] {{ S.hit := true }}
+invariant goal: all s in T: not s.hit
+check {{ box: 1  t: 1  p: 1 }}
+"
+        )
+    };
+    is_violated(&text("full: Box(\"main\").full"));
+    is_violated(&text("there: Box(\"main\") present"));
+    proved(&report(&text("never: Box(\"main\") present and Box(\"main\") absent")), "goal");
+}
