@@ -115,6 +115,67 @@ check { t: 1  p: 1 }
     );
 }
 
+// ---- which comes first
+
+fn members(of: &str, body: &str) -> String {
+    let (subject, check) = match of {
+        "R" => ("subject R(r: text) { truth Seat { n: int = 0 } }", "r: 2  p: 1  Seat.n: 0..2"),
+        _ => ("", "p: 2"),
+    };
+    format!(
+        "design Members
+actor p
+{subject}
+subject T(t: text) {{
+    truth S {{ members: set {of} max 2 = {{}}, one: {of}?, first: {of}?, done: bool = false }}
+}}
+step p[join(t: T, r: {of}) {{ open: not S.done }}] {{
+    if S.one = null {{ S.one := r }}
+    S.members += r
+}}
+step p[pick(t: T) {{ all: size(S.members) = 2  once: not S.done }}] {{
+    for m in S.members {{
+        {body}
+    }}
+    S.done := true
+}}
+invariant goal: all s in T: not s.done or s.first = s.one
+invariant other: all s in T: not s.done or s.first != s.one
+check {{ t: 1  {check} }}
+"
+    )
+}
+
+/// Whoever joined first is the first of the set, or not.
+#[test]
+fn the_first_of_a_set_may_be_any() {
+    let pick = "if S.first = null { S.first := m }";
+    for text in [members("R", pick), members("actor", pick)] {
+        let report = report(&text);
+        violated(&report, "goal");
+        violated(&report, "other");
+    }
+    let last = "S.first := m";
+    for text in [members("R", last), members("actor", last)] {
+        let report = report(&text);
+        violated(&report, "goal");
+        violated(&report, "other");
+    }
+}
+
+/// Where each turn is its own, records can be exchanged.
+#[test]
+fn a_loop_whose_order_makes_no_difference() {
+    let exchanged = |text: &str| {
+        let told = model_checker::render::golden(&report(text));
+        told.contains("interchangeable")
+    };
+    let same = "m.n := 1";
+    assert!(exchanged(&members("R", same)));
+    let first = "if S.first = null { S.first := m }";
+    assert!(!exchanged(&members("R", first)));
+}
+
 // ---- answers and keys that the design writes
 
 #[test]
