@@ -58,7 +58,7 @@ struct Of<'d> {
 impl Of<'_> {
     fn is_whole(&self, scope: Scope, expr: &Expr) -> bool {
         let made = |expr: &Expr| self.made(scope, expr);
-        let mut whole = true;
+        let mut whole = made(expr) != Made::Other;
         visit::each(expr, &mut |part| {
             let pair = match &part.kind {
                 ExprKind::Compare { left, right, .. } => (made(left), made(right)),
@@ -81,11 +81,10 @@ impl Of<'_> {
                 },
                 _ => return,
             };
-            whole &= match pair {
-                (Made::Other, _) | (_, Made::Other) => false,
-                (Made::Distance, Made::Distance) => false,
-                _ => true,
-            };
+            whole &= !matches!(
+                pair,
+                (Made::Other, _) | (_, Made::Other) | (Made::Distance, Made::Distance)
+            );
         });
         whole
     }

@@ -55,6 +55,24 @@ fn a_multiple_of_a_duration_is_exact() {
     is_proved("old: S.a + 10s * 3 < now", "not s.hit or s.a + 20s < now");
 }
 
+/// What is bound and then kept.
+#[test]
+fn what_is_bound_is_looked_at_where_it_is_kept() {
+    let text = "design Kept
+actor p
+subject T(t: text) { truth S { a: time?, b: time?, hit: bool = false } }
+step p[first(t: T) { none: S.a = null }] { S.a := now }
+step p[second(t: T) { begun: S.a present }] {
+    let due = now + (now - S.a) / 2
+    S.b := due
+}
+invariant goal: all s in T: s.b = null or s.b >= s.a
+check { t: 1  p: 1 }
+";
+    let verdict = report(text).goal("goal").expect("it is there").verdict.clone();
+    assert!(matches!(verdict, Verdict::Holds(_)), "{verdict:?}");
+}
+
 #[test]
 fn sums_parts_and_multiples_of_distances_are_told() {
     // each of these can happen

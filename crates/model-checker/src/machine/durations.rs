@@ -173,13 +173,11 @@ pub(super) fn moved_on(design: &Design) -> Vec<BTreeSet<Source>> {
         let mut added = Vec::new();
         for body in visit::bodies(operation) {
             visit::each_statement(body, &mut |stmt| {
-                match &stmt.kind {
-                    StmtKind::Assign { target, op, value } if *op != AssignOp::Set => {
-                        if *value.ty.required() == Type::Duration {
-                            added.extend(target_of(operation, target));
-                        }
-                    }
-                    _ => {}
+                if let StmtKind::Assign { target, op: AssignOp::Add | AssignOp::Subtract, value } =
+                    &stmt.kind
+                    && *value.ty.required() == Type::Duration
+                {
+                    added.extend(target_of(operation, target));
                 }
                 // What a condition compares is not stored.
                 if !matches!(stmt.kind, StmtKind::If { .. }) {

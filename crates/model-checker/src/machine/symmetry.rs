@@ -8,6 +8,8 @@ use super::glance::{Glance, Seen};
 use super::permutation::{Alike, Numbers, Permutation, numbers};
 use super::signature::Signatures;
 use super::{Machine, Worker};
+use crate::world::flow::PlaceOf;
+use crate::world::order::visited;
 use crate::world::slots::Kind;
 
 /// More permutations than this are not tried.
@@ -124,8 +126,13 @@ impl Symmetry {
 fn candidates(machine: &Machine) -> Vec<(Alike, String)> {
     let design = &machine.design;
     let mut list = Vec::new();
+    let visited = visited(design);
+    let is_visited = |place: &PlaceOf| match place {
+        PlaceOf::Key(subject, _) => visited.subjects.contains(subject),
+        _ => false,
+    };
     for (number, sort) in machine.universe.sorts.list.iter().enumerate() {
-        if sort.symmetric {
+        if sort.symmetric && !sort.places.iter().any(is_visited) {
             let len = sort.opaque_len as usize;
             list.push((Alike::Values { sort: number, len }, sort.name.clone()));
         }
@@ -144,7 +151,7 @@ fn candidates(machine: &Machine) -> Vec<(Alike, String)> {
             let root = crate::world::actors::root_actor(design, operation.actor);
             mentions && root.index() == index && matches!(operation.kind, OperationKind::Effect(_))
         });
-        if !told_apart {
+        if !told_apart && !visited.principals {
             let alike = Alike::Principals { first: first as usize, len: count as usize };
             list.push((alike, actor.name.clone()));
         }

@@ -170,7 +170,17 @@ pub(crate) fn plan(
         (Some(local), Some(Some(values))) if effect.sign.is_none() => {
             let ty = &held.locals[local.index()].ty;
             let list = maker.universe.list(design, values, ty, sort)?;
-            list.into_iter().map(|words| words[0]).collect()
+            let mut answers: Vec<Word> = list.into_iter().map(|words| words[0]).collect();
+            // The world also answers the texts that its answer is compared with, but none that is empty.
+            let sorts = &maker.universe.sorts;
+            let held = sort.filter(|_| ty.is_opaque() && *values != Values::Irrelevant);
+            for word in held.into_iter().flat_map(|sort| &sorts.list[sort].compared) {
+                let text = sorts.pool.get(*word as usize);
+                if text.is_some_and(|text| !text.is_empty()) && !answers.contains(word) {
+                    answers.push(*word);
+                }
+            }
+            answers
         }
         _ => vec![engine::NULL],
     };

@@ -5,6 +5,7 @@ mod codecs;
 pub(crate) mod effects;
 pub(crate) mod flow;
 pub(crate) mod network;
+pub(crate) mod order;
 mod parts;
 pub(crate) mod plan;
 pub(crate) mod sizes;

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::actors::root_actor;
 use super::flow::{PlaceOf, fields_of};
 use super::sizes::list_room;
-use super::sorts::{self, Sorts};
+use super::sorts::{self, SortDomain, Sorts};
 use crate::WorldError;
 
 /// The clock of every state: times are kept as their distance from it.
@@ -151,7 +151,19 @@ impl Universe {
                 },
             };
             let sort = self.sorts.place(PlaceOf::Key(id, at as u32));
-            let values = self.list(design, &values, &key.ty, sort)?;
+            let opaque = matches!(values, Values::Opaque(_)) && key.ty.is_opaque();
+            let mut values = self.list(design, &values, &key.ty, sort)?;
+            if let Some(sort) = sort.filter(|_| opaque) {
+                // Records are also called what the design writes: `Box("main")`.
+                let of = &self.sorts.list[sort];
+                let named = |word: &&Word| {
+                    let text = self.sorts.pool.get(**word as usize);
+                    **word < of.opaque_first && text.is_some_and(|text| !text.is_empty())
+                };
+                if let SortDomain::Finite(all) = &of.domain {
+                    values.extend(all.iter().filter(named).map(|word| vec![*word]));
+                }
+            }
             if all.len() * values.len() > LIST_MAX {
                 return Err(WorldError::TooMany { what: what() });
             }
