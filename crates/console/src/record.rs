@@ -45,7 +45,7 @@ pub async fn page(visit: &Visit, service: &Service, name: &str) -> Result<Html, 
     let before = crate::fields::sent(&visit.query, "before");
     match look::past(visit, service, Some((name, &key)), before, PAGE).await {
         Err(error) => page.add(trouble::note(&look::problem(service, error))),
-        Ok(past) => history(&mut page, visit, &place, subject, &key, &past),
+        Ok(past) => history(&mut page, (visit, service), &place, subject, &key, &past),
     }
     let title = format!("{} {name}", key_text(&key));
     Ok(shell::of_design(visit, service, Tab::Records, &title, &page))
@@ -140,7 +140,7 @@ fn steps(
 /// The newest first; each with what it changed.
 fn history(
     page: &mut Html,
-    visit: &Visit,
+    (visit, service): (&Visit, &Service),
     place: &Place<'_>,
     subject: &Subject,
     key: &[Value],
@@ -150,24 +150,17 @@ fn history(
         if past.older.is_some() {
             html!(page, "<p class=\"empty\">Nothing in this part of the feed.</p>");
         } else {
-            // earlier versions of a design are told in their own words, which this page does not know
-            html!(
-                page,
-                "<p class=\"empty\">Nothing that the feed still holds of this version of the design. \
-                 <code>steadfast watch {} {} --from start</code> also tells what happened under earlier \
-                 versions.</p>",
-                place.name,
-                subject.name
-            );
+            html!(page, "<p class=\"empty\">Nothing that the feed still holds.</p>");
         }
     } else {
         html!(page, "<ol class=\"feed\">");
+        // earlier versions of a design are told in their own words
+        let before = service.runtime.called_before(&subject.name);
+        let is_of = |name: &String| *name == subject.name || before.contains(name);
         for (at, (revision, transition)) in past.transitions.iter().enumerate() {
             let own = |t: &runtime::Transition| {
-                let change = t
-                    .changes
-                    .iter()
-                    .find(|c| c.subject == subject.name && same_key(&c.key, key))?;
+                let change =
+                    t.changes.iter().find(|c| is_of(&c.subject) && same_key(&c.key, key))?;
                 Some(change.truth.clone().unwrap_or(Value::Null))
             };
             let after = own(transition).unwrap_or(Value::Null);
@@ -205,6 +198,13 @@ fn changed(
 ) {
     if after.is_null() {
         html!(page, "<dt>record</dt><dd>deleted</dd>");
+        return;
+    }
+    // states that have other names today are shown as they were
+    if subject.states.iter().all(|state| after.get(&state.name).is_none()) {
+        html!(page, "<dt>was then</dt><dd>");
+        value::loose(page, after);
+        html!(page, "</dd>");
         return;
     }
     for state in &subject.states {

@@ -61,7 +61,8 @@ pub fn key_text(key: &[Value]) -> String {
 
 /// A link to a record.
 pub fn record_link(page: &mut Html, place: &Place<'_>, subject: &str, key: &[Value]) {
-    if place.name.is_empty() {
+    // one of an earlier version may have no page any more
+    if place.name.is_empty() || place.design.subjects.iter().all(|known| known.name != subject) {
         html!(page, "<span class=\"mono\">{}</span>", key_text(key));
         return;
     }

@@ -311,7 +311,10 @@ impl Scratch {
                 return Err("a repair was set aside: it could not be worked on".into());
             }
             let idle = matches!(fired, Fired::Idle(_)) && !self.message_comes()?;
-            let passed = design::model::duration_text(self.passed_ms());
+            // to the second, once it is long ago
+            let passed = self.passed_ms();
+            let fine = if passed < 10_000 { 0 } else { passed % 1_000 };
+            let passed = design::model::duration_text(passed - fine);
             for ((name, was, _), (_, is, _)) in before.iter().zip(&self.runtime.counters().all()) {
                 match is > was {
                     true if meanwhile.len() < TOLD => {

@@ -110,7 +110,7 @@ subject Fee(fee: text) {
 
 step clerk[ask(fee: new Fee)] {
     FeeState.status := ASKED
-    send collect(fee)
+    send bank.collect(fee)
 }
 
 effect bank[collect(fee: Fee)] {

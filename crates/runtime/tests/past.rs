@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use store::block_on;
 use support::{Bench, ask, bench, design};
 
+use crate::versions::{SHOP, on, replaced, shop, with_block};
+
 fn seats(count: usize) -> Bench {
     let bench = bench(design("systems/tickets"));
     for n in 0..count {
@@ -73,4 +75,36 @@ fn what_is_forgotten_is_no_error() {
     let past = block_on(bench.runtime.past(None, None, 10)).unwrap();
     assert_eq!(keys(&past), [json!("new")]);
     assert_eq!(past.older, None);
+}
+
+#[test]
+fn a_record_keeps_its_past_across_versions_and_names() {
+    let old = shop();
+    let text = SHOP
+        .replace("Item(item: text)", "Product(item: text)")
+        .replace("item: Item", "item: Product")
+        .replace("item: new Item", "item: new Product")
+        .replace("of Item", "of Product");
+    let new = replaced(&old, with_block(&text, "rename Item as Product"));
+    new.call(on("note", "a").with("note", "blue")).unwrap();
+    new.call(on("note", "b").with("note", "green")).unwrap();
+    let key = [json!("a")];
+    let past = block_on(new.runtime.past(Some(("Product", &key)), None, 10)).unwrap();
+    let told: Vec<(&str, &str)> = past
+        .transitions
+        .iter()
+        .map(|(_, one)| (&one.operation[..], &one.changes[0].subject[..]))
+        .collect();
+    // each in the words of its time
+    assert_eq!(told, [("note", "Product"), ("note", "Item"), ("show", "Item"), ("make", "Item")]);
+    assert_eq!(past.older, None);
+    assert_eq!(new.runtime.called_before("Product"), ["Item"]);
+    // pages join where one version ends
+    let first = block_on(new.runtime.past(Some(("Product", &key)), None, 2)).unwrap();
+    assert_eq!(first.transitions, past.transitions[..2]);
+    let older = first.older.as_deref();
+    let second = block_on(new.runtime.past(Some(("Product", &key)), older, 2)).unwrap();
+    assert_eq!(second.transitions, past.transitions[2..]);
+    let all = block_on(new.runtime.past(None, None, 100)).unwrap();
+    assert!(all.transitions.iter().any(|(_, one)| one.operation == "ship"), "{all:?}");
 }

@@ -89,7 +89,7 @@ pub fn with_block(text: &str, lines: &str) -> Design {
     compile("shop", &format!("{text}\nfrom \"{version}\" {{\n{lines}\n}}\n"))
 }
 
-fn replaced(bench: &Bench, design: Design) -> Bench {
+pub fn replaced(bench: &Bench, design: Design) -> Bench {
     let runtime = bench.runtime.replace(design, &[]).unwrap_or_else(|error| panic!("{error}"));
     Bench { runtime: Arc::new(runtime), clock: bench.clock.clone(), store: bench.store.clone() }
 }

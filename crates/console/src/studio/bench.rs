@@ -279,10 +279,13 @@ impl Bench {
         let without = self.without.as_ref();
         html!(
             page,
-            "<p>A scratch store of <strong>{}</strong>{}, {} after it was opened, {} in its feed.</p>",
+            "<p>A scratch store of <strong>{}</strong>{}, {}, {} in its feed.</p>",
             self.service.design().name,
             without.map_or(String::new(), |clause| format!(" without {clause}")),
-            duration_text(self.scratch.passed_ms()),
+            match self.scratch.passed_ms() {
+                0 => "as it was opened".to_string(),
+                ms => format!("{} after it was opened", duration_text(ms)),
+            },
             super::said::some(self.scratch.transitions(), "transition")
         );
         if sent(form, "text").is_some_and(|text| hash(text) != self.text) {

@@ -408,6 +408,7 @@ fn histories(page: &mut Html, early: &[Early]) {
 
 fn history(page: &mut Html, title: &str, claim: Option<&str>, trace: &Trace) {
     let part = render::history(&Shown { title, claim, trace });
+    let part = part.replacen("<details class=\"trace\">", "<details class=\"trace\" open>", 1);
     html!(page, "<div class=\"report\" data-walked data-open>{}</div>", Html::trusted(part));
 }
 

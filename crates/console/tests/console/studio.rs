@@ -155,6 +155,45 @@ fn steps_are_tried_in_a_scratch_store_and_time_passes_by_hand() {
     assert!(gone.text().contains("the scratch store is gone"), "{}", gone.text());
 }
 
+const FEES: &str = r#"
+design Fees
+
+actor clerk
+actor bank
+
+subject Fee(fee: text) { truth FeeState { status: OPEN | ASKED | PAID | REFUSED | UNSURE = OPEN } }
+
+step clerk[ask(fee: new Fee)] {
+    FeeState.status := ASKED
+    send bank.collect(fee)
+}
+
+effect bank[collect(fee: Fee)] {
+    call POST "{bank.url}/collect" key fee body { fee }
+    on ok { FeeState.status := PAID }
+    on refused { FeeState.status := REFUSED }
+    on unknown { FeeState.status := UNSURE }
+}
+"#;
+
+#[test]
+fn the_visitor_answers_for_the_world_outside() {
+    let running = tickets();
+    let mut client = Client::new(running.address());
+    let id = opens(&mut client, FEES, &[]);
+    for (how, status) in [("ok 0", "PAID"), ("refused 0", "REFUSED"), ("unknown 0", "UNSURE")] {
+        let fee = format!("fee-{status}");
+        let fields = [("do", "step"), ("step", "clerk/ask"), ("p.fee", fee.as_str())];
+        let page = sends(&mut client, &id, FEES, &fields).text();
+        assert!(page.contains("collect answers ok"), "{page}");
+        let page = sends(&mut client, &id, FEES, &[("answer", how)]).text();
+        assert!(page.contains(status) && page.contains("Nothing waits for an answer"), "{page}");
+    }
+    let gone = sends(&mut client, &id, FEES, &[("answer", "ok 0")]);
+    assert_eq!(gone.status, 409);
+    assert!(gone.text().contains("not asked this any more"), "{}", gone.text());
+}
+
 #[test]
 fn without_its_guard_the_broken_goal_is_told_at_once() {
     let running = tickets();

@@ -99,7 +99,7 @@ fn a_design_is_written_checked_walked_tried_and_weakened() {
         "(() => { const t = document.getElementById('text'); \
          return t.value.slice(t.selectionStart, t.selectionEnd); })()",
     );
-    assert_eq!(selected, "DeskState.state");
+    assert_eq!(selected, "state");
 
     // mended, and kept by the tab
     writes(&browser, DESKS);
@@ -166,7 +166,7 @@ fn tries(browser: &Browser) {
     browser.fill("#tried [name='p.desk']", "d1");
     browser.sees("#bench-guard", "does not hold now");
     browser.click("#tried button[value=step]");
-    browser.sees("#bench-result", "Refused: hold d1 s2");
+    browser.sees("#bench-result", "Refused: hold d1 / s2");
     browser.sees("#bench-result", "It prevents: a desk is booked twice");
     audit(browser, "studio refused");
     assert!(is_picture(&browser.picture("studio-tried-light-desk")));

@@ -20,6 +20,8 @@ pub struct Former {
     /// for each actor, for each field of its memory: the actor and the field
     memory: Vec<Vec<Vec<(String, String)>>>,
     subjects: Vec<Vec<String>>,
+    /// for each earlier version, the newest first: which of its subjects each subject is
+    subjects_then: Vec<Vec<Option<SubjectId>>>,
 }
 
 impl Former {
@@ -33,6 +35,7 @@ impl Former {
                 .map(|actor| vec![Vec::new(); actor.memory.len()])
                 .collect(),
             subjects: vec![Vec::new(); design.subjects.len()],
+            subjects_then: Vec::new(),
         };
         // where each thing of the design stands in the version that is looked at
         let mut operations: Vec<Option<OperationId>> =
@@ -64,6 +67,7 @@ impl Former {
                     former.subjects[at].push(old.subjects[id.index()].name.clone());
                 }
             }
+            former.subjects_then.push(subjects.clone());
             for (actor, held) in fields.iter_mut().enumerate() {
                 for (at, held) in held.iter_mut().enumerate() {
                     *held = held.and_then(|field| memory_before(&following, field));
@@ -108,6 +112,16 @@ impl Former {
 
     pub fn operation(&self, id: OperationId) -> &[(String, String)] {
         &self.operations[id.index()]
+    }
+
+    /// What a subject was called by earlier versions.
+    pub fn subject(&self, id: SubjectId) -> &[String] {
+        &self.subjects[id.index()]
+    }
+
+    /// Which subject it is in an earlier version: 0 is the newest of them.
+    pub fn subject_then(&self, id: SubjectId, version: usize) -> Option<SubjectId> {
+        *self.subjects_then.get(version)?.get(id.index())?
     }
 
     /// Every actor, subject and field that a memory may have been handed out for.

@@ -1,5 +1,6 @@
 //! The feed from its end: what happened last, to anything or to one record.
 
+use design::model::SubjectId;
 use layout::feed::of_design;
 use layout::key::put_parts;
 use layout::{FeedEntry, Pool};
@@ -8,9 +9,9 @@ use store::{Cursor, Partition};
 
 use super::transition::{self as feed, Transition};
 use crate::calls::CallError;
-use crate::core::{ReadError, Runtime};
+use crate::core::{ReadError, Runtime, Schema};
 use crate::sight::Viewer;
-use crate::values;
+use crate::values::{self, BadValue};
 
 /// Transitions, the newest first, each with its revision.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -18,6 +19,30 @@ pub struct Past {
     pub transitions: Vec<(String, Transition)>,
     /// what is before this revision was not looked at; none: there is nothing, or it is forgotten
     pub older: Option<String>,
+}
+
+/// A version of the design, and the record as it is stored by it; none: any record.
+struct Version<'r> {
+    schema: &'r Schema,
+    record: Option<Record<'r>>,
+}
+
+/// A record, as one version knows it.
+struct Record<'r> {
+    subject: &'r str,
+    number: u32,
+    key: Vec<u8>,
+}
+
+impl<'r> Record<'r> {
+    fn of(schema: &'r Schema, id: SubjectId, key: &[Value]) -> Result<Record<'r>, BadValue> {
+        let mut pool = Pool::new(schema.program.texts());
+        let handle = values::read_key(&schema.design, id, &mut key.iter(), &mut pool)?;
+        let mut bytes = Vec::new();
+        put_parts(&mut bytes, &schema.design, id, handle, &pool);
+        let subject = &schema.design.subjects[id.index()].name;
+        Ok(Record { subject, number: id.0, key: bytes })
+    }
 }
 
 /// So many positions are looked at in one piece, and so many pieces for one answer: who looks for
@@ -46,11 +71,7 @@ impl Runtime {
         limit: usize,
         viewer: Option<&Viewer>,
     ) -> Result<Past, CallError> {
-        let schema = &*self.schema;
-        let wanted = match of {
-            None => None,
-            Some((subject, key)) => Some(self.wanted(subject, key)?),
-        };
+        let versions = self.versions(of, viewer)?;
         let partition = Partition::default();
         let mut end = match before {
             None => self.store.head(partition).await?.position(),
@@ -64,18 +85,22 @@ impl Runtime {
         let mut past = Past::default();
         for _ in 0..PIECES {
             let start = end.saturating_sub(PIECE);
-            let (found, forgotten) = self.piece(wanted.as_ref(), start, end).await?;
+            let (found, forgotten) = self.piece(&versions, start, end).await?;
             let eye = self.eye(viewer);
-            for (revision, bytes) in found.into_iter().rev() {
+            for (revision, version, bytes) in found.into_iter().rev() {
                 let last = past.transitions.last().map(|(last, _)| last);
                 // what was committed together stays together
                 if past.transitions.len() >= limit && last != Some(&revision) {
                     past.older = last.cloned();
                     return Ok(past);
                 }
+                let Version { schema, record } = &versions[version];
                 let Some(seen) = feed::read(schema, &bytes, eye.as_ref())? else { continue };
                 // of a record: only if its own change may be seen
-                if of.is_none_or(|(subject, key)| shows(&seen, subject, key)) {
+                let shown = |(_, key): (&str, &[Value])| {
+                    record.as_ref().is_some_and(|record| shows(&seen, record.subject, key))
+                };
+                if of.is_none_or(shown) {
                     past.transitions.push((revision, seen));
                 }
             }
@@ -88,28 +113,49 @@ impl Runtime {
         Ok(past)
     }
 
-    /// The subject's number and the key's bytes.
-    fn wanted(&self, subject: &str, key: &[Value]) -> Result<(u32, Vec<u8>), CallError> {
+    /// This version of the design, and earlier ones, the newest first. Who sees only some of the truth is told nothing
+    /// of earlier ones, since what they may see is said by the design of today.
+    fn versions(
+        &self,
+        of: Option<(&str, &[Value])>,
+        viewer: Option<&Viewer>,
+    ) -> Result<Vec<Version<'_>>, CallError> {
         let schema = &*self.schema;
-        let Some(id) = schema.subject(subject) else {
-            let message = format!("`{}` has no subject `{subject}`", schema.design.name);
+        let all_seen = self.eye(viewer).is_none();
+        let older = self.older.iter().rev().filter(|_| all_seen).map(|older| &**older).enumerate();
+        let Some((name, key)) = of else {
+            let all = std::iter::once(schema).chain(older.map(|(_, older)| older));
+            return Ok(all.map(|schema| Version { schema, record: None }).collect());
+        };
+        let Some(id) = schema.subject(name) else {
+            let message = format!("`{}` has no subject `{name}`", schema.design.name);
             return Err(CallError::Unknown(message));
         };
-        let mut pool = Pool::new(schema.program.texts());
-        let handle = values::read_key(&schema.design, id, &mut key.iter(), &mut pool)
-            .map_err(|bad| CallError::Bad(bad.under("key")))?;
-        let mut bytes = Vec::new();
-        put_parts(&mut bytes, &schema.design, id, handle, &pool);
-        Ok((id.0, bytes))
+        let record = Record::of(schema, id, key).map_err(|bad| CallError::Bad(bad.under("key")))?;
+        let mut all = vec![Version { schema, record: Some(record) }];
+        for (at, older) in older {
+            // a key that was of another type then names no record of that time
+            if let Some(id) = self.former.subject_then(id, at)
+                && let Ok(record) = Record::of(older, id, key)
+            {
+                all.push(Version { schema: older, record: Some(record) });
+            }
+        }
+        Ok(all)
     }
 
-    /// Entries after `start` and up to `end`, in order; whether the feed has forgotten some.
+    /// What earlier versions called a subject.
+    pub fn called_before(&self, subject: &str) -> &[String] {
+        self.schema.subject(subject).map_or(&[], |id| self.former.subject(id))
+    }
+
+    /// Entries after `start` and up to `end`, in order, each with its version; whether the feed has forgotten some.
     async fn piece(
         &self,
-        wanted: Option<&(u32, Vec<u8>)>,
+        versions: &[Version<'_>],
         start: u64,
         end: u64,
-    ) -> Result<(Vec<(String, Vec<u8>)>, bool), CallError> {
+    ) -> Result<(Vec<(String, usize, Vec<u8>)>, bool), CallError> {
         let partition = Partition::default();
         let (mut from, end) = (Cursor::at(partition, start), Cursor::at(partition, end));
         let mut found = Vec::new();
@@ -125,17 +171,20 @@ impl Runtime {
             };
             for commit in page.commits.iter().filter(|commit| commit.cursor.is_within(end)) {
                 for entry in &commit.entries {
-                    let Some(bytes) = of_design(entry, self.schema.number) else { continue };
-                    let matches = match wanted {
+                    let its = versions.iter().enumerate().find_map(|(at, version)| {
+                        Some((at, version, of_design(entry, version.schema.number)?))
+                    });
+                    let Some((at, version, bytes)) = its else { continue };
+                    let matches = match &version.record {
                         None => true,
-                        Some((subject, key)) => FeedEntry::parse(bytes)
+                        Some(Record { number, key, .. }) => FeedEntry::parse(bytes)
                             .map_err(|wrong| ReadError::feed(bytes, wrong))?
                             .changes
                             .iter()
-                            .any(|change| change.subject.0 == *subject && change.key == &key[..]),
+                            .any(|change| change.subject.0 == *number && change.key == &key[..]),
                     };
                     if matches {
-                        found.push((commit.cursor.to_string(), bytes.to_vec()));
+                        found.push((commit.cursor.to_string(), at, bytes.to_vec()));
                     }
                 }
             }

@@ -19,6 +19,7 @@ mod fmt;
 mod list_and_show;
 mod memory;
 mod new;
+mod oidc;
 mod postgres;
 pub mod readme;
 mod replacing;
