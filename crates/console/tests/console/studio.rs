@@ -20,6 +20,11 @@ fn sends(client: &mut Client, session: &str, text: &str, fields: &[(&str, &str)]
     submit(client, STUDIO, &all)
 }
 
+/// A value of a record; the text of the design stands in the page, too.
+fn tag(value: &str) -> String {
+    format!("<span class=\"tag\">{value}</span>")
+}
+
 fn session(page: &str) -> String {
     let (_, rest) = page.split_once("name=\"session\" value=\"").expect("a session");
     rest.split('"').next().unwrap_or_default().to_string()
@@ -131,7 +136,7 @@ fn steps_are_tried_in_a_scratch_store_and_time_passes_by_hand() {
     };
     assert!(step("clerk/add_desk", "olga", &[("p.desk", "d1")]).contains("data-done"));
     let held = step("guest/hold", "ann", &[("p.desk", "d1"), ("p.stay", "s1"), ("p.ttl", "10m")]);
-    assert!(held.contains("data-done") && held.contains("HELD"), "{held}");
+    assert!(held.contains("data-done") && held.contains(&tag("HELD")), "{held}");
     let refused = step("guest/hold", "bob", &[("p.desk", "d1"), ("p.stay", "s2")]);
     assert!(refused.contains("data-refused=\"free\""), "{refused}");
     assert!(refused.contains("It prevents: <strong>a desk is booked twice</strong>"), "{refused}");
@@ -139,7 +144,10 @@ fn steps_are_tried_in_a_scratch_store_and_time_passes_by_hand() {
     // there are no pages to lead to
     assert!(!refused.contains("/record/") && !refused.contains("href=\"/console//"), "{refused}");
     let later = sends(&mut client, &id, DESKS, &[("wait", "11m")]).text();
-    assert!(later.contains("release") && later.contains("GONE"), "{later}");
+    assert!(
+        later.contains("by itself: release, at 10m") && later.contains(&tag("GONE")),
+        "{later}"
+    );
     for (wait, why) in [("soon", "no time to wait"), ("9999d", "at most"), ("0s", "no time")] {
         let answer = sends(&mut client, &id, DESKS, &[("wait", ""), ("wait_for", wait)]);
         assert_eq!(answer.status, 400, "{wait}");
@@ -187,7 +195,10 @@ fn the_visitor_answers_for_the_world_outside() {
         let page = sends(&mut client, &id, FEES, &fields).text();
         assert!(page.contains("collect answers ok"), "{page}");
         let page = sends(&mut client, &id, FEES, &[("answer", how)]).text();
-        assert!(page.contains(status) && page.contains("Nothing waits for an answer"), "{page}");
+        assert!(
+            page.contains(&tag(status)) && page.contains("Nothing waits for an answer"),
+            "{page}"
+        );
     }
     let gone = sends(&mut client, &id, FEES, &[("answer", "ok 0")]);
     assert_eq!(gone.status, 409);
