@@ -114,7 +114,7 @@ fn read_all(input: &mut dyn BufRead, options: &Options) -> Result<Records> {
             return Err(wrong(why.into()));
         }
         for (name, bytes, most) in [
-            ("key", key.len() as u64, KEY_BYTES_MAX as u64),
+            ("key", key.len() as u64, KEY_BYTES_MAX),
             ("value", value.len() as u64, options.commit_bytes_max),
         ] {
             if bytes > most {

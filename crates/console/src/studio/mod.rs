@@ -311,7 +311,8 @@ async fn try_it(
         }
         return Ok(());
     }
-    let act = Act::of(form)?;
+    // what is wrong with the form is told before anything is opened
+    Act::of(form)?;
     if what == "open" {
         let mut design = page.design(studio, text).await?;
         let name = sent(form, "bench_without").filter(|name| !name.is_empty());
@@ -328,7 +329,6 @@ async fn try_it(
         });
         opened.await??;
     }
-    drop(act);
     let session = page.session.clone().ok_or_else(gone)?;
     let its_form = form.clone();
     let acted = beside(move || {

@@ -210,12 +210,12 @@ fn without_its_guard_the_broken_goal_is_told_at_once() {
     let running = tickets();
     let mut client = Client::new(running.address());
     let id = opens(&mut client, DESKS, &[("bench_without", "hold.free")]);
-    let steps: [(&str, &str, &[(&str, &str)]); 5] = [
-        ("clerk/add_desk", "olga", &[("p.desk", "d1")]),
-        ("guest/hold", "ann", &[("p.desk", "d1"), ("p.stay", "s1")]),
-        ("guest/hold", "bob", &[("p.desk", "d1"), ("p.stay", "s2")]),
-        ("guest/book", "ann", &[("p.stay", "s1")]),
-        ("guest/book", "bob", &[("p.stay", "s2")]),
+    let steps = [
+        ("clerk/add_desk", "olga", vec![("p.desk", "d1")]),
+        ("guest/hold", "ann", vec![("p.desk", "d1"), ("p.stay", "s1")]),
+        ("guest/hold", "bob", vec![("p.desk", "d1"), ("p.stay", "s2")]),
+        ("guest/book", "ann", vec![("p.stay", "s1")]),
+        ("guest/book", "bob", vec![("p.stay", "s2")]),
     ];
     let mut page = String::new();
     for (step, who, fields) in steps {

@@ -122,9 +122,9 @@ impl Runtime {
     ) -> Result<Vec<Version<'_>>, CallError> {
         let schema = &*self.schema;
         let all_seen = self.eye(viewer).is_none();
-        let older = self.older.iter().rev().filter(|_| all_seen).map(|older| &**older).enumerate();
+        let older = self.older.iter().rev().filter(|_| all_seen).map(|older| &**older);
         let Some((name, key)) = of else {
-            let all = std::iter::once(schema).chain(older.map(|(_, older)| older));
+            let all = std::iter::once(schema).chain(older);
             return Ok(all.map(|schema| Version { schema, record: None }).collect());
         };
         let Some(id) = schema.subject(name) else {
@@ -133,7 +133,7 @@ impl Runtime {
         };
         let record = Record::of(schema, id, key).map_err(|bad| CallError::Bad(bad.under("key")))?;
         let mut all = vec![Version { schema, record: Some(record) }];
-        for (at, older) in older {
+        for (at, older) in older.enumerate() {
             // a key that was of another type then names no record of that time
             if let Some(id) = self.former.subject_then(id, at)
                 && let Ok(record) = Record::of(older, id, key)
