@@ -239,14 +239,18 @@ mod tests {
 
     #[test]
     fn whatever_a_record_is_called_it_stays_text() {
-        let design = design::compile("t", "design T\n", &design::NoCatalog);
-        let design = design.design.expect("an empty design");
+        let text = "design T\nsubject Box(box: text) { truth Held { full: bool = false } }\n";
+        let design = design::compile("t", text, &design::NoCatalog);
+        let design = design.design.expect("a design with one subject");
         let place = Place { name: "t", design: &design };
-        let mut page = Html::new();
         let evil = "\"><img src=x onerror=alert(1)>";
-        record_link(&mut page, &place, "<script>", &[Value::from(evil)]);
-        assert!(!page.as_str().contains("<img") && !page.as_str().contains("<script>"));
-        assert!(page.as_str().contains("&quot;&gt;&lt;img src=x"));
-        assert!(page.as_str().contains("key=%22%3E%3Cimg%20src%3Dx"));
+        for (subject, has_page) in [("Box", true), ("<script>", false)] {
+            let mut page = Html::new();
+            record_link(&mut page, &place, subject, &[Value::from(evil)]);
+            let page = page.as_str();
+            assert!(!page.contains("<img") && !page.contains("<script>"), "{page}");
+            assert!(page.contains("&quot;&gt;&lt;img src=x"), "{page}");
+            assert_eq!(page.contains("key=%22%3E%3Cimg%20src%3Dx"), has_page, "{page}");
+        }
     }
 }

@@ -86,7 +86,7 @@ pub fn plant(bug: &Bug, text: &str) -> Result<String, String> {
 /// Whether this bug is wanted: asked of the environment once.
 fn switch(bug: &Bug) -> String {
     format!(
-        "({{ static ON: std::sync::OnceLock<bool> = std::sync::OnceLock::new(); *ON.get_or_init(|| \
+        "std::convert::identity({{ static ON: std::sync::OnceLock<bool> = std::sync::OnceLock::new(); *ON.get_or_init(|| \
          std::env::var({PLANTED:?}).is_ok_and(|it| it == {:?})) }})",
         bug.name
     )
