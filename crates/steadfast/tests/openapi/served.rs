@@ -71,6 +71,25 @@ pub fn catalog() -> Vec<Design> {
     all
 }
 
+/// Those that one server can serve: no two of a turn begin with the same `design` line.
+pub fn in_turns(designs: Vec<Design>) -> Vec<Vec<Design>> {
+    let mut turns: Vec<(Vec<String>, Vec<Design>)> = Vec::new();
+    for design in designs {
+        let text = flat(&design.name);
+        let first = text.lines().next().unwrap_or_default();
+        let words = first.split('"').next().unwrap_or_default();
+        let stored = words.split_whitespace().last().expect("its name").to_string();
+        match turns.iter_mut().find(|(names, _)| !names.contains(&stored)) {
+            Some((names, turn)) => {
+                names.push(stored);
+                turn.push(design);
+            }
+            None => turns.push((vec![stored], vec![design])),
+        }
+    }
+    turns.into_iter().map(|(_, turn)| turn).collect()
+}
+
 /// With everything that it uses.
 fn flat(name: &str) -> String {
     let mut show = Command::new(env!("CARGO_BIN_EXE_steadfast"));
