@@ -50,6 +50,18 @@ fn servers_are_upgraded_one_after_the_other() {
     assert!(facts.refused.keys().any(|(_, clause)| clause == "few"), "{facts:?}");
 }
 
+/// The commit that begins the next version may fail, and others of its process know of it before: a server that took it for
+/// done answered for ever that it was replaced.
+#[test]
+fn a_replacement_that_is_sent_again_replaces_nobody_before() {
+    let size = Size { calls: 150, ..size() };
+    let simulator =
+        Simulator::new(compile(SEATS), size).unwrap().replaced_by(compile(&stricter())).unwrap();
+    for seed in [567, 808] {
+        assert_eq!(simulator.draw(seed).trouble, None, "seed {seed}");
+    }
+}
+
 /// In the tests two worlds of each; more with `STEADFAST_WORLDS=100`, of one design alone with `STEADFAST_DESIGN=tickets`.
 #[test]
 fn every_design_goes_well_with_two_servers() {

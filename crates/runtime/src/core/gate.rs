@@ -85,7 +85,7 @@ impl Runtime {
             Some(local) => local.transact(&mut gated)?,
             None => self.block_on(self.on_ground(&mut gated))?,
         };
-        current.map(|()| ticket)
+        self.stand_aside_if(current).map(|()| ticket)
     }
 
     /// The same without a thread that waits.
@@ -101,7 +101,15 @@ impl Runtime {
             self.pass(transaction, &mut current, &mut floor, run)
         };
         let ticket = self.on_ground(&mut gated).await?;
-        current.map(|()| ticket)
+        self.stand_aside_if(current).map(|()| ticket)
+    }
+
+    /// Another text has the say, as the store said in the end: nothing more is decided by this one.
+    fn stand_aside_if(&self, current: Result<(), CallError>) -> Result<(), CallError> {
+        if current == Err(CallError::Replaced) {
+            self.gate.retire();
+        }
+        current
     }
 
     fn pass(
