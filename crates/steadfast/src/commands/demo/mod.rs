@@ -185,7 +185,7 @@ impl Demo {
             let playing = scope.spawn(|| {
                 let played = stage.play(scenario).and_then(|()| {
                     let elapsed = begun.elapsed();
-                    Ok((elapsed, stage.settle(scenario.settling_ms())?))
+                    Ok((elapsed, stage.settle_all(scenario.settling_ms())?))
                 });
                 over.store(true, Ordering::Release);
                 played

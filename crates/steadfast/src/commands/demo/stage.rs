@@ -1,7 +1,7 @@
 //! Where a demo runs: the runtime with its workers on a store that is durable, a clock of its own, and clients.
 
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,6 +37,10 @@ const AHEAD_MS: u64 = 2_000;
 const BEHIND_WITHOUT: Duration = Duration::from_millis(10);
 /// Time that passes is cut into at most so many parts.
 const STEPS_MAX: i64 = 40;
+/// So often all of the time passes that a demo takes to settle.
+const TIMES_MAX: usize = 4;
+/// Of a design that commits all the time, so many looks are enough.
+const LOOKS_MAX: u32 = 100;
 const PAGE: usize = 1_000;
 const DELIVERERS: usize = 4;
 
@@ -46,6 +50,8 @@ pub struct Stage {
     store: Arc<dyn Store>,
     workers: Option<Workers>,
     weakened: bool,
+    /// what was due long before this moment was done
+    caught_up: AtomicI64,
     pub progress: Progress,
     /// last: it goes when nothing uses it any more
     _folder: Removed,
@@ -90,6 +96,7 @@ impl Stage {
             store,
             workers: Some(workers),
             weakened,
+            caught_up: AtomicI64::new(BEGIN_MS),
             progress: Progress::default(),
             _folder: folder,
         })
@@ -174,10 +181,13 @@ impl Stage {
         call: &Planned<S::Move>,
     ) -> Result<(), Problem> {
         let at_ms = i64::try_from(call.at_ms).unwrap_or(i64::MAX);
-        if at.is_multiple_of(LOOK_AFTER) {
-            self.catch_up(BEGIN_MS.saturating_add(at_ms))?;
+        let to = BEGIN_MS.saturating_add(at_ms);
+        // often enough, and not for each of many calls that are made at nearly the same time
+        if to.saturating_sub(self.caught_up.load(Ordering::Relaxed)) > AHEAD_MS as i64 / 2 {
+            self.catch_up(to)?;
+            self.caught_up.fetch_max(to, Ordering::Relaxed);
         }
-        self.clock.reach(BEGIN_MS.saturating_add(at_ms));
+        self.clock.reach(to);
         if at.is_multiple_of(LOOK_AFTER) {
             self.runtime.clock_moved(false);
         }
@@ -198,6 +208,20 @@ impl Stage {
         }
         scenario.answered(call, &told);
         Ok(())
+    }
+
+    /// The same at the end: while something comes later, as much time passes again, a few times.
+    pub fn settle_all(&self, ms: i64) -> Result<bool, Problem> {
+        let times = if self.weakened { 1 } else { TIMES_MAX };
+        for _ in 0..times {
+            if !self.settle(ms)? {
+                return Ok(false);
+            }
+            if self.next_due_at_rest()?.is_none() {
+                break;
+            }
+        }
+        Ok(true)
     }
 
     /// Waits until what is due long before this moment is done.
@@ -223,11 +247,11 @@ impl Stage {
         let at_least = (ms / STEPS_MAX).max(1);
         loop {
             let now = self.runtime.now_ms();
-            let next = self.next_due()?.unwrap_or(i64::MAX);
+            let next = self.next_due_at_rest()?.unwrap_or(i64::MAX);
             if next > now && now >= end {
                 return Ok(true);
             }
-            let reached = block_on(pin!(self.runtime.head())).map_err(said)?;
+            let reached = self.head()?;
             if reached != head {
                 (head, deadline) = (reached, (Instant::now() + PATIENCE).min(last));
             }
@@ -252,9 +276,26 @@ impl Stage {
         }
         let repairs = self.runtime.due(1).map_err(said)?;
         let outbox = self.runtime.outbox(usize::MAX).map_err(said)?;
-        let open = outbox.iter().filter(|waiting| waiting.is_open());
-        let first = open.map(|waiting| waiting.next_at).min();
+        let first = outbox.iter().filter(|waiting| waiting.is_open()).map(|it| it.next_at).min();
         Ok(repairs.first().map(|due| due.at).into_iter().chain(first).min())
+    }
+
+    /// The same, when nobody calls: what a delivery leaves to a repair, or a repair to a delivery, is in one of the two if
+    /// nothing was committed meanwhile.
+    fn next_due_at_rest(&self) -> Result<Option<i64>, Problem> {
+        let mut looks = 0;
+        loop {
+            let before = self.head()?;
+            let next = self.next_due()?;
+            looks += 1;
+            if self.head()? == before || looks == LOOKS_MAX {
+                return Ok(next);
+            }
+        }
+    }
+
+    fn head(&self) -> Result<String, Problem> {
+        block_on(pin!(self.runtime.head())).map_err(said)
     }
 
     /// Nothing is changed any more: what is judged stays as it is.
