@@ -26,24 +26,40 @@ impl<M> Planned<M> {
 /// All calls, in the order in which they are begun.
 pub struct Plan<M> {
     pub calls: Vec<Planned<M>>,
-    /// where each part ends: its calls are answered, and what is due is done, before the next part begins
-    pub parts: Vec<usize>,
+    /// the calls of a part are answered, and what is due is done, before the next part begins
+    pub parts: Vec<Part>,
     /// where the call stands that the same client makes before this one
     pub before: Vec<Option<u32>>,
 }
 
+/// Calls that are made while the workers run, or while they do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// one after the last of its calls
+    pub end: usize,
+    /// no repair and no delivery is made until all calls of this part are answered
+    pub workers_are_away: bool,
+}
+
 impl<M> Plan<M> {
     pub fn new(parts: Vec<Vec<Planned<M>>>) -> Plan<M> {
-        let (mut calls, mut ends): (Vec<Planned<M>>, Vec<usize>) = Default::default();
+        let (mut calls, mut ends): (Vec<Planned<M>>, Vec<Part>) = Default::default();
         for mut part in parts {
             // stable: what one client does in the same millisecond stays in its order
             part.sort_by_key(|call| call.at_ms);
             calls.extend(part);
-            ends.push(calls.len());
+            ends.push(Part { end: calls.len(), workers_are_away: false });
         }
         let mut last: HashMap<u32, u32> = HashMap::new();
         let before = calls.iter().zip(0..).map(|(call, at)| last.insert(call.client, at)).collect();
         Plan { calls, parts: ends, before }
+    }
+
+    /// The workers are away during this part.
+    #[must_use]
+    pub fn workers_are_away_in(mut self, part: usize) -> Plan<M> {
+        self.parts[part].workers_are_away = true;
+        self
     }
 
     pub fn lost(&self) -> usize {

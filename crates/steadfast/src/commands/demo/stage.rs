@@ -11,7 +11,7 @@ use serde_json::Value;
 use store::{Store, block_on};
 use store_embedded::{Embedded, Options};
 
-use super::plan::Planned;
+use super::plan::{Part, Planned};
 use super::scenario::Scenario;
 use crate::problem::Problem;
 use crate::removed::Removed;
@@ -121,13 +121,19 @@ impl Stage {
         let plan = scenario.plan();
         let done: Vec<AtomicBool> = plan.calls.iter().map(|_| AtomicBool::new(false)).collect();
         let mut begin = 0;
-        for end in &plan.parts {
+        for part in &plan.parts {
+            let end = &part.end;
             let start = std::mem::replace(&mut begin, *end);
+            self.runtime.clock_moved(part.workers_are_away);
             let next = AtomicUsize::new(start);
             // all calls before it are answered
             let first_open = AtomicUsize::new(start);
             let trouble: Mutex<Option<Problem>> = Mutex::default();
             let failed = AtomicBool::new(false);
+            let fail = |problem| {
+                failed.store(true, Ordering::Relaxed);
+                *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+            };
             std::thread::scope(|scope| {
                 for _ in 0..CLIENTS {
                     scope.spawn(|| {
@@ -152,10 +158,13 @@ impl Stage {
                             while too_early() && !failed.load(Ordering::Relaxed) {
                                 std::thread::sleep(Duration::from_micros(20));
                             }
-                            if let Err(problem) = self.call(scenario, at, &plan.calls[at]) {
-                                failed.store(true, Ordering::Relaxed);
-                                *trouble.lock().unwrap_or_else(PoisonError::into_inner) =
-                                    Some(problem);
+                            if !part.workers_are_away
+                                && let Err(problem) = self.catch_up_before(&plan.calls[at])
+                            {
+                                fail(problem);
+                            }
+                            if let Err(problem) = self.call(scenario, part, at) {
+                                fail(problem);
                             }
                             done[at].store(true, Ordering::Release);
                         }
@@ -174,22 +183,11 @@ impl Stage {
         Ok(())
     }
 
-    fn call<S: Scenario>(
-        &self,
-        scenario: &S,
-        at: usize,
-        call: &Planned<S::Move>,
-    ) -> Result<(), Problem> {
-        let at_ms = i64::try_from(call.at_ms).unwrap_or(i64::MAX);
-        let to = BEGIN_MS.saturating_add(at_ms);
-        // often enough, and not for each of many calls that are made at nearly the same time
-        if to.saturating_sub(self.caught_up.load(Ordering::Relaxed)) > AHEAD_MS as i64 / 2 {
-            self.catch_up(to)?;
-            self.caught_up.fetch_max(to, Ordering::Relaxed);
-        }
-        self.clock.reach(to);
+    fn call<S: Scenario>(&self, scenario: &S, part: &Part, at: usize) -> Result<(), Problem> {
+        let call = &scenario.plan().calls[at];
+        self.clock.reach(clock_of(call));
         if at.is_multiple_of(LOOK_AFTER) {
-            self.runtime.clock_moved(false);
+            self.runtime.clock_moved(part.workers_are_away);
         }
         let request = scenario.request(call).brief();
         let told = match self.runtime.call(&request) {
@@ -224,7 +222,17 @@ impl Stage {
         Ok(true)
     }
 
-    /// Waits until what is due long before this moment is done.
+    /// Waits until what is due long before this call is done: often enough, and not for each of many calls that are made at
+    /// nearly the same time.
+    fn catch_up_before<M>(&self, call: &Planned<M>) -> Result<(), Problem> {
+        let to = clock_of(call);
+        if to.saturating_sub(self.caught_up.load(Ordering::Relaxed)) > AHEAD_MS as i64 / 2 {
+            self.catch_up(to)?;
+            self.caught_up.fetch_max(to, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
     fn catch_up(&self, to: i64) -> Result<(), Problem> {
         let patience = if self.weakened { BEHIND_WITHOUT } else { PATIENCE };
         let deadline = Instant::now() + patience;
@@ -339,6 +347,11 @@ impl Stage {
         self.stop();
         block_on(self.store.close()).map_err(|error| Problem::new(error.to_string()))
     }
+}
+
+/// When a call is made, by the clock.
+fn clock_of<M>(call: &Planned<M>) -> i64 {
+    BEGIN_MS.saturating_add_unsigned(call.at_ms)
 }
 
 fn said(error: CallError) -> Problem {

@@ -1,6 +1,7 @@
 //! Many buyers, few seats: they hold, let it run out, pay late, pay twice, pay for others, and come again.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -22,6 +23,8 @@ const ARRIVE: u64 = 60 * MINUTE;
 /// By then every hold is over. Everybody comes once more: so the house is sold out in the end.
 const LAST_ROUND: u64 = 150 * MINUTE;
 const LAST_ROUND_LASTS: u64 = MINUTE;
+/// Meanwhile the workers are away, and nobody gives back what has run out: the guards alone must hold.
+const AWAY: Range<u64> = 3 * MINUTE..18 * MINUTE;
 /// More seats than these are not drawn one by one.
 const DRAWN_MAX: u64 = 1_008;
 const HELD: u8 = 1;
@@ -100,10 +103,6 @@ impl Draw {
                     self.calls.push(Planned::new(in_time + 20, buyer, twice));
                     in_time + 20
                 }
-                65..80 => {
-                    let late = held + ttl_ms + between(random, SECOND, 2 * MINUTE);
-                    self.call(random, late, buyer, confirm, 25)
-                }
                 // somebody else pays for it
                 80..85 => {
                     let other = random.below(buyers) as u32;
@@ -113,6 +112,15 @@ impl Draw {
                         Move::Confirm { booking, key: false },
                     ));
                     in_time
+                }
+                65..80 => {
+                    let late = held + ttl_ms + between(random, SECOND, 2 * MINUTE);
+                    self.call(random, late, buyer, confirm, 25)
+                }
+                // when nobody gives back what has run out, more of them try, and sooner: before somebody else comes
+                _ if AWAY.contains(&(held + ttl_ms)) => {
+                    let late = held + ttl_ms + between(random, SECOND, 15 * SECOND);
+                    self.call(random, late, buyer, confirm, 25)
                 }
                 _ => held,
             };
@@ -144,7 +152,11 @@ impl Tickets {
         }
         // the organizer is a client after all buyers
         let seat = |seat| Planned::new(0, (buyers + seat) as u32, Move::AddSeat(seat as u32));
-        let plan = Plan::new(vec![(0..seats).map(seat).collect(), draw.calls]);
+        let (before, calls): (Vec<_>, Vec<_>) =
+            draw.calls.into_iter().partition(|call| call.at_ms < AWAY.start);
+        let (away, after) = calls.into_iter().partition(|call| call.at_ms < AWAY.end);
+        let opening = (0..seats).map(seat).collect();
+        let plan = Plan::new(vec![opening, before, away, after]).workers_are_away_in(2);
         Tickets {
             seats,
             plan,
@@ -346,7 +358,10 @@ impl Scenario for Tickets {
                 Damage::new(
                     "paid_late",
                     late,
-                    format!("{} tickets were sold to buyers whose hold was over", grouped(late)),
+                    format!(
+                        "tickets that were sold to buyers whose hold was over: {}",
+                        grouped(late)
+                    ),
                 ),
                 Damage::new(
                     "paid_by_strangers",
