@@ -39,8 +39,8 @@ pub struct Field<'a> {
     /// it names a record that is not there yet
     pub new: bool,
     pub default: Option<&'a Const>,
-    /// keys that are there, to choose from
-    pub known: Vec<String>,
+    /// keys that are there, to choose from: the parts of each
+    pub known: Vec<Vec<String>>,
     /// what is wrong with what was given
     pub wrong: Option<&'a str>,
 }
@@ -74,6 +74,19 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// What there is to choose from for one part of a key: each value once, with the first key that has it.
+    fn known_parts(&self, part: usize) -> Vec<(&str, String)> {
+        let mut found: Vec<(&str, String)> = Vec::new();
+        for key in &self.known {
+            let Some(value) = key.get(part) else { continue };
+            if found.iter().all(|(listed, _)| listed != value) {
+                let of = if key.len() > 1 { key.join(", ") } else { String::new() };
+                found.push((value, of));
+            }
+        }
+        found
+    }
+
     fn optional(&self) -> bool {
         self.default.is_some() || self.ty.is_optional()
     }
@@ -93,7 +106,7 @@ impl<'a> Field<'a> {
                 let name = format!("{}.{at}", self.name);
                 html!(page, "<div><label for=\"{}\">{}</label>", name, label);
                 let given = sent(form, &name).unwrap_or_default();
-                input(page, &name, (ty, *range), given, self);
+                input(page, &name, (ty, *range), given, self, at);
                 html!(page, "</div>");
             }
             html!(page, "</div>");
@@ -110,7 +123,7 @@ impl<'a> Field<'a> {
             true => String::new(),
             false => sent(form, &self.name).map_or_else(|| self.fresh(), str::to_string),
         };
-        input(page, &self.name, part.unwrap_or((self.ty, self.range)), &given, self);
+        input(page, &self.name, part.unwrap_or((self.ty, self.range)), &given, self, 0);
         self.why(page);
         html!(page, "</div>");
     }
@@ -165,6 +178,7 @@ fn input(
     (ty, range): (&Type, Option<Range>),
     given: &str,
     field: &Field<'_>,
+    part: usize,
 ) {
     let design = field.design;
     let mut more = Html::new();
@@ -219,7 +233,8 @@ fn input(
     if let Some(stem) = field.stem().filter(|_| field.new) {
         html!(more, " data-fresh=\"{}\"", stem);
     }
-    let listed = !field.known.is_empty();
+    let known = field.known_parts(part);
+    let listed = !known.is_empty();
     if listed {
         html!(more, " list=\"{}-known\"", name);
     }
@@ -234,8 +249,8 @@ fn input(
     );
     if listed {
         html!(page, "<datalist id=\"{}-known\">", name);
-        for key in &field.known {
-            html!(page, "<option value=\"{}\"></option>", key);
+        for (value, of) in known {
+            html!(page, "<option value=\"{}\">{}</option>", value, of);
         }
         html!(page, "</datalist>");
     }

@@ -9,7 +9,7 @@ use crate::html::{Html, encoded, html};
 use crate::look;
 use crate::seen::Seen;
 use crate::shell::{self, Tab};
-use crate::value::{Place, key_text, plain};
+use crate::value::{Place, key_parts, key_text};
 use crate::visit::Visit;
 use gateway::{Call, Service};
 
@@ -147,16 +147,12 @@ async fn form(
     html!(page, "</div></form>");
 }
 
-/// Keys of records that are there.
-async fn known(visit: &Visit, service: &Service, subject: SubjectId) -> Vec<String> {
-    let design = service.design();
-    if fields::leaves(design, subject).len() != 1 {
-        return Vec::new();
-    }
-    let name = &design.subjects[subject.index()].name;
+/// Keys of records that are there, in parts.
+async fn known(visit: &Visit, service: &Service, subject: SubjectId) -> Vec<Vec<String>> {
+    let name = &service.design().subjects[subject.index()].name;
     let listed = look::records(visit, service, name, None, KNOWN).await;
     let records = listed.map(|page| page.records).unwrap_or_default();
-    records.iter().map(|(key, _)| key.first().map(plain).unwrap_or_default()).collect()
+    records.iter().map(|(key, _)| key_parts(key)).collect()
 }
 
 pub fn key(page: &mut Html, given: &Sent, keyed: bool) {

@@ -41,6 +41,15 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
+/// The parts of a key as texts, those of the keys in it among them.
+pub fn key_parts(key: &[Value]) -> Vec<String> {
+    let part = |part: &Value| match part {
+        Value::Array(parts) => key_parts(parts),
+        other => vec![plain(other)],
+    };
+    key.iter().flat_map(part).collect()
+}
+
 /// The parts of a key as fields of a form hold them, as a list in JSON.
 pub fn parts(key: &Value) -> String {
     let parts = key.as_array().map_or(std::slice::from_ref(key), Vec::as_slice);

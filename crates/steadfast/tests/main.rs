@@ -22,6 +22,7 @@ mod editors;
 mod evidence;
 #[path = "find/main.rs"]
 mod find;
+mod issuer;
 #[path = "openapi/main.rs"]
 mod openapi;
 #[path = "pages/main.rs"]
@@ -32,3 +33,6 @@ mod programs;
 #[allow(dead_code, reason = "the tests of the store use more of it")]
 mod proxy;
 mod snippets;
+#[path = "../../console/tests/console/webdriver.rs"]
+#[allow(dead_code, reason = "the tests of the console use more of it")]
+mod webdriver;

@@ -14,7 +14,7 @@ use crate::answer::{self, Thought};
 use crate::fields::{self, Field, Sent, sent};
 use crate::html::{Html, html};
 use crate::step;
-use crate::value::{Place, key_text};
+use crate::value::{Place, key_parts};
 
 /// What a form may hold besides the text.
 const GIVEN_BYTES_MAX: usize = 64 << 10;
@@ -377,12 +377,10 @@ impl Bench {
         let design = service.design();
         for param in operation.params.iter().filter(|param| param.generated.is_none()) {
             let mut field = Field::of(design, param);
-            if let (Some(subject), false) = (param.ty.subject(), param.new)
-                && fields::leaves(design, subject).len() == 1
-            {
+            if let (Some(subject), false) = (param.ty.subject(), param.new) {
                 let name = &design.subjects[subject.index()].name;
                 let known = self.scratch.records(name, KNOWN).records;
-                field.known = known.iter().map(|(key, _)| key_text(key)).collect();
+                field.known = known.iter().map(|(key, _)| key_parts(key)).collect();
             }
             field.show(page, form);
         }

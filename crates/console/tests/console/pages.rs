@@ -292,3 +292,38 @@ fn memory_is_carried_by_the_form() {
     let with = send(&mut client, &epoch);
     assert_eq!(with.status, 200, "{}", with.text());
 }
+
+#[test]
+fn the_parts_of_a_key_are_chosen_from_what_is_there() {
+    const HALLS: &str = r"
+design Halls
+actor staff
+subject Hall(hall: text) { truth HallState { open: bool = true } }
+subject Row(hall: Hall, number: int 1..99) { truth RowState { sold: int = 0 } }
+step staff[add(row: new Row)] { RowState.sold := 0 }
+step staff[sell(row: Row)] { RowState.sold := RowState.sold + 1 }
+";
+    let running = serve(vec![service("halls", HALLS)]);
+    let mut client = Client::new(running.address());
+    let form = page(running.address(), "/console/halls/step/staff/sell");
+    assert!(!form.contains("<datalist"), "there is nothing to choose from");
+    for (hall, number) in [("north", "1"), ("north", "2"), ("<b>", "1")] {
+        let added = [("as", "olga"), ("p.row.0", hall), ("p.row.1", number)];
+        let added = submit(&mut client, "/console/halls/step/staff/add", &added);
+        assert_eq!(added.status, 200, "{}", added.text());
+    }
+    let form = page(running.address(), "/console/halls/step/staff/sell");
+    let list = |part: &str| {
+        let begins = format!("<datalist id=\"p.row.{part}-known\">");
+        let (_, rest) = form.split_once(&begins).unwrap_or_else(|| panic!("{begins}: {form}"));
+        rest.split("</datalist>").next().unwrap_or_default().to_string()
+    };
+    assert!(form.contains("list=\"p.row.0-known\"") && form.contains("list=\"p.row.1-known\""));
+    // each value once
+    assert_eq!(list("0").matches("value=\"north\"").count(), 1);
+    assert!(list("0").contains("value=\"&lt;b&gt;\""), "{}", list("0"));
+    assert_eq!(list("1").matches("<option").count(), 2, "{}", list("1"));
+    // a row that is not there yet is not chosen
+    let form = page(running.address(), "/console/halls/step/staff/add");
+    assert!(!form.contains("<datalist"), "{form}");
+}

@@ -1,6 +1,7 @@
 //! Clients that `steadfast client` writes: every design of the catalog has one that compiles strictly in its language,
 //! and one of each language is used against a server that is killed meanwhile.
 
+mod browser;
 mod cut;
 mod node;
 mod used;

@@ -25,6 +25,11 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ("docs/deploy/postgres.md", "steadfast copy", "needs a database; run by `cli::copying`"),
     ("docs/deploy/postgres.md", "steadfast backup", "needs a database; run by `cli::copying`"),
     ("docs/explain.md", "java", "TLC; `cargo xtask tlc` runs it"),
+    (
+        "docs/how-to/move-to-postgres.md",
+        "steadfast serve tickets --store",
+        "a second machine; several servers are run by `cli::postgres`",
+    ),
     ("docs/installing.md", "cargo install", "builds everything anew"),
     ("docs/installing.md", "cargo xtask dist", "a stage of `cargo xtask test`"),
     ("docs/installing.md", "sha256sum", "needs the archive, and writes below /usr/local"),

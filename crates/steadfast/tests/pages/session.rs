@@ -13,6 +13,9 @@ use crate::cli::serving::Running;
 use crate::cli::support::{folder, verdicts};
 use crate::pages::parts::{Part, changed};
 
+/// The database that pages show.
+const SHOWN_DATABASE: &str = "shop@db.example";
+
 /// The address that pages show. A test listens elsewhere, since tests run side by side.
 const SHOWN: &str = "127.0.0.1:7070";
 
@@ -27,6 +30,8 @@ pub struct Session {
     pub commands: usize,
     /// the processes that were started, each with what it started itself
     groups: Vec<u32>,
+    /// the port of a PostgreSQL on this machine, where there is one
+    database: Option<u16>,
 }
 
 /// Whatever a page leaves running in the background ends with it.
@@ -56,7 +61,13 @@ impl Session {
             took: Duration::ZERO,
             commands: 0,
             groups: Vec::new(),
+            database: None,
         }
+    }
+
+    /// The commands of PostgreSQL, and addresses of the database that pages show, mean this one.
+    pub fn has_database(&mut self, port: u16) {
+        self.database = Some(port);
     }
 
     /// Does what a page shows. An error says what was not as it is shown.
@@ -186,6 +197,7 @@ impl Session {
     fn elsewhere(&self, words: &str) -> String {
         let address = self.server.as_ref().and_then(|server| server.address.as_deref());
         let mut words = words.replace(SHOWN, address.unwrap_or(SHOWN));
+        words = words.replace(SHOWN_DATABASE, &self.database());
         for serving in ["steadfast dev ", "steadfast serve "] {
             words = words.replace(serving, &format!("{serving}--listen 127.0.0.1:0 "));
         }
@@ -194,7 +206,11 @@ impl Session {
 
     fn as_shown(&self, said: &str) -> String {
         let address = self.server.as_ref().and_then(|server| server.address.as_deref());
-        said.replace(address.unwrap_or(SHOWN), SHOWN)
+        said.replace(address.unwrap_or(SHOWN), SHOWN).replace(&self.database(), SHOWN_DATABASE)
+    }
+
+    fn database(&self) -> String {
+        self.database.map_or(SHOWN_DATABASE.into(), |port| format!("steadfast@127.0.0.1:{port}"))
     }
 
     fn shell(&self, words: &str) -> Command {
@@ -208,6 +224,10 @@ impl Session {
         // at a terminal curl shows no progress of what it prints there
         fs::write(self.folder.join(".curlrc"), "silent\n").unwrap();
         shell.env("CURL_HOME", &self.folder);
+        if let Some(port) = self.database {
+            shell.env("PGHOST", "127.0.0.1").env("PGPORT", port.to_string());
+            shell.env("PGUSER", "steadfast");
+        }
         if let Some(address) = self.server.as_ref().and_then(|server| server.address.as_deref()) {
             shell.env("STEADFAST", format!("http://{address}"));
         }

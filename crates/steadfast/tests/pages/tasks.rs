@@ -1,12 +1,13 @@
-//! Two tasks of a new user, done with nothing but what the documents print.
-//!
-//! A third one, moving a store to PostgreSQL, is not here: there is no such store.
+//! Three tasks of a new user, done with nothing but what the documents print.
 
 use std::fs;
 
 use crate::cli::support::root;
+use crate::database::Server;
 use crate::pages::parts::{Part, pages, parts};
 use crate::pages::session::Session;
+
+pub const MOVING: &str = "docs/how-to/move-to-postgres.md";
 
 /// A page of the documents, in parts.
 fn page(name: &str) -> Vec<Part> {
@@ -78,4 +79,20 @@ fn a_new_user_finds_why_a_design_is_violated() {
     }
     let told = does(&mut session, "steadfast check laundry.design | head -1");
     assert!(told.starts_with("laundry.design: proved"), "{told}");
+}
+
+/// Move a service that has something in it to PostgreSQL, and sell there what was held here.
+#[test]
+fn a_new_user_moves_to_postgres() {
+    let database = Server::start();
+    let mut session = Session::new("task-move");
+    session.has_database(database.port);
+    session.follow(&page(MOVING)).unwrap();
+    // nothing of the copy that was tried is left, and the other store was not changed
+    let told = session.run("steadfast verify ./steadfast-data");
+    assert!(told.contains("sound Tickets: 2 transitions"), "{told}");
+    let told = session.run("steadfast get tickets Seat A1");
+    assert!(told.contains("status SOLD"), "{told}");
+    let told = session.run("psql shop -At -c '\\dn' | cut -d'|' -f1");
+    assert_eq!(told.lines().collect::<Vec<_>>(), ["public", "steadfast"]);
 }

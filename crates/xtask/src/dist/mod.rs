@@ -61,7 +61,7 @@ pub fn run(words: &[&str]) -> crate::Answer {
         return Ok(false);
     }
     trial::run(&made.archive)?;
-    println!("unpacked in an empty directory, it runs, checks and serves");
+    println!("unpacked in an empty root, it runs, checks and serves");
     Ok(true)
 }
 

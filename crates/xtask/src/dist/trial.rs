@@ -1,5 +1,5 @@
-//! Whether an archive is any good: it is unpacked in an empty directory, and its binary is used there as on
-//! a machine that has nothing else of ours.
+//! Whether an archive is any good: it is unpacked in an empty directory, which is the root of all that its binary sees, as on a
+//! machine that has nothing else.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -39,11 +39,13 @@ pub fn run(archive: &Path) -> Result<(), String> {
         }
     }
     let program = home.join("bin/steadfast");
-    let version = cargo::output(alone(&program, &empty).arg("--version"))?;
+    libraries(&program, &empty)?;
+    let alone = Alone::find(&program, &empty)?;
+    let version = cargo::output(alone.command().arg("--version"))?;
     expect("--version", &version, env!("CARGO_PKG_VERSION"))?;
-    let checked = cargo::output(alone(&program, &empty).args(["check", "tickets"]))?;
+    let checked = cargo::output(alone.command().args(["check", "tickets"]))?;
     expect("check tickets", &checked, "tickets: proved")?;
-    served(&program, &empty)?;
+    served(&alone)?;
     fs::remove_dir_all(&empty).map_err(|error| format!("cannot remove a folder: {error}"))
 }
 
@@ -62,11 +64,58 @@ fn only_folder(of: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// Without anything of the environment, such as a home.
-fn alone(program: &Path, folder: &Path) -> Command {
-    let mut command = Command::new(program);
-    command.env_clear().current_dir(folder).stdin(Stdio::null());
-    command
+/// What the binary is linked with goes along; nothing, where it is linked statically.
+fn libraries(program: &Path, root: &Path) -> Result<(), String> {
+    // of a static program it says that it is none, and fails
+    let said = Command::new("ldd").arg(program).output();
+    let said = said.map_err(|error| format!("cannot ask what is linked: {error}"))?;
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    for library in said.split_whitespace().filter(|word| word.starts_with('/')) {
+        let to = root.join(library.trim_start_matches('/'));
+        let folder = to.parent().unwrap_or(root);
+        let copied = fs::create_dir_all(folder).and_then(|()| fs::copy(library, &to));
+        copied.map_err(|error| format!("cannot copy `{library}`: {error}"))?;
+    }
+    Ok(())
+}
+
+/// How the binary is started: as the only program of a system.
+struct Alone {
+    /// `chroot ROOT`, with what it takes to be allowed that
+    words: Vec<String>,
+    /// where it is, as it sees it
+    program: PathBuf,
+}
+
+impl Alone {
+    fn find(program: &Path, root: &Path) -> Result<Alone, String> {
+        let within = program.strip_prefix(root).map_err(|error| error.to_string())?;
+        let within = Path::new("/").join(within);
+        let root = root.display().to_string();
+        // whoever is not root is root in a name space of its own, where that is allowed
+        for with in [&["chroot"][..], &["unshare", "--map-root-user", "chroot"]] {
+            let words = with.iter().map(|word| (*word).to_string()).chain([root.clone()]).collect();
+            let alone = Alone { words, program: within.clone() };
+            if alone.command().arg("--version").output().is_ok_and(|ran| ran.status.success()) {
+                return Ok(alone);
+            }
+        }
+        Err(format!(
+            "`{}` does not run with `{root}` as its root: it needs something that is not there, or this machine lets \
+             nobody change the root",
+            within.display()
+        ))
+    }
+
+    /// Without anything of the environment, such as a home.
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.words[0]);
+        command.args(&self.words[1..]).arg(&self.program);
+        command.env_clear().stdin(Stdio::null());
+        // for `chroot` itself
+        command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+        command
+    }
 }
 
 fn expect(what: &str, said: &str, part: &str) -> Result<(), String> {
@@ -87,8 +136,8 @@ impl Drop for Serving {
 }
 
 /// Serves on any port, and takes a step.
-fn served(program: &Path, folder: &Path) -> Result<(), String> {
-    let mut serve = alone(program, folder);
+fn served(alone: &Alone) -> Result<(), String> {
+    let mut serve = alone.command();
     serve.args(["dev", "tickets", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped());
     let started = serve.spawn().map_err(|error| format!("cannot start the server: {error}"))?;
     let mut serving = Serving(started);
