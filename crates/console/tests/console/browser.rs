@@ -1,10 +1,11 @@
 //! The console in a real Chromium: loaded, used, looked at. Pictures are left in
 //! `target/console` to be looked at.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use crate::npm;
 use crate::support::{Client, LEASE, SHELF, TICKETS, serve, service};
 use crate::webdriver::Browser;
 use gateway::Service;
@@ -136,6 +137,26 @@ pub fn audit(browser: &Browser, name: &str) {
     assert!(result["texts"].as_u64().unwrap_or(0) > 5, "{name}: {result}");
     let complaints = browser.complaints();
     assert!(complaints.is_empty(), "{name}: {complaints:?}");
+}
+
+/// The rules of axe-core, which others keep.
+const AXE: &str = "axe-core@4.11.0";
+
+/// Whatever axe-core calls serious or critical.
+pub fn axe(browser: &Browser, name: &str) {
+    static RULES: LazyLock<String> = LazyLock::new(|| {
+        std::fs::read_to_string(npm::package(AXE).join("axe.min.js")).expect("axe-core is there")
+    });
+    let serious = browser.run(&format!(
+        "{}\nreturn axe.run(document, {{ resultTypes: ['violations'] }}).then(({{ violations, passes }}) => ({{
+           passed: passes.length,
+           wrong: violations.filter(it => ['serious', 'critical'].includes(it.impact))
+             .map(it => `${{it.id}}: ${{it.help}}: ${{it.nodes.slice(0, 3).map(node => node.html).join(' ')}}`),
+         }}));",
+        *RULES
+    ));
+    assert_eq!(serious["wrong"], json!([]), "{name}");
+    assert!(serious["passed"].as_u64().unwrap_or(0) > 10, "{name}: {serious}");
 }
 
 pub fn is_picture(bytes: &[u8]) -> bool {
@@ -343,6 +364,9 @@ fn every_page_is_readable_in_light_and_dark_on_a_desk_and_on_a_phone() {
                     browser.complaints();
                 } else {
                     audit(&browser, &picture);
+                }
+                if (scheme == "light") == (shape == "desk") {
+                    axe(&browser, &picture);
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! The console, as a plain client and as a browser sees it.
 
 mod browser;
+#[path = "../../../explain/tests/support/npm.rs"]
+mod npm;
 mod pages;
 #[path = "../../../explain/tests/support/programs.rs"]
 mod programs;

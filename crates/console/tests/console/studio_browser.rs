@@ -6,7 +6,7 @@ use console::{Listed, Shelf, Texts};
 use design::Catalog;
 use server::Running;
 
-use crate::browser::{audit, is_picture};
+use crate::browser::{audit, axe, is_picture};
 use crate::studio::DESKS;
 use crate::support::{SHELF, TICKETS, config, service};
 use crate::webdriver::Browser;
@@ -93,6 +93,7 @@ fn a_design_is_written_checked_walked_tried_and_weakened() {
     let marked = browser.eval("document.querySelector('.gutter .bad').textContent");
     assert_eq!(marked, "19");
     audit(&browser, "studio with an error");
+    axe(&browser, "studio with an error");
     assert!(is_picture(&browser.picture("studio-error-light-desk")));
     browser.click("#told li[data-line]");
     let selected = browser.eval(
@@ -199,6 +200,7 @@ fn kept(browser: &Browser, address: &str) {
         let name = format!("studio-{scheme}-{shape}");
         assert!(is_picture(&browser.picture(&name)), "{name}");
         audit(browser, &name);
+        axe(browser, &name);
     }
 }
 

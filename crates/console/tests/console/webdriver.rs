@@ -123,7 +123,12 @@ impl Browser {
 
     /// The value of an expression in the page.
     pub fn eval(&self, expression: &str) -> Value {
-        let script = json!({ "script": format!("return ({expression});"), "args": [] });
+        self.run(&format!("return ({expression});"))
+    }
+
+    /// What a script gives; what it promises is waited for.
+    pub fn run(&self, script: &str) -> Value {
+        let script = json!({ "script": script, "args": [] });
         self.ask("POST", &self.at("/execute/sync"), &script)
     }
 

@@ -21,7 +21,8 @@ pub(super) fn trace(out: &mut String, shown: &Shown<'_>) {
     let _ = writeln!(
         out,
         "<details class=\"trace\"{open}>\n<summary><strong>{}</strong> {what} \
-         <span class=\"faint\">{}</span></summary>\n<figure>\n{}</figure>\n<ol class=\"steps\">",
+         <span class=\"faint\">{}</span></summary>\n\
+         <figure tabindex=\"0\" aria-label=\"the history, drawn\">\n{}</figure>\n<ol class=\"steps\">",
         escape(shown.title),
         escape(&length(trace)),
         svg(trace, &format!("{}: {}", shown.title, length(trace)))
