@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Response};
+use design::model::{OperationKind, Type};
 use runtime::Transition;
 
 use crate::fields::sent;
@@ -53,7 +54,12 @@ pub async fn page(visit: &Visit, service: &Service) -> Result<Html, Problem> {
     }
     html!(page, "</ol>");
     if shown.is_empty() {
-        html!(page, "<p class=\"empty\" id=\"nothing\">Nothing has happened yet.</p>");
+        let nothing = match subject {
+            Some(subject) => format!("No change of {subject} among what is on this page."),
+            None if following => "Nothing has happened yet that you may see.".into(),
+            None => "Nothing that the feed still holds and that you may see.".into(),
+        };
+        html!(page, "<p class=\"empty\" id=\"nothing\">{}</p>", nothing);
     }
     html!(page, "<p class=\"more\">");
     if !following {
@@ -90,7 +96,7 @@ fn concerns(transition: &Transition, subject: Option<&str>) -> bool {
 }
 
 /// When, and who did what; the row stays open.
-pub fn row_head(page: &mut Html, revision: &str, transition: &Transition) {
+pub fn row_head(page: &mut Html, place: &Place<'_>, revision: &str, transition: &Transition) {
     let at = clock_text(transition.at);
     let (day, rest) = at.split_once('T').unwrap_or((&at, ""));
     let clock = rest.trim_end_matches('Z').split('.').next().unwrap_or_default();
@@ -106,17 +112,29 @@ pub fn row_head(page: &mut Html, revision: &str, transition: &Transition) {
         transition.operation,
         transition.actor
     );
-    if transition.principal.is_empty() {
-        html!(page, " <span class=\"tag\">engine</span>");
-    } else {
+    if !transition.principal.is_empty() {
         html!(page, " by <b>{}</b>", transition.principal);
+    } else if is_called(place, transition) {
+        html!(page, " by <span class=\"faint\">somebody whom you may not see</span>");
+    } else {
+        html!(page, " <span class=\"tag\">engine</span>");
     }
+}
+
+/// Somebody called it; an earlier version of the design may have had it alone.
+fn is_called(place: &Place<'_>, transition: &Transition) -> bool {
+    place.design.operations.iter().any(|operation| {
+        operation.name == transition.operation
+            && operation.hears.is_none()
+            && matches!(operation.kind, OperationKind::Step { .. })
+            && place.design.actors[operation.actor.index()].name == transition.actor
+    })
 }
 
 /// One transition with the records it changed.
 pub fn row(place: &Place<'_>, revision: &str, transition: &Transition) -> Html {
     let mut page = Html::new();
-    row_head(&mut page, revision, transition);
+    row_head(&mut page, place, revision, transition);
     html!(page, "<ul class=\"changed\">");
     for change in &transition.changes {
         html!(page, "<li>{} ", change.subject);
@@ -145,10 +163,10 @@ fn tell(page: &mut Html, place: &Place<'_>, name: &str, truth: &serde_json::Valu
         return;
     };
     for attribute in &subject.attributes {
-        if matches!(attribute.ty.required(), design::model::Type::Enum(_)) {
+        if matches!(attribute.ty.required(), Type::Enum(_)) {
             let state = &subject.states[attribute.state.index()].name;
             if let Some(found) = truth.get(state).and_then(|fields| fields.get(&attribute.name)) {
-                html!(page, " ");
+                html!(page, " <span class=\"faint\">{}</span> ", attribute.name);
                 value::value(page, place, &attribute.ty, found);
             }
         }

@@ -73,16 +73,33 @@ fn foreseen(page: &mut Html, service: &Service) {
         "<h2>Foreseen from the design</h2><div class=\"wide\"><table class=\"stack\"><thead><tr><th>key\
          </th><th>step</th><th>why</th><th>a way out</th></tr></thead><tbody>"
     );
+    // an advice that is the same for several keys is given once
+    let mut advices: Vec<&str> = Vec::new();
     for hot in &sheet.hot_keys {
-        html!(
-            page,
-            "<tr><td class=\"key\">{}</td><td class=\"key\">{}</td><td data-name=\"why\">{}</td><td \
-             data-name=\"a way out\">{}</td></tr>",
-            hot.key,
-            hot.operation,
-            crate::prose::prose(&hot.why),
-            crate::prose::prose(&hot.way_out.text)
-        );
+        if !advices.contains(&hot.way_out.text.as_str()) {
+            advices.push(&hot.way_out.text);
+        }
+    }
+    for advice in advices {
+        let keys: Vec<_> = sheet.hot_keys.iter().filter(|hot| hot.way_out.text == advice).collect();
+        for (at, hot) in keys.iter().enumerate() {
+            html!(
+                page,
+                "<tr><td class=\"key\">{}</td><td class=\"key\">{}</td><td data-name=\"why\">{}</td>",
+                hot.key,
+                hot.operation,
+                crate::prose::prose(&hot.why)
+            );
+            if at == 0 {
+                html!(
+                    page,
+                    "<td data-name=\"a way out\" rowspan=\"{}\">{}</td>",
+                    keys.len().to_string(),
+                    crate::prose::prose(advice)
+                );
+            }
+            html!(page, "</tr>");
+        }
     }
     html!(page, "</tbody></table></div>");
 }

@@ -141,12 +141,12 @@ fn tell(gateway: &Gateway, visit: &Visit, request: &Parts, problem: &Problem) ->
     let parts = console_path(request).unwrap_or_default();
     let service = parts.first().and_then(|name| gateway.service(name).ok());
     let mut page = Html::new();
-    html!(
-        page,
-        "<h1>{}</h1>{}",
-        if problem.status().as_u16() == 404 { "Not here" } else { "Not done" },
-        note
-    );
+    let heading = match problem.status().as_u16() {
+        404 => "Not here",
+        403 if request.method == Method::GET => "Not for your role",
+        _ => "Not done",
+    };
+    html!(page, "<h1>{}</h1>{}", heading, note);
     let page = match service {
         Some(service) => {
             let tab = shell::Tab::of(parts.get(1).map_or("", String::as_str));

@@ -165,7 +165,7 @@ fn history(
             };
             let after = own(transition).unwrap_or(Value::Null);
             let before = past.transitions.get(at + 1).and_then(|(_, earlier)| own(earlier));
-            crate::feed::row_head(page, revision, transition);
+            crate::feed::row_head(page, place, revision, transition);
             html!(page, "<dl class=\"truth\">");
             changed(page, place, subject, before.as_ref(), &after);
             html!(page, "</dl></div></li>");
@@ -223,6 +223,28 @@ fn changed(
                 html!(page, "</span> ");
             }
             value::value(page, place, &attribute.ty, &now);
+            html!(page, "</dd>");
+        }
+    }
+    gone(page, subject, before, after);
+}
+
+/// What an earlier version of the design had and this one has not, as it was called then.
+fn gone(page: &mut Html, subject: &Subject, before: Option<&Value>, after: &Value) {
+    let is_there = |state: &str, name: &str| {
+        let state = subject.states.iter().find(|known| known.name == state);
+        let attributes = state.map(|state| state.attributes.iter());
+        attributes
+            .is_some_and(|mut all| all.any(|attr| subject.attributes[attr.index()].name == name))
+    };
+    for (state, fields) in after.as_object().into_iter().flatten() {
+        for (name, now) in fields.as_object().into_iter().flatten() {
+            let was = before.and_then(|truth| truth.get(state)?.get(name));
+            if is_there(state, name) || was == Some(now) {
+                continue;
+            }
+            html!(page, "<dt>{} <span class=\"faint\">then</span></dt><dd>", name);
+            value::loose(page, now);
             html!(page, "</dd>");
         }
     }

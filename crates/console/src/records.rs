@@ -38,7 +38,7 @@ pub async fn page(visit: &Visit, service: &Service) -> Result<Html, Problem> {
         match look::records(visit, service, &subject.name, None, 5).await {
             Err(error) => page.add(trouble::note(&look::problem(service, error))),
             Ok(list) if list.records.is_empty() => {
-                html!(page, "<p class=\"faint\">none written yet</p>");
+                html!(page, "<p class=\"faint\">none that was written and that you may see</p>");
             }
             Ok(RecordPage { records, more }) => {
                 html!(page, "<ul class=\"legal\">");
@@ -155,10 +155,11 @@ pub fn table(page: &mut Html, place: &Place<'_>, subject: &Subject, list: &[(Vec
         .filter(|state| matches!(state.kind, StateKind::Truth))
         .flat_map(|state| state.attributes.iter().map(move |attr| (state, attr)))
         .filter(|(_, attr)| !subject.attributes[attr.index()].ty.is_secret())
-        .take(COLUMNS)
         .collect();
+    let more = shown.len().saturating_sub(COLUMNS);
+    let shown = &shown[..shown.len() - more];
     html!(page, "<div class=\"wide\"><table class=\"stack\"><thead><tr><th>{}</th>", subject.name);
-    for (_, attr) in &shown {
+    for (_, attr) in shown {
         html!(page, "<th>{}</th>", subject.attributes[attr.index()].name);
     }
     html!(page, "</tr></thead><tbody>");
@@ -166,7 +167,7 @@ pub fn table(page: &mut Html, place: &Place<'_>, subject: &Subject, list: &[(Vec
         html!(page, "<tr><td class=\"key\">");
         value::record_link(page, place, &subject.name, key);
         html!(page, "</td>");
-        for (state, attr) in &shown {
+        for (state, attr) in shown {
             let attribute = &subject.attributes[attr.index()];
             html!(page, "<td data-name=\"{}\">", attribute.name);
             match truth.truth.get(&state.name) {
@@ -182,4 +183,15 @@ pub fn table(page: &mut Html, place: &Place<'_>, subject: &Subject, list: &[(Vec
         html!(page, "</tr>");
     }
     html!(page, "</tbody></table></div>");
+    match more {
+        0 => {}
+        1 => {
+            html!(page, "<p class=\"faint\">One more attribute is on the page of each record.</p>")
+        }
+        more => html!(
+            page,
+            "<p class=\"faint\">{} more attributes are on the page of each record.</p>",
+            more.to_string()
+        ),
+    }
 }

@@ -142,7 +142,12 @@ fn frame(visit: &Visit, of: Option<(&Service, Tab)>, title: &str, body: &Html) -
 fn menu(page: &mut Html, visit: &Visit, service: &Service, open: Tab) {
     let place = Place { name: &service.name, design: service.design() };
     html!(page, "<nav class=\"side\" aria-label=\"Pages of this design\"><ul>");
+    let operates = look::may_operate(visit).is_ok();
     for (tab, path, label) in TABS {
+        // for operators alone
+        if !operates && matches!(tab, Tab::Outbox | Tab::Aside) {
+            continue;
+        }
         html!(page, "<li><a href=\"{}\"", place.at(path));
         if tab == open {
             html!(page, " aria-current=\"page\"");

@@ -185,3 +185,19 @@ pub fn claims(issuer: &str, changed: Value) -> Value {
     }
     claims
 }
+
+/// The options of a server that takes its tokens.
+pub fn words(issuer: &str) -> Vec<String> {
+    [
+        "--oidc-issuer",
+        issuer,
+        "--oidc-audience",
+        "tickets-api",
+        "--oidc-role",
+        "groups=staff:organizer",
+        "--oidc-role",
+        "realm_access.roles=*",
+    ]
+    .map(String::from)
+    .to_vec()
+}

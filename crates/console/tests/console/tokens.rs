@@ -125,7 +125,17 @@ fn a_role_sees_and_does_what_is_its_own() {
         }
         let hidden = page(&mut client, cookie, record);
         assert!(hidden.text().contains("There is no such record."), "{}", hidden.text());
-        assert_eq!(page(&mut client, cookie, "/console/tickets/outbox").status, 403);
+        let outbox = page(&mut client, cookie, "/console/tickets/outbox");
+        assert_eq!(outbox.status, 403);
+        assert!(outbox.text().contains("<h1>Not for your role</h1>"), "{}", outbox.text());
+        let feed = page(&mut client, cookie, "/console/tickets/feed").text();
+        // who has another role sees nothing of it at all
+        let somebody = feed.contains("somebody whom you may not see");
+        assert_eq!(somebody, cookie == &bob, "{feed}");
+        assert!(!feed.contains(">engine<"), "{feed}");
+        for path in ["outbox", "aside"] {
+            assert!(!feed.contains(&format!("href=\"/console/tickets/{path}\"")), "{path}: {feed}");
+        }
         assert_eq!(page(&mut client, cookie, "/console/_/servers").status, 403);
         let front = page(&mut client, cookie, "/console").text();
         assert!(!front.contains("/console/_/servers"), "{front}");
@@ -145,7 +155,9 @@ fn a_role_sees_and_does_what_is_its_own() {
             assert_eq!(refused.status, 403, "{path}: {}", refused.text());
         }
     }
-    assert_eq!(page(&mut client, &olga, "/console/tickets/outbox").status, 200);
+    let outbox = page(&mut client, &olga, "/console/tickets/outbox");
+    assert_eq!(outbox.status, 200);
+    assert!(outbox.text().contains("href=\"/console/tickets/aside\""), "{}", outbox.text());
     assert_eq!(page(&mut client, &olga, "/console/_/servers").status, 200);
     let truth = guarded.token("olga", Roles::ALL);
     let bearer = format!("Bearer {truth}");

@@ -33,6 +33,11 @@ impl Answered {
         (200..300).contains(&self.status)
     }
 
+    /// It was answered as an earlier call under the same idempotency key was.
+    pub fn was_done_before(&self) -> bool {
+        self.header("idempotency-replayed") == Some("true")
+    }
+
     /// A guard said no.
     pub fn is_refusal(&self) -> bool {
         matches!(self.status, 403 | 409 | 412 | 410)

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use design::model::{Design, Operation};
+use design::model::{Design, Operation, SubjectId, Type};
 use serde_json::{Map, Value};
 
 use super::Answer;
@@ -28,6 +28,7 @@ Examples:
   steadfast call tickets buyer hold seat=A1 booking=b1 --key 7f1c --json
 
 `name=value` is a text, which the server reads by the type it expects;
+A key of several parts may be given as it is printed: `locker=L1/2`.
 `name:=json` is JSON, for a list, an object or null.")]
 pub struct Call {
     /// The design, as the server calls it
@@ -76,11 +77,20 @@ impl Call {
         let key = self.key.as_ref().map(|key| format!("\"{}\"", key.replace(['"', '\\'], "")));
         let headers: Vec<(&str, &str)> =
             key.iter().map(|key| ("idempotency-key", key.as_str())).collect();
-        let answered = client.post(&path, &headers, &Value::Object(body))?;
+        let mut answered = client.post(&path, &headers, &Value::Object(body.clone()))?;
+        // a key is printed with slashes between its parts, and may be given as it is printed
+        if answered.status == 422 && params.values().any(has_slash) {
+            known = known.or_else(|| fetch(&client, &name));
+            if let Some((design, operation)) = self.find(known.as_ref())
+                && let Some(body) = with_parts(design, operation, &body)
+            {
+                answered = client.post(&path, &headers, &Value::Object(body))?;
+            }
+        }
         let said = answered.json();
         if !answered.is_ok() {
             if !answered.is_refusal() {
-                return Err(answered.problem().help_if(several_parts(&said, &params)));
+                return Err(answered.problem());
             }
             let text = if self.server.json { format!("{said}\n") } else { refusal(&said) };
             output.print(&text);
@@ -97,7 +107,11 @@ impl Call {
                 kept = remembered.keep(design, operation, &params, handed_out)?;
             }
         }
-        let text = if self.server.json { format!("{said}\n") } else { done(&said, &kept) };
+        let text = if self.server.json {
+            format!("{said}\n")
+        } else {
+            done(&said, answered.was_done_before(), &kept)
+        };
         output.print(&text);
         Ok(Exit::Yes)
     }
@@ -112,12 +126,42 @@ impl Call {
     }
 }
 
-/// Where a key that was typed as it is printed, `L1/2`, does not fit: how it is typed.
-fn several_parts(said: &Value, params: &Map<String, Value>) -> Option<String> {
-    let name = said["pointer"].as_str()?.strip_prefix('/')?;
-    let typed = params.get(name)?.as_str().filter(|typed| typed.contains('/'))?;
-    let parts = Value::from(typed.split('/').collect::<Vec<_>>());
-    Some(format!("a key of several parts is a list: `{name}:='{parts}'`"))
+fn has_slash(given: &Value) -> bool {
+    given.as_str().is_some_and(|text| text.contains('/'))
+}
+
+/// The same with every key of several parts that is given as it is printed, `L1/2`, as a list. None: there is no such key.
+fn with_parts(
+    design: &Design,
+    operation: &Operation,
+    given: &Map<String, Value>,
+) -> Option<Map<String, Value>> {
+    let mut body = given.clone();
+    for param in &operation.params {
+        let Some(subject) = param.ty.subject() else { continue };
+        let Some(text) = given.get(&param.name).and_then(Value::as_str) else { continue };
+        let mut types = Vec::new();
+        parts_of(design, subject, &mut types);
+        let texts: Vec<&str> = text.split('/').collect();
+        if types.len() > 1 && types.len() == texts.len() {
+            let parts = types.iter().zip(texts).map(|(ty, text)| match (ty, text.parse::<i64>()) {
+                (Type::Int, Ok(number)) => number.into(),
+                _ => Value::from(text),
+            });
+            body.insert(param.name.clone(), parts.collect());
+        }
+    }
+    (body != *given).then_some(body)
+}
+
+/// The types of the parts of a key, with those of the keys in it.
+fn parts_of(design: &Design, subject: SubjectId, types: &mut Vec<Type>) {
+    for key in &design.subjects[subject.index()].keys {
+        match key.ty {
+            Type::Ref(other) => parts_of(design, other, types),
+            _ => types.push(key.ty.clone()),
+        }
+    }
 }
 
 /// The design as the server has it; it says which record a memory belongs to.
@@ -129,9 +173,10 @@ fn fetch(client: &Client, name: &str) -> Option<Design> {
     design::compile(name, &answered.text(), &Embedded).design
 }
 
-fn done(said: &Value, kept: &[String]) -> String {
+fn done(said: &Value, before: bool, kept: &[String]) -> String {
+    let done = if before { "done before, under this key" } else { "done" };
     let mut text =
-        format!("{GOOD}done{GOOD:#}, revision {}\n", said["revision"].as_str().unwrap_or("?"));
+        format!("{GOOD}{done}{GOOD:#}, revision {}\n", said["revision"].as_str().unwrap_or("?"));
     for changed in said["truth"].as_array().into_iter().flatten() {
         let _ = writeln!(text, "  {}", record(changed));
     }

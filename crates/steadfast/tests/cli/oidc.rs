@@ -9,23 +9,8 @@ use serde_json::{Value, json};
 
 use super::support::run_in;
 use crate::drives::served::{Served, agent};
-use crate::issuer::{Issuer, Key, claims, now, text};
+use crate::issuer::{Issuer, Key, claims, now, text, words};
 use crate::openapi::served::folder;
-
-fn words(issuer: &str) -> Vec<String> {
-    [
-        "--oidc-issuer",
-        issuer,
-        "--oidc-audience",
-        "tickets-api",
-        "--oidc-role",
-        "groups=staff:organizer",
-        "--oidc-role",
-        "realm_access.roles=*",
-    ]
-    .map(String::from)
-    .to_vec()
-}
 
 /// Adds a seat; gives the status and the problem's kind.
 fn add_seat(served: &Served, token: &str, seat: &str) -> (u16, String) {

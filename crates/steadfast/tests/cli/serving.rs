@@ -158,14 +158,21 @@ fn a_key_of_several_parts_is_given_as_it_is_printed() {
     let folder = folder("serving-parts");
     let text = "design Lockers\nactor clerk\n\
                 subject Locker(row: text, nr: int) { truth Taken { by: text? } }\n\
-                step clerk[take(locker: Locker)] { Taken.by := \"x\" }\n";
+                step clerk[take(locker: Locker)] { Taken.by := \"x\" }\n\
+                subject Door(locker: Locker, side: text) { truth Opened { times: int = 0 } }\n\
+                step clerk[open(door: Door)] { Opened.times += 1 }\n";
     fs::write(folder.join("lockers.design"), text).unwrap();
     let server = Server::start(&folder, &["lockers.design"]);
-    let wrong = server.run(&["call", "lockers", "clerk", "take", "locker=L1/2"]).exits(2);
-    // what it says to type works
-    let typed = wrong.err.split("is a list: `").nth(1).unwrap().split('`').next().unwrap();
-    let typed = typed.replace('\'', "");
-    server.run(&["call", "lockers", "clerk", "take", &typed]).exits(0).says("Locker L1/2");
+    let take = |locker: &str| server.run(&["call", "lockers", "clerk", "take", locker]);
+    take("locker=L1/2").exits(0).says("Locker L1/2");
+    take("locker:=[\"L1\",3]").exits(0).says("Locker L1/3");
+    take("locker=L1").exits(2).says("(at `/locker`)");
+    take("locker=L1/2/3").exits(2).says("(at `/locker`)");
+    take("locker=L1/two").exits(2).says("(at `/locker");
+    // a key in a key
+    let open = |door: &str| server.run(&["call", "lockers", "clerk", "open", door]);
+    open("door=L1/2/left").exits(0).says("Door L1/2/left");
+    server.run(&["get", "lockers", "Door", "L1/2/left"]).exits(0).says("times 1");
     server.run(&["get", "lockers", "Locker", "L1/2"]).exits(0).says("by x");
     server.run(&["get", "lockers", "Locker", "L1", "2"]).exits(0).says("by x");
     server.run(&["get", "lockers", "Locker", "L1"]).exits(2).says("also needs `nr`");

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::cut::Network;
 use super::{node, write};
 use crate::drives::served::{Served, agent};
-use crate::issuer::{Issuer, Key, claims};
+use crate::issuer::{Issuer, Key, claims, words};
 use crate::openapi::python::run;
 use crate::openapi::served::folder;
 use crate::webdriver::Browser;
@@ -58,19 +58,7 @@ fn a_page_on_another_origin_books_a_seat_with_a_token_of_an_issuer() {
     let issuer = Issuer::start(TcpListener::bind("127.0.0.1:0").unwrap());
     let key = Key::p256("e1");
     issuer.publish(&[&key]);
-    let words = [
-        "--oidc-issuer",
-        &issuer.url,
-        "--oidc-audience",
-        "tickets-api",
-        "--oidc-role",
-        "groups=staff:organizer",
-        "--oidc-role",
-        "realm_access.roles=*",
-        "--origin",
-        &ours,
-    ];
-    let words = words.map(String::from);
+    let words = [words(&issuer.url), ["--origin".into(), ours.clone()].to_vec()].concat();
     let mut served = Served::start(&folder, "tickets", &words).unwrap();
     let token = |who: &str, roles: &[&str]| {
         let changed = json!({ "sub": who, "groups": [], "realm_access": { "roles": roles } });
