@@ -17,7 +17,7 @@ const STACK_BYTES_PER_LEVEL: usize = 64 * 1024;
 
 /// The stable JSON form of a design.
 pub fn to_json(design: &Design) -> String {
-    let form = serde_json::json!({ "format": FORMAT, "design": design });
+    let form = serde_json::json!({ "format": FORMAT, "design": to_value(design) });
     let mut text = serde_json::to_string_pretty(&form).unwrap_or_default();
     text.push('\n');
     text
@@ -25,6 +25,14 @@ pub fn to_json(design: &Design) -> String {
 
 /// Reads what [`to_json`] wrote.
 pub fn from_json(text: &str) -> Result<Design, String> {
+    with_room(text, read)
+}
+
+/// On a stack that has room for what nests deeply.
+fn with_room<T: Send>(
+    text: &str,
+    read: impl FnOnce(&str) -> Result<T, String> + Send,
+) -> Result<T, String> {
     let nesting = nesting(text);
     if nesting > NESTING_MAX {
         return Err(format!("not a design in JSON form: it nests {nesting} deep"));
@@ -39,18 +47,49 @@ pub fn from_json(text: &str) -> Result<Design, String> {
     })
 }
 
+/// A design in a few bytes, as a store keeps it.
+///
+/// All of the program goes through this module: to write and to read a design is a third of a megabyte of code, and
+/// whoever calls `serde_json` for one has all of it compiled once more.
+pub fn to_bytes(design: &Design) -> Vec<u8> {
+    serde_json::to_vec(design).unwrap_or_default()
+}
+
+/// Reads what [`to_bytes`] wrote.
+pub fn from_bytes(bytes: &[u8]) -> Result<Design, String> {
+    let text = std::str::from_utf8(bytes).map_err(|error| format!("not JSON: {error}"))?;
+    with_room(text, |text| design_of(&parsed(text)?))
+}
+
+/// A design as a tree, in which one looks for parts of it.
+pub fn to_value(design: &Design) -> Value {
+    let bytes = to_bytes(design);
+    std::str::from_utf8(&bytes)
+        .ok()
+        .and_then(|text| with_room(text, parsed).ok())
+        .unwrap_or_default()
+}
+
 fn read(text: &str) -> Result<Design, String> {
-    let mut reader = Deserializer::from_str(text);
-    reader.disable_recursion_limit();
-    let value = Value::deserialize(&mut reader).map_err(|error| format!("not JSON: {error}"))?;
-    reader.end().map_err(|error| format!("not JSON: {error}"))?;
+    let value = parsed(text)?;
     match value["format"].as_str() {
         Some(FORMAT) => {}
         Some(other) => return Err(format!("format `{other}` is not known to this version")),
         None => return Err("no `format`: not a design in JSON form".into()),
     }
-    Design::deserialize(&value["design"])
-        .map_err(|error| format!("not a design in JSON form: {error}"))
+    design_of(&value["design"])
+}
+
+fn parsed(text: &str) -> Result<Value, String> {
+    let mut reader = Deserializer::from_str(text);
+    reader.disable_recursion_limit();
+    let value = Value::deserialize(&mut reader).map_err(|error| format!("not JSON: {error}"))?;
+    reader.end().map_err(|error| format!("not JSON: {error}"))?;
+    Ok(value)
+}
+
+fn design_of(value: &Value) -> Result<Design, String> {
+    Design::deserialize(value).map_err(|error| format!("not a design in JSON form: {error}"))
 }
 
 /// How deep brackets and braces nest outside of texts.

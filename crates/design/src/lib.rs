@@ -21,7 +21,7 @@ pub use analysis::{Analysis, Definition, DefinitionId, DefinitionKind, Reference
 pub use archetype::instantiate;
 pub use compile::families;
 pub use hearing::{Misheard, handlers_of, misheard};
-pub use json::{from_json, to_json};
+pub use json::{from_bytes, from_json, to_bytes, to_json, to_value};
 pub use scale::Scale;
 pub use sources::{Catalog, NoCatalog, Position, Source, Sources};
 pub use suggest::{did_you_mean, instead};

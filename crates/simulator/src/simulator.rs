@@ -64,5 +64,5 @@ impl Simulator {
 }
 
 fn stored_bytes(design: &Design) -> u64 {
-    serde_json::to_vec(design).map_or(0, |bytes| bytes.len() as u64)
+    design::to_bytes(design).len() as u64
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz checker`, `slices` and `uses`: random designs, as many as one likes, held against the naive
 //! interpreter. `cargo xtask fuzz doors`: inputs to every door of a server. `cargo xtask fuzz calendar`: random
 //! schedules beside croniter. `cargo xtask fuzz tokens`: every design without each of its tokens. `cargo xtask fuzz editor`:
-//! random edits, as an editor sends them.
+//! random edits, as an editor sends them. `cargo xtask fuzz spoiled`: texts of designs with something wrong in them.
 //!
 //! The tests are the ones that run with a small number among all others. Here one of them runs with a night's
 //! worth, from any seed, and prints what it found.
@@ -78,6 +78,14 @@ const HUNTS: [Hunt; 7] = [
         variable: "STEADFAST_EDITS",
         seeds: 100_000,
     },
+    Hunt {
+        name: "spoiled",
+        package: "design",
+        of: "spoiled texts",
+        test: "robustness::spoiled_texts_compile_or_say_why_not",
+        variable: "STEADFAST_SPOILED",
+        seeds: 1_000_000,
+    },
 ];
 
 pub fn run(arguments: &[&str]) -> crate::Answer {
@@ -93,7 +101,7 @@ pub fn run(arguments: &[&str]) -> crate::Answer {
 
 /// Which hunt, how many seeds, and from which one.
 fn extent(arguments: &[&str]) -> Result<(Hunt, u64, u64), String> {
-    let usage = "`fuzz` takes `checker`, `slices`, `uses`, `doors`, `calendar`, `tokens` or `editor`, and then `--seeds N` and `--from S` or nothing";
+    let usage = "`fuzz` takes `checker`, `slices`, `uses`, `doors`, `calendar`, `tokens`, `editor` or `spoiled`, and then `--seeds N` and `--from S` or nothing";
     let [name, rest @ ..] = arguments else { return Err(usage.into()) };
     let hunt = HUNTS.iter().find(|hunt| hunt.name == *name).copied().ok_or(usage)?;
     let (mut seeds, mut from) = (hunt.seeds, 1);
@@ -125,6 +133,7 @@ mod tests {
         assert_eq!(extent(&["doors", "--inputs", "9"]), Ok((HUNTS[3], 9, 1)));
         assert_eq!(extent(&["calendar"]), Ok((HUNTS[4], 100_000, 1)));
         assert_eq!(extent(&["editor"]), Ok((HUNTS[6], 100_000, 1)));
+        assert_eq!(extent(&["spoiled"]), Ok((HUNTS[7], 1_000_000, 1)));
         let given = extent(&["slices", "--from", "7", "--seeds", "20"]);
         assert_eq!(given, Ok((HUNTS[1], 20, 7)));
     }

@@ -1,5 +1,6 @@
 //! Typed expressions.
 
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use syntax::Span;
 
@@ -288,14 +289,10 @@ impl RoundingMode {
 
 /// A key had one part before, and stood there by itself.
 fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Expr>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Key {
-        Several(Vec<Expr>),
-        One(Box<Expr>),
-    }
-    Ok(match Key::deserialize(from)? {
-        Key::Several(parts) => parts,
-        Key::One(part) => vec![*part],
-    })
+    let key = serde_json::Value::deserialize(from)?;
+    let parts = match &key {
+        serde_json::Value::Array(_) => Vec::deserialize(&key),
+        _ => Expr::deserialize(&key).map(|part| vec![part]),
+    };
+    parts.map_err(D::Error::custom)
 }

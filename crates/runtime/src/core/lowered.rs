@@ -154,7 +154,7 @@ impl Lowered {
     pub(crate) fn stored(&self) -> &Stored {
         self.stored.get_or_init(|| Stored {
             layout: layout::describe(&self.design),
-            written: written(&self.design),
+            written: design::to_bytes(&self.design),
         })
     }
 
@@ -184,9 +184,4 @@ fn subject_schema(design: &Design, program: &Program, id: SubjectId) -> SubjectS
         .map(|(at, _)| OperationId::of(at))
         .collect();
     SubjectSchema { aged: Aged::all(design, id, program.layout(id)), repairs }
-}
-
-/// A design as a store keeps it.
-pub(crate) fn written(design: &Design) -> Vec<u8> {
-    serde_json::to_vec(design).unwrap_or_default()
 }

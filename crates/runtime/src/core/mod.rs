@@ -31,7 +31,7 @@ pub use handles::Handles;
 pub use hot::HotKey;
 pub use loaded::{Held, Loaded};
 pub use lowered::Lowered;
-pub(crate) use lowered::{Stored, written};
+pub(crate) use lowered::Stored;
 pub use plan::{Got, Plan, Source};
 pub use read_error::ReadError;
 pub use runtime::Runtime;

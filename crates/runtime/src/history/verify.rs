@@ -173,7 +173,7 @@ impl Runtime {
         self.each_commit(begins, |commit| {
             for (number, bytes) in commit.entries.iter().filter_map(|entry| marked(entry)) {
                 // of one that cannot be read the newest text stands in the place
-                let text = serde_json::from_slice(bytes).ok();
+                let text = design::from_bytes(bytes).ok();
                 texts.earlier.entry(number).or_default().push_back(text);
             }
             Ok(true)

@@ -37,7 +37,8 @@ pub fn kept(store: &dyn Store, name: &str, settings: &Settings) -> Result<Option
                     let bytes = transaction.get(&MetaKey { design: number, about }.to_bytes());
                     bytes.and_then(|(_, bytes)| String::from_utf8(bytes.to_vec()).ok())
                 };
-                let design = read(About::Design).and_then(|text| serde_json::from_str(&text).ok());
+                let design =
+                    read(About::Design).and_then(|text| design::from_bytes(text.as_bytes()).ok());
                 let (text, flat) = (read(About::Text), read(About::Flat));
                 Ok(Some(Kept { design, text, flat, verdict: read(About::Verdict) }))
             }
@@ -99,7 +100,7 @@ impl Runtime {
 /// in the text, and in what it says of earlier versions. What cannot be compared is not the same.
 pub fn alike(one: &Design, other: &Design) -> bool {
     let plain = |design: &Design| {
-        let mut value = serde_json::to_value(design).ok()?;
+        let mut value = design::to_value(design);
         without_places(&mut value);
         value.as_object_mut()?.remove("earlier");
         Some(value)

@@ -16,7 +16,7 @@ use store::{Decision, KeyRange, LocalStore, Store, Transaction};
 use super::kept::Writing;
 use super::open_error::OpenError;
 use crate::calls::CallError;
-use crate::core::{self, Fence, Lowered, Schema, Settings, Stored, written};
+use crate::core::{self, Fence, Lowered, Schema, Settings, Stored};
 use crate::replacement::{stored_alike, without_places};
 
 /// Keys that are removed in one commit.
@@ -181,7 +181,7 @@ fn known(
     (opened, written): (&Design, &[u8]),
 ) -> Result<Known, OpenError> {
     let text = |number, about: About| transaction.get(&meta(number, about)).map(|(_, bytes)| bytes);
-    let read = |bytes: &[u8]| serde_json::from_slice::<Design>(bytes).ok();
+    let read = |bytes: &[u8]| design::from_bytes(bytes).ok();
     // to read it costs several times what writing does, and mostly it is the one that is opened
     let stored = match text(number, About::Design) {
         Some(bytes) if bytes == written => Held::Same,
@@ -249,12 +249,12 @@ pub fn begin_epoch(
 /// From here on another text has the say, under the same number. What is stored does not show it, so the feed does:
 /// each transition is verified by the text that decided it.
 pub fn mark_text(transaction: &mut dyn Transaction, number: DesignNumber, before: &Design) {
-    transaction.feed(&layout::feed::mark(number, &written(before)));
+    transaction.feed(&layout::feed::mark(number, &design::to_bytes(before)));
 }
 
 /// Of what a design says, wherever in its text it does.
 pub fn hash_of(design: &Design) -> [u8; 32] {
-    let mut value = serde_json::to_value(design).unwrap_or_default();
+    let mut value = design::to_value(design);
     without_places(&mut value);
     *blake3::hash(value.to_string().as_bytes()).as_bytes()
 }
@@ -359,7 +359,7 @@ pub fn current_designs(
     let designs = current.filter_map(|(at, _)| {
         let number = DesignNumber(at as u16);
         let (_, bytes) = transaction.get(&meta(number, About::Design))?;
-        Some((number, serde_json::from_slice(bytes).ok()?))
+        Some((number, design::from_bytes(bytes).ok()?))
     });
     Ok(designs.collect())
 }

@@ -12,6 +12,7 @@ mod entries;
 mod made;
 mod obstacle;
 
+use std::iter;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -328,19 +329,25 @@ pub fn stored_alike(old: &Design, new: &Design) -> bool {
 /// The repairs of a design, the keys of its effects, what counters count and how long entries are kept, without the
 /// places in its text.
 fn essence(design: &Design) -> Value {
-    let operations = design.operations.iter().map(|operation| match &operation.kind {
-        OperationKind::Repair { .. } => serde_json::to_value(operation).unwrap_or_default(),
-        // a call that waits is known by it
-        OperationKind::Effect(effect) => serde_json::to_value(&effect.key).unwrap_or_default(),
-        _ => Value::Null,
+    let whole = design::to_value(design);
+    let operations = design.operations.iter().enumerate().map(|(at, operation)| {
+        let written = &whole["operations"][at];
+        match &operation.kind {
+            OperationKind::Repair { .. } => written.clone(),
+            // a call that waits is known by it
+            OperationKind::Effect(_) => written["kind"]["Effect"]["key"].clone(),
+            _ => Value::Null,
+        }
     });
-    let counters = design.subjects.iter().map(|s| serde_json::to_value(&s.counters));
-    let counters = counters.map(Result::unwrap_or_default);
-    let kinds = design.subjects.iter().flat_map(|s| &s.states).map(|state| match state.kind {
-        StateKind::Log { .. } => serde_json::to_value(state.kind).unwrap_or_default(),
-        _ => Value::Null,
+    let subjects = design.subjects.iter().enumerate().map(|(at, subject)| {
+        let written = &whole["subjects"][at];
+        let states = subject.states.iter().enumerate().map(|(at, state)| match state.kind {
+            StateKind::Log { .. } => written["states"][at]["kind"].clone(),
+            _ => Value::Null,
+        });
+        iter::once(written["counters"].clone()).chain(states).collect()
     });
-    let mut all = Value::Array(operations.chain(counters).chain(kinds).collect());
+    let mut all = Value::Array(operations.chain(subjects).collect());
     without_places(&mut all);
     all
 }

@@ -55,7 +55,7 @@ pub struct Verdicts {
 impl Verdicts {
     /// The verdict on this text; `also` is what a store keeps beside it.
     pub fn find(&self, text: &str, design: &Design, also: Option<&str>) -> Option<Word> {
-        let mark = mark(text, design)?;
+        let mark = mark(text, design);
         let mut known = self.folder.as_ref().and_then(|folder| folder.find(&mark));
         if known.as_ref().is_none_or(|word| matches!(word, Word::NotKnown { .. })) {
             known = also.and_then(|also| kept::read(also, &mark).ok()).or(known);
@@ -65,12 +65,12 @@ impl Verdicts {
 
     /// What a store keeps, if it is about this text.
     pub fn stored(&self, text: &str, design: &Design, form: Option<&str>) -> Option<Word> {
-        kept::read(form?, &mark(text, design)?).ok()
+        kept::read(form?, &mark(text, design)).ok()
     }
 
     /// Keeps the verdict on a design that runs, in its store too.
     pub fn keep_with(&self, runtime: &Runtime, text: &str, word: &Word) {
-        let Some(form) = self.keep(text, runtime.design(), word) else { return };
+        let form = self.keep(text, runtime.design(), word);
         match runtime.keep_verdict(&form) {
             // a version that no longer counts needs none
             Ok(()) | Err(CallError::Replaced) => {}
@@ -79,13 +79,13 @@ impl Verdicts {
     }
 
     /// Keeps a verdict. Gives the form in which a store keeps it.
-    pub fn keep(&self, text: &str, design: &Design, word: &Word) -> Option<String> {
-        let mark = mark(text, design)?;
+    pub fn keep(&self, text: &str, design: &Design, word: &Word) -> String {
+        let mark = mark(text, design);
         let form = kept::write(&mark, &design.name, word);
         if let Some(folder) = &self.folder {
             folder.keep(&mark, word, &form);
         }
-        Some(form)
+        form
     }
 }
 
@@ -101,15 +101,15 @@ pub fn judge(design: &Design, options: &Options, progress: &mut dyn FnMut(&Progr
 }
 
 /// What stands for one text, as this program reads it: a text that uses an archetype means something
-/// else when the archetype in the catalog is another. None: it cannot be told apart.
-pub fn mark(text: &str, design: &Design) -> Option<String> {
-    let meaning = serde_json::to_vec(design).ok()?;
+/// else when the archetype in the catalog is another.
+pub fn mark(text: &str, design: &Design) -> String {
+    let meaning = design::to_bytes(design);
     let mut hasher = blake3::Hasher::new();
     hasher.update(&VERSION.to_le_bytes());
     hasher.update(&(text.len() as u64).to_le_bytes());
     hasher.update(text.as_bytes());
     hasher.update(&meaning);
-    Some(hasher.finalize().to_hex().to_string())
+    hasher.finalize().to_hex().to_string()
 }
 
 /// Told to whoever reads the errors of the program.
@@ -142,7 +142,7 @@ mod tests {
     fn what_a_store_keeps_counts_where_the_folder_knows_nothing() {
         let verdicts = Verdicts { folder: None };
         let design = design(TEXT);
-        let form = verdicts.keep(TEXT, &design, &Word::Violated).unwrap();
+        let form = verdicts.keep(TEXT, &design, &Word::Violated);
         assert_eq!(verdicts.find(TEXT, &design, Some(&form)), Some(Word::Violated));
         assert_eq!(verdicts.find(TEXT, &design, None), None);
         let other = format!("{TEXT}\n");

@@ -278,8 +278,9 @@ impl Outcome {
     /// What the verdict on exactly this text, by these rules, is known by.
     pub fn mark(&self) -> String {
         let read = self.read.as_ref().ok();
-        let mark =
-            read.and_then(|read| verdicts::mark(&read.loaded.text, read.compiled.design.as_ref()?));
+        let mark = read.and_then(|read| {
+            Some(verdicts::mark(&read.loaded.text, read.compiled.design.as_ref()?))
+        });
         mark.unwrap_or_else(|| "none".into())
     }
 
