@@ -56,21 +56,21 @@ use axum::{Extension, Router};
 use fields::Sent;
 use gateway::Gateway;
 use html::{Html, html};
-use server::Pages;
 use server::body;
 use server::path;
 use server::problem::{OverHttp as _, Problem, not_allowed};
+use server::{MakePages, Pages};
 use visit::Visit;
 
 pub use find::{Finder, Suggestion};
 pub use shelf::{Listed, Shelf, Texts};
 
 /// The same, with a first page that also says which archetype a problem is, and a studio that has the catalog.
-pub fn pages_with(finder: Finder, shelf: Shelf) -> impl FnOnce(&Arc<Gateway>) -> Pages {
-    move |gateway| {
+pub fn pages_with(finder: Finder, shelf: Shelf) -> MakePages<'static> {
+    Box::new(move |gateway| {
         let pages = made(gateway, Some(shelf.0));
         Pages { router: pages.router.layer(Extension(finder)), beside: pages.beside }
-    }
+    })
 }
 
 /// The pages, for a server that is told of them when it starts.

@@ -34,4 +34,4 @@ mod websocket;
 
 pub use config::Config;
 pub use cors::{Origin, Origins};
-pub use start::{Pages, Running, StartError, start, start_with};
+pub use start::{MakePages, Pages, Running, StartError, start, start_with};

@@ -85,14 +85,17 @@ impl Pages {
 
 /// Listens, and serves these designs.
 pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartError> {
-    start_with(config, services, |_| Pages::none())
+    start_with(config, services, Box::new(|_| Pages::none()))
 }
+
+/// Makes the pages that stand beside the interface. Boxed, so that all that serves is compiled in this crate, once.
+pub type MakePages<'a> = Box<dyn FnOnce(&Arc<Gateway>) -> Pages + 'a>;
 
 /// The same, with pages for people beside them.
 pub fn start_with(
     config: Config,
     services: Vec<Service>,
-    pages: impl FnOnce(&Arc<Gateway>) -> Pages,
+    pages: MakePages<'_>,
 ) -> Result<Running, StartError> {
     for (at, service) in services.iter().enumerate() {
         if services[..at].iter().any(|earlier| earlier.name == service.name) {

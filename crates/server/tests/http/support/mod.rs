@@ -57,7 +57,7 @@ pub fn config() -> Config {
 
 /// With the console, as the product has it.
 pub fn start(config: Config, services: Vec<Service>) -> Result<Running, StartError> {
-    server::start_with(config, services, console::pages)
+    server::start_with(config, services, Box::new(console::pages))
 }
 
 pub fn serve(services: Vec<Service>) -> Running {
