@@ -104,3 +104,43 @@ fn a_machine_has_the_edges_that_guards_allow() {
         machine(&narrowed).transitions.into_iter().find(|t| t.operation == "buyer[hold]").unwrap();
     assert_eq!(hold.from, [0]);
 }
+
+/// Each arm of an `if` goes its own way, on its own condition; what an arm leaves as it is, is no transition.
+#[test]
+fn the_arms_of_an_if_are_apart() {
+    let text = "design D\nactor a\nsubject S(s: text) { truth T { \
+                status: NEW | BIG | SMALL = NEW, size: int = 0, kind: LEFT | RIGHT } }\n\
+                step a[make(s: new S, kind: LEFT | RIGHT)] { T := { kind: kind } }\n\
+                step a[sort(s: S) { new: T.status = NEW }] { T.status := if T.size > 3 then BIG else SMALL }\n\
+                step a[grow(s: S)] { T.status := if T.size > 3 then BIG else T.status }\n";
+    let found = machines(&compiled(text));
+    // the kind stays as it was made
+    assert_eq!(found.iter().map(|m| m.attribute.as_str()).collect::<Vec<_>>(), ["status"]);
+    let edges: Vec<_> = found[0].transitions.iter().collect();
+    let plain: Vec<_> =
+        edges.iter().map(|t| (t.operation.as_str(), t.created, t.from.clone(), t.to)).collect();
+    assert_eq!(
+        plain,
+        [
+            ("a[make]", true, vec![], 0),
+            ("a[sort]", false, vec![0], 1),
+            ("a[sort]", false, vec![0], 2),
+            ("a[grow]", false, vec![0, 1, 2], 1),
+        ]
+    );
+    assert_eq!(edges[1].guard, ["new: T.status = NEW", "if T.size > 3"]);
+    assert_eq!(edges[2].guard, ["new: T.status = NEW", "unless T.size > 3"]);
+}
+
+/// What is written without a condition replaces what was written before it; what is written on one does not.
+#[test]
+fn what_is_written_last_counts() {
+    let text = "design D\nactor a\nsubject S(s: text) { truth T { \
+                status: NEW | BIG | SMALL = NEW, size: int = 0 } }\n\
+                step a[make(s: new S, size: int)] { T := { size: size } if size > 3 { T.status := BIG } }\n\
+                step a[twice(s: S)] { T.status := BIG T.status := SMALL }\n";
+    let found = machines(&compiled(text));
+    let edges: Vec<_> =
+        found[0].transitions.iter().map(|t| (t.operation.as_str(), t.created, t.to)).collect();
+    assert_eq!(edges, [("a[make]", true, 0), ("a[make]", true, 1), ("a[twice]", false, 2)]);
+}

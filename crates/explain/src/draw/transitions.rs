@@ -4,7 +4,7 @@ use design::model::*;
 use serde::Serialize;
 
 use crate::derive::units;
-use crate::facts::{Facts, Unit, Verdict, Write, possible};
+use crate::facts::{Facts, Unit, Verdict, Write, place as at, possible};
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Machine {
@@ -29,6 +29,7 @@ pub struct Transition {
     pub guard: Vec<String>,
 }
 
+/// Of the attributes that an operation changes, in the order of the text.
 pub fn machines(design: &Design) -> Vec<Machine> {
     let mut list = Vec::new();
     for (index, subject) in design.subjects.iter().enumerate() {
@@ -42,13 +43,18 @@ pub fn machines(design: &Design) -> Vec<Machine> {
                 Some(Const::Enum(_, which)) if subject.implicit => Some(*which as usize),
                 _ => None,
             };
+            let transitions = transitions(design, SubjectId::of(index), AttrId::of(number), *id);
+            // what stays as it was made is no machine
+            if transitions.iter().all(|transition| transition.created) {
+                continue;
+            }
             list.push(Machine {
                 subject: subject.name.clone(),
                 state: state.name.clone(),
                 attribute: attribute.name.clone(),
                 constants: design.enumerations[id.index()].constants.clone(),
                 initial,
-                transitions: transitions(design, SubjectId::of(index), AttrId::of(number), *id),
+                transitions,
             });
         }
     }
@@ -64,19 +70,14 @@ fn transitions(design: &Design, subject: SubjectId, attr: AttrId, id: EnumId) ->
                 continue;
             }
             if facts.places[place].is_made() {
-                found.extend(creation(&unit, &facts, place, attr));
+                found.extend(creations(&unit, &mut facts, place, attr, id));
                 continue;
             }
-            let moves: Vec<(u32, Vec<(&Expr, bool)>)> = facts
-                .writes
-                .iter()
-                .filter(|write| write.place == place && write.attr == attr)
-                .flat_map(|write| {
-                    targets(design, id, write).into_iter().map(|to| (to, write.when.clone()))
-                })
-                .collect();
-            for (to, when) in moves {
+            for (to, when) in moves(&unit, &mut facts, place, attr, id) {
                 let from = sources(&unit, &mut facts, place, attr, id, &when);
+                if from.is_empty() {
+                    continue;
+                }
                 found.push(Transition {
                     operation: unit.name(),
                     created: false,
@@ -90,32 +91,82 @@ fn transitions(design: &Design, subject: SubjectId, attr: AttrId, id: EnumId) ->
     found
 }
 
-/// The constants that a write can leave behind; all, where it is not written plainly.
-fn targets(design: &Design, id: EnumId, write: &Write<'_>) -> Vec<u32> {
-    match &write.value.kind {
-        ExprKind::Literal(Const::Enum(_, which)) => vec![*which],
-        ExprKind::Literal(_) => Vec::new(),
-        _ => (0..design.enumerations[id.index()].constants.len() as u32).collect(),
+/// The conditions on the way to a value, and whether each one holds there.
+type When<'a> = Vec<(&'a Expr, bool)>;
+
+/// What this operation can leave in the attribute of a record, and on which conditions.
+fn moves<'a>(
+    unit: &Unit<'a>,
+    facts: &mut Facts<'a>,
+    place: usize,
+    attr: AttrId,
+    id: EnumId,
+) -> Vec<(u32, When<'a>)> {
+    let writes = facts.writes.iter().filter(|write| write.place == place && write.attr == attr);
+    let mut writes: Vec<(&'a Expr, When<'a>)> =
+        writes.map(|write| (write.value, write.when.clone())).collect();
+    // what comes before a write without a condition is written over
+    let last = writes.iter().rposition(|(_, when)| when.is_empty()).unwrap_or(0);
+    writes.drain(..last);
+    let mut list = Vec::new();
+    for (value, when) in writes {
+        targets(unit, facts, (place, attr, id), value, when, &mut list);
+    }
+    list
+}
+
+/// The constants that an expression can be: each arm of an `if` on its condition; none where it is what the attribute
+/// is anyway; all, where it is not written plainly.
+fn targets<'a>(
+    unit: &Unit<'a>,
+    facts: &mut Facts<'a>,
+    (place, attr, id): (usize, AttrId, EnumId),
+    value: &'a Expr,
+    when: When<'a>,
+    list: &mut Vec<(u32, When<'a>)>,
+) {
+    match &facts.resolve(value).kind {
+        ExprKind::Literal(Const::Enum(_, which)) => list.push((*which, when)),
+        ExprKind::Literal(_) => {}
+        ExprKind::If { condition, then, otherwise } => {
+            for (arm, holds) in [(then, true), (otherwise, false)] {
+                let mut when = when.clone();
+                when.push((condition, holds));
+                targets(unit, facts, (place, attr, id), arm, when, list);
+            }
+        }
+        ExprKind::Attr { base, attr: of }
+            if *of == attr && at(unit, facts, base) == Some(place) => {}
+        _ => {
+            let constants = unit.design.enumerations[id.index()].constants.len() as u32;
+            list.extend((0..constants).map(|which| (which, when.clone())));
+        }
     }
 }
 
-fn creation(unit: &Unit<'_>, facts: &Facts<'_>, place: usize, attr: AttrId) -> Option<Transition> {
-    let last = facts.writes.iter().rfind(|write| write.place == place && write.attr == attr);
-    let to = match last.map(|write| &write.value.kind) {
-        Some(ExprKind::Literal(Const::Enum(_, which))) => *which,
-        Some(_) => return None,
-        None => match &facts.attribute(unit.design, place, attr).default {
-            Some(Const::Enum(_, which)) => *which,
-            _ => return None,
-        },
-    };
-    Some(Transition {
+fn creations<'a>(
+    unit: &Unit<'a>,
+    facts: &mut Facts<'a>,
+    place: usize,
+    attr: AttrId,
+    id: EnumId,
+) -> Vec<Transition> {
+    let mut found = moves(unit, facts, place, attr, id);
+    let always =
+        |write: &Write<'_>| write.place == place && write.attr == attr && write.when.is_empty();
+    if !facts.writes.iter().any(always)
+        && let Some(Const::Enum(_, which)) = facts.attribute(unit.design, place, attr).default
+    {
+        found.push((which, Vec::new()));
+    }
+    let made = found.into_iter().map(|(to, when)| Transition {
         operation: unit.name(),
         created: true,
         from: Vec::new(),
         to: to as usize,
-        guard: guard(unit, &[]),
-    })
+        guard: guard(unit, &when),
+    });
+    made.collect()
 }
 
 fn sources<'a>(

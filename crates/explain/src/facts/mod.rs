@@ -14,6 +14,7 @@ use crate::spell::Scope;
 pub use design::model::visit::children;
 pub use guard::{Test, TestKind};
 pub use possible::{Verdict, possible};
+pub use walk::place;
 
 /// What is derived as one: a step, a repair, a read, or one answer to an effect.
 #[derive(Clone, Copy)]
