@@ -55,6 +55,6 @@ pub use facts::{By, Event, Facts, Heard, Outcome};
 pub use people::callable;
 pub use replacing::unfit;
 pub use script::{Act, Kill, Life, Script, Server, Size};
-pub use shrinking::{Shrunk, shrink};
+pub use shrinking::{Shrunk, TRIES_MAX, shrink};
 pub use simulator::{Hook, Simulator};
 pub use trouble::Trouble;

@@ -7,8 +7,13 @@ use crate::script::{Room, Script, Server};
 use crate::simulator::Simulator;
 use crate::smaller::{faults_of, is_faulty, sooner, without};
 
+/// So many worlds are tried at most to make one smaller.
+pub const TRIES_MAX: usize = 6_000;
 /// So many worlds of each size are drawn in the hope that a small one goes wrong in the same way.
 const DRAWN: u64 = 12;
+/// So many when leaving out calls has not been enough. What strikes at few positions of a log is met by few of the small
+/// worlds, and each of them takes a small part of the time of the one that was found.
+const DRAWN_CLOSE: u64 = 512;
 /// With this part of the calls a world is small enough, and what takes many tries is left.
 const PART: usize = 10;
 /// A store is opened with about so many operations of its disk, or requests; a call takes a few more.
@@ -28,7 +33,7 @@ pub struct Shrunk {
     pub tries: usize,
 }
 
-/// Looks for a smaller world that goes wrong in the same way. At most so many worlds are tried.
+/// Looks for a smaller world that goes wrong in the same way. At most so many worlds are tried; [`TRIES_MAX`] is plenty.
 ///
 /// First small worlds are drawn: what has to happen at the right moment, such as a power cut after so many operations
 /// of the disk, is met in some of them, and would not be met by the same world without a few calls. Then calls, faults
@@ -131,7 +136,7 @@ impl Shrinking<'_> {
             small.room = Room::SCARCE;
         }
         let tries_max = self.tries + self.tries_max.saturating_sub(self.tries) / 2;
-        let drawn = if close { DRAWN * 4 } else { DRAWN };
+        let drawn = if close { DRAWN_CLOSE } else { DRAWN };
         while small.size.calls * 2 <= self.best.script.calls() && self.tries < tries_max {
             let calls = (small.size.calls / lives) as u64;
             small.faults_within = close.then_some(OPENING + calls * EACH_CALL);

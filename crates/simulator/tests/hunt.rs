@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use simulator::{Simulator, Size, Trouble, shrink};
+use simulator::{Simulator, Size, TRIES_MAX, Trouble, shrink};
 
 use crate::catalog::named;
 use crate::plants::{SEATS, compile};
@@ -90,7 +90,7 @@ fn what_is_planted() {
             let (calls, after) = (wrong.script.calls(), used());
             let again = simulator.draw(seed);
             assert_eq!(again.digest, wrong.digest, "seed {seed} shows something else");
-            let shrunk = shrink(simulator, wrong, 2_000);
+            let shrunk = shrink(simulator, wrong, TRIES_MAX);
             println!(
                 "hunt: {name}, seed {seed}, {after:.1} s: {kind}; {calls} calls, {} after {} tries",
                 shrunk.outcome.script.calls(),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use design::NoCatalog;
 use design::model::Design;
-use simulator::{Outcome, Simulator, Size, Trouble, shrink};
+use simulator::{Outcome, Simulator, Size, TRIES_MAX, Trouble, shrink};
 use store_embedded::disk::{Disk, DiskFile, SimulatedDisk};
 
 pub const SEATS: &str = r#"design Seats
@@ -66,7 +66,7 @@ fn found(simulator: &Simulator, worlds: u64, what: &str) -> Outcome {
     let kind = wrong.trouble.as_ref().map(Trouble::kind);
     let again = simulator.draw(seed);
     assert_eq!(again.digest.to_string(), digest, "{what}: seed {seed} shows something else");
-    let shrunk = shrink(simulator, wrong, 2_000);
+    let shrunk = shrink(simulator, wrong, TRIES_MAX);
     assert_eq!(shrunk.outcome.trouble.as_ref().map(Trouble::kind), kind, "{what}");
     println!(
         "{what}: seed {seed}, {} ({calls} calls, {} after {} tries)",
