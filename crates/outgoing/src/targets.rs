@@ -19,6 +19,8 @@ pub struct Target {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Targets {
     named: BTreeMap<String, Target>,
+    /// where all others are
+    others: Option<String>,
 }
 
 /// An effect whose address names something that has no address.
@@ -55,6 +57,11 @@ impl Targets {
         self.named.entry(name.into()).or_default().url = url;
     }
 
+    /// Whoever has no address is here.
+    pub fn set_others(&mut self, url: &str) {
+        self.others = Some(url.trim_end_matches('/').to_string());
+    }
+
     pub fn add_secret(&mut self, name: &str, secret: Secret) {
         self.named.entry(name.into()).or_default().secrets.push(secret);
     }
@@ -89,11 +96,10 @@ impl Targets {
         while let Some((before, after)) = rest.split_once('{') {
             let Some((placeholder, after)) = after.split_once('}') else { break };
             let name = placeholder.strip_suffix(".url");
-            let known = name.and_then(|name| self.named.get(name));
-            match known.filter(|target| !target.url.is_empty()) {
-                Some(target) => {
+            match name.and_then(|name| self.address(name)) {
+                Some(address) => {
                     url.push_str(before);
-                    url.push_str(&target.url);
+                    url.push_str(address);
                 }
                 None => return Err(placeholder.into()),
             }
@@ -103,6 +109,11 @@ impl Targets {
         url.push_str(rest);
         let target = self.named.get(owner.unwrap_or(actor)).cloned().unwrap_or_default();
         Ok((url, target))
+    }
+
+    fn address(&self, name: &str) -> Option<&str> {
+        let named = self.named.get(name).map(|target| target.url.as_str());
+        named.filter(|url| !url.is_empty()).or(self.others.as_deref())
     }
 }
 
@@ -124,5 +135,10 @@ mod tests {
         assert_eq!(targets.fill("{bank.uri}/x", "bank").unwrap_err(), "bank.uri");
         targets.add_secret("till", Secret::fresh());
         assert_eq!(targets.fill("{till.url}/x", "bank").unwrap_err(), "till.url", "no address yet");
+        targets.set_others("http://127.0.0.1:9/");
+        let (url, target) = targets.fill("{till.url}/x", "bank").unwrap();
+        assert_eq!((url.as_str(), target.secrets.len()), ("http://127.0.0.1:9/x", 1));
+        assert_eq!(targets.fill("{bank.url}/x", "x").unwrap().0, "https://bank.example/api/x");
+        assert_eq!(targets.fill("{bank.uri}/x", "bank").unwrap_err(), "bank.uri");
     }
 }

@@ -31,6 +31,7 @@ pub use golden::golden;
 pub use json::json;
 pub use kept::{Kept, histories, read_kept, write_kept};
 pub use page::{Checked, STYLE, history, html, part};
+pub use page_trace::broken_at;
 pub use paint::Paint;
 pub use replay::replay;
 pub use text::{Traces, found, prevented, text, told};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use drawing::lanes::STYLE as LANES;
 
-use super::page_trace::trace;
+use super::page_trace::{anchor, trace};
 use super::words::{
     Told, all_searches, bytes, clean, free, place, place_of, reasons, said, seconds, size, slice,
     status, unseen, verdict, worlds,
@@ -35,7 +35,8 @@ pub fn html(checked: &[Checked<'_>]) -> String {
         escape(&names.join(", "))
     );
     for one in checked {
-        section(&mut out, one);
+        let scope = if checked.len() > 1 { format!("{}-", one.name) } else { String::new() };
+        section(&mut out, one, &scope);
     }
     out.push_str("</body>\n</html>\n");
     out
@@ -44,14 +45,14 @@ pub fn html(checked: &[Checked<'_>]) -> String {
 /// What was found of one design, without a page around it.
 pub fn part(checked: &Checked<'_>) -> String {
     let mut out = String::new();
-    section(&mut out, checked);
+    section(&mut out, checked, "");
     out
 }
 
 /// One history, without a page around it.
 pub fn history(shown: &Shown<'_>) -> String {
     let mut out = String::new();
-    trace(&mut out, shown);
+    trace(&mut out, shown, "");
     out
 }
 
@@ -77,7 +78,7 @@ pub(super) fn prose(text: &str) -> String {
     out
 }
 
-fn section(out: &mut String, one: &Checked<'_>) {
+fn section(out: &mut String, one: &Checked<'_>, scope: &str) {
     let report = one.report;
     let word = verdict(report);
     let class = match word {
@@ -96,7 +97,7 @@ fn section(out: &mut String, one: &Checked<'_>) {
     for told in worlds(report) {
         world(out, report, &told);
     }
-    goals(out, report);
+    goals(out, report, scope);
     failures(out, report);
     if !report.unwitnessed.is_empty() {
         let (class, said) = match unseen(report) {
@@ -122,7 +123,7 @@ fn section(out: &mut String, one: &Checked<'_>) {
         out.push_str("<h2>Traces</h2>\n");
     }
     for one in &shown {
-        trace(out, one);
+        trace(out, one, scope);
     }
 }
 
@@ -174,7 +175,7 @@ fn world(out: &mut String, report: &Report, told: &Told<'_>) {
     out.push_str("</dl>\n");
 }
 
-fn goals(out: &mut String, report: &Report) {
+fn goals(out: &mut String, report: &Report, scope: &str) {
     if report.goals.is_empty() {
         return;
     }
@@ -194,7 +195,13 @@ fn goals(out: &mut String, report: &Report) {
         let _ = writeln!(
             out,
             "<tr><td class=\"name\">{}</td><td class=\"word {class}\">{word}</td><td>{}</td></tr>",
-            escape(&goal.name),
+            match &goal.verdict {
+                Verdict::Violated(_) => {
+                    let at = anchor(scope, &goal.name);
+                    format!("<a href=\"#{at}\">{}</a>", escape(&goal.name))
+                }
+                _ => escape(&goal.name),
+            },
             escape(&more)
         );
     }
@@ -238,6 +245,29 @@ mod tests {
 
     fn page(report: &Report) -> String {
         html(&[Checked { name: "tickets", title: "Seat booking", report }])
+    }
+
+    /// Each history and each of its steps has a place that a link leads to, once on a page.
+    #[test]
+    fn a_step_has_a_place_of_its_own() {
+        let report = fixture::report();
+        let ids = |text: &str| {
+            let ids = text.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next());
+            let mut ids: Vec<String> = ids.map(String::from).collect();
+            let all = ids.len();
+            ids.sort();
+            ids.dedup();
+            assert_eq!(ids.len(), all, "{ids:?}");
+            ids
+        };
+        let text = page(&report);
+        let at = crate::render::broken_at(&report).expect("a goal is violated");
+        assert!(ids(&text).contains(&at), "{at}: {:?}", ids(&text));
+        assert!(at.contains("-step-"), "{at}");
+        let goal = at.split("-step-").next().unwrap();
+        assert!(text.contains(&format!("href=\"#{goal}\"")), "{goal}");
+        let one = |name| Checked { name, title: "Seat booking", report: &report };
+        ids(&html(&[one("tickets"), one("shop")]));
     }
 
     #[test]

@@ -2,36 +2,45 @@
 
 use std::fmt::Write as _;
 
-use super::Shown;
 use super::page::{escape, prose};
 use super::sentence::sentence;
 use super::state::{Value, by_record, states};
 use super::svg::svg;
 use super::text_trace::{belief, changes};
 use super::words::{length, would_have};
-use crate::TraceStep;
+use super::{Shown, traces};
+use crate::{Report, TraceStep};
 
-pub(super) fn trace(out: &mut String, shown: &Shown<'_>) {
+/// The history of a goal has a place of its own, and so has each of its steps; of a failure there may be several. `scope` is
+/// put before these anchors, where a page has several designs.
+pub(super) fn trace(out: &mut String, shown: &Shown<'_>, scope: &str) {
     let trace = shown.trace;
-    let open = if shown.claim.is_none() { " open" } else { "" };
+    let (title, its_own) = (shown.title, shown.claim.is_none());
+    let id = |anchor: &dyn Fn() -> String| match its_own {
+        true => format!(" id=\"{}\"", anchor()),
+        false => String::new(),
+    };
+    let open = if its_own { " open" } else { "" };
     let what = match shown.claim {
         None => "<span class=\"bad\">violated</span>".to_string(),
         Some(claim) => format!("<code>{}</code>", escape(claim)),
     };
     let _ = writeln!(
         out,
-        "<details class=\"trace\"{open}>\n<summary><strong>{}</strong> {what} \
+        "<details class=\"trace\"{}{open}>\n<summary><strong>{}</strong> {what} \
          <span class=\"faint\">{}</span></summary>\n\
          <figure tabindex=\"0\" aria-label=\"the history, drawn\">\n{}</figure>\n<ol class=\"steps\">",
-        escape(shown.title),
+        id(&|| anchor(scope, title)),
+        escape(title),
         escape(&length(trace)),
-        svg(trace, &format!("{}: {}", shown.title, length(trace)))
+        svg(trace, &format!("{title}: {}", length(trace)))
     );
     let states = states(trace);
     for (at, step) in trace.steps.iter().enumerate() {
         if trace.cycle_start == Some(at) {
             out.push_str("<p class=\"repeat\">from here on, for ever:</p>\n");
         }
+        let _ = write!(out, "<li{}>", id(&|| step_anchor(scope, title, at + 1)));
         one(out, step, states.get(at + 1).map_or(&[], Vec::as_slice));
     }
     out.push_str("</ol>\n");
@@ -41,8 +50,31 @@ pub(super) fn trace(out: &mut String, shown: &Shown<'_>) {
     out.push_str("</details>\n");
 }
 
+/// Where the history of a goal stands on its page.
+pub(super) fn anchor(scope: &str, title: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || c == '_';
+    let plain = |c: char| if is_plain(c) { c.to_ascii_lowercase() } else { '-' };
+    scope.chars().chain(title.chars()).map(plain).collect()
+}
+
+fn step_anchor(scope: &str, title: &str, number: usize) -> String {
+    format!("{}-step-{number}", anchor(scope, title))
+}
+
+/// Where what is broken first is seen on the page of a report: the step that breaks it. None: nothing is broken.
+pub fn broken_at(report: &Report) -> Option<String> {
+    let shown = traces(report).into_iter().find(|shown| shown.claim.is_none())?;
+    // what goes on for ever breaks in no step
+    Some(match shown.trace.cycle_start {
+        None if !shown.trace.steps.is_empty() => {
+            step_anchor("", shown.title, shown.trace.steps.len())
+        }
+        _ => anchor("", shown.title),
+    })
+}
+
 fn one(out: &mut String, step: &TraceStep, state: &[Value]) {
-    let _ = writeln!(out, "<li>{}", escape(&sentence(step)));
+    let _ = writeln!(out, "{}", escape(&sentence(step)));
     if let Some(clause) = &step.would_have_refused {
         let _ = writeln!(
             out,

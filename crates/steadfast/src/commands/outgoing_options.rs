@@ -1,5 +1,6 @@
 //! Where effects and events of a server go.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::Args;
@@ -8,7 +9,7 @@ use outgoing::{Secret, Subscription, Targets, Timeouts, subscription};
 
 use crate::problem::{Problem, reason};
 
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Calls that leave")]
 pub struct OutgoingOptions {
     /// What `{NAME.url}` in the address of an effect stands for
@@ -29,7 +30,13 @@ pub struct OutgoingOptions {
     /// Sign webhooks to URL; give it twice while the secret is rotated; `@FILE` reads one from each line
     #[arg(long, value_name = "URL=whsec_…")]
     webhook_secret: Vec<String>,
+    /// Whoever is not named is away: calls to it wait, and are tried again
+    #[arg(skip)]
+    others_are_away: bool,
 }
+
+/// Nobody listens at the port that discards.
+const AWAY: &str = "http://127.0.0.1:9";
 
 /// The same, understood.
 #[derive(Clone, Debug)]
@@ -42,8 +49,27 @@ pub struct Leaving {
 }
 
 impl OutgoingOptions {
+    /// Whoever has no address is away for now, so that a design can be tried without it.
+    pub fn with_others_away(self) -> OutgoingOptions {
+        OutgoingOptions { others_are_away: true, ..self }
+    }
+
+    /// Whom these designs call and nobody has named, each once.
+    pub fn not_named<'d>(&self, designs: impl Iterator<Item = &'d Design>) -> Vec<String> {
+        let named = |name: &String| {
+            let is = |(held, _): (&str, &str)| held == name;
+            self.outside.iter().any(|setting| setting.split_once('=').is_some_and(is))
+        };
+        let all = designs.flat_map(|design| Targets::default().unset(design));
+        let names: BTreeSet<String> = all.filter_map(|unset| unset.name).collect();
+        names.into_iter().filter(|name| !named(name)).collect()
+    }
+
     pub fn read(&self, designs: &[&Design]) -> Result<Leaving, Problem> {
         let mut targets = Targets::default();
+        if self.others_are_away {
+            targets.set_others(AWAY);
+        }
         for setting in &self.outside {
             let Some((name, url)) = setting.split_once('=').filter(|(name, _)| !name.is_empty())
             else {
@@ -169,6 +195,20 @@ mod tests {
         let subscriptions = leaving.subscriptions(&payments);
         assert_eq!((subscriptions.len(), subscriptions[0].secrets.len()), (1, 2));
         assert!(leaving.subscriptions(&design("tickets")).is_empty());
+    }
+
+    #[test]
+    fn while_one_develops_nobody_has_to_be_named() {
+        let (payments, clinic) = (design("payments"), design("clinic"));
+        let all = || [&payments, &clinic].into_iter();
+        let options = OutgoingOptions::default();
+        let away = options.not_named(all());
+        assert!(away.contains(&"network".to_string()), "{away:?}");
+        let outside = away.iter().map(|name| format!("{name}=http://127.0.0.1:1")).collect();
+        let named = OutgoingOptions { outside, ..OutgoingOptions::default() };
+        assert_eq!(named.not_named(all()), Vec::<String>::new());
+        let leaving = options.with_others_away().read(&[&payments, &clinic]).ok().unwrap();
+        assert!(leaving.targets.unset(&payments).is_empty());
     }
 
     #[test]

@@ -245,10 +245,37 @@ fn a_script_reads_one_object_a_line() {
     let checked = dev.until("\"event\":\"checked\"");
     let checked: Value = serde_json::from_str(checked.lines().last().unwrap()).unwrap();
     assert_eq!(checked["verdict"]["word"], "violated");
-    assert!(checked["console"].as_str().unwrap().ends_with("/console/door/check"));
+    assert!(checked["console"].as_str().unwrap().ends_with("/check#counted-step-1"));
     assert!(checked["report"]["goals"].is_array(), "{checked}");
     assert_eq!(dev.interrupt(), Some(0));
     dev.until("\"event\":\"stopped\"");
+}
+
+/// Whoever a design calls need not be there while it is written: not at the start, and not when it is called first.
+#[test]
+fn who_is_called_may_be_away() {
+    let folder = folder_with("dev-away", "door.design", SOUND);
+    let mut dev = Dev::start(&folder, &["payments", "door.design", "--forget"]);
+    let said = dev.until("try");
+    assert!(said.contains("away     network: calls to it fail and are tried again"), "{said}");
+    assert!(said.contains("`--outside network=URL` says where it is"), "{said}");
+    let rings = with_knock().replace(
+        "step keeper[knock(door: Door)] {",
+        "actor bell\n\
+         effect bell[ring(door: Door)] {\n    call POST \"{bell.url}/rings\" key door body { door }\n    \
+         on ok { }\n    on refused { }\n    on unknown { }\n}\n\
+         step keeper[knock(door: Door)] {\n    send bell.ring(door)",
+    );
+    dev.save(&rings);
+    dev.until("replaced: `door` is served as");
+    dev.run(&["call", "door", "keeper.knock", "door=front"]).exits(0).says("done");
+    assert_eq!(dev.interrupt(), Some(0));
+    // who is named is not away
+    let named = ["payments", "--forget", "--outside", "network=http://127.0.0.1:9"];
+    let mut dev = Dev::start(&folder, &named);
+    let said = dev.until("try");
+    assert!(!said.contains("away"), "{said}");
+    assert_eq!(dev.interrupt(), Some(0));
 }
 
 #[test]

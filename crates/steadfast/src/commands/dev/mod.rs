@@ -33,6 +33,9 @@ use watcher::{Watched, Watcher};
 /// follow, is told with the reason, and the version before it is served on. A design whose verdict is
 /// `violated` is served too: the console says so on every page.
 ///
+/// Whoever a design calls and `--outside` does not name is away: calls to it are tried again and again, and can be seen
+/// in the console.
+///
 /// Serves this machine alone. What was stored is there again at the next start. Ends with Ctrl-C.
 /// Exits 1 when stored truth cannot follow the text at the start, 2 when it does not compile then.
 #[derive(Args)]
@@ -79,13 +82,14 @@ impl Dev {
             let loaded = load(word)?;
             files.push((design_name(&loaded.name), word.clone(), loaded.path));
         }
+        let outgoing = self.outgoing;
         let kept_in = (!self.forget).then_some(self.data.as_path());
         let serve = Serve::for_development(Development {
             designs: self.designs.clone(),
             store: store(kept_in)?,
             keys: kept_in.map(|data| data.join("keys")),
             listen: self.listen,
-            outgoing: self.outgoing,
+            outgoing: outgoing.clone().with_others_away(),
             verdicts: self.verdicts,
         });
         let up = serve.start(output).map_err(|problem| match kept_in {
@@ -105,7 +109,8 @@ impl Dev {
         });
         let watched: Vec<Watched> = watched.collect();
         let mut teller = Teller::new(output, up.url(), self.json);
-        teller.serving(&watched, kept_in);
+        let away = outgoing.not_named(watched.iter().map(|one| one.service.design()));
+        teller.serving(&watched, kept_in, &away);
         let admin = Arc::clone(&up.host) as Arc<dyn Admin>;
         let watcher = Watcher::new(gateway, admin, watched, teller);
         up.until_signal(|stopped| watcher.run(stopped));

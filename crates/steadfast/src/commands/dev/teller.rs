@@ -35,7 +35,7 @@ impl<'o> Teller<'o> {
     }
 
     /// Where it is, where truth is kept, what is watched, what is known, and what to try.
-    pub fn serving(&mut self, all: &[Watched], kept_in: Option<&Path>) {
+    pub fn serving(&mut self, all: &[Watched], kept_in: Option<&Path>, away: &[String]) {
         let race = all.iter().find_map(|one| tries::race_on(&one.name, &one.service.runtime));
         let first = || all.iter().find_map(|one| tries::first(&one.name, one.service.design()));
         let calls: Vec<Try> = match &race {
@@ -55,6 +55,7 @@ impl<'o> Teller<'o> {
                 "address": self.address,
                 "console": format!("{}/console", self.address),
                 "data": kept_in.map(|data| data.to_string_lossy()),
+                "away": away,
                 "designs": designs.collect::<Vec<_>>(),
                 "try": calls.iter().map(Try::to_json).collect::<Vec<_>>(),
             }));
@@ -67,6 +68,11 @@ impl<'o> Teller<'o> {
             Some(data) => format!("data     {}\n", data.display()),
             None => "data     in memory, gone at the end\n".to_string(),
         });
+        for name in away {
+            text.push_str(&format!(
+                "away     {name}: calls to it fail and are tried again; `--outside {name}=URL` says where it is\n"
+            ));
+        }
         for one in all {
             text.push_str(&match &one.file {
                 Some(file) => format!("watching {}\n", file.path().display()),
@@ -101,7 +107,8 @@ impl<'o> Teller<'o> {
     /// The verdict, with the trace of whatever is broken.
     pub fn checked(&mut self, watched: &Watched, report: &Report) {
         let (name, word) = (&watched.name, report.word());
-        let page = format!("{}/console/{name}/check", self.address);
+        let at = render::broken_at(report).map_or_else(String::new, |at| format!("#{at}"));
+        let page = format!("{}/console/{name}/check{at}", self.address);
         if self.json {
             self.event(json!({
                 "event": "checked",

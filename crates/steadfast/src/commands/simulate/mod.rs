@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 use design::model::Design;
 use serde_json::{Value, json};
-use simulator::{Facts, Outcome, Shrunk, Simulator, Size, shrink};
+use simulator::{Facts, Outcome, Shrunk, Simulator, Size, TRIES_MAX, shrink};
 
 use super::Answer;
 use super::check::write_file;
@@ -21,9 +21,6 @@ use crate::load::load;
 use crate::output::{ERROR, GOOD, Output, STRONG};
 use crate::problem::Problem;
 use crate::size;
-
-/// So many worlds are tried to make a failing one smaller.
-const TRIES: usize = 2_000;
 
 /// Run a design in many worlds that a seed decides
 ///
@@ -109,7 +106,7 @@ impl Simulate {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
         let (facts, found, first) = self.search(&simulator);
-        let found = found.map(|found| shrink(&simulator, found, TRIES));
+        let found = found.map(|found| shrink(&simulator, found, TRIES_MAX));
         std::panic::set_hook(before);
         if let Some(file) = &self.report
             && let Some(told) = found.as_ref().map(|shrunk| &shrunk.outcome).or(first.as_ref())
