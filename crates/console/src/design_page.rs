@@ -16,12 +16,14 @@ pub fn page(visit: &Visit, service: &Service) -> Html {
     let mut page = Html::new();
     html!(page, "<h1>{}</h1><p class=\"lead\">{}</p>", design.name, design.title);
     page.add(verdict::whole(service));
+    let head = std::mem::take(&mut page);
     let drawings = explain::linked(design, &|actor, operation| {
         service.call(actor, operation).map(|_| place.step(actor, operation))
     });
+    let mut contents = Vec::new();
     for (at, drawing) in drawings.iter().enumerate() {
         if at == 1 {
-            html!(page, "<h2>States and protocols</h2>");
+            heading(&mut page, &mut contents, "states", "States and protocols");
         }
         html!(
             page,
@@ -30,11 +32,34 @@ pub fn page(visit: &Visit, service: &Service) -> Html {
             Html::trusted(drawing.bare())
         );
     }
-    used::section(&mut page, service, &place);
-    promises(&mut page, service, &place);
-    html!(page, "<h2 id=\"text\">The text</h2>");
+    if !design.uses.is_empty() {
+        heading(&mut page, &mut contents, "used", "Made of");
+        used::section(&mut page, service, &place);
+    }
+    promises(&mut page, service, &place, &mut contents);
+    heading(&mut page, &mut contents, "text", "The text");
     text(&mut page, &service.text);
-    shell::of_design(visit, service, Tab::Design, &design.name, &page)
+    let mut whole = head;
+    list(&mut whole, &contents);
+    whole.add(page);
+    shell::of_design(visit, service, Tab::Design, &design.name, &whole)
+}
+
+/// Where a section begins, and what it is called.
+type Contents = Vec<(&'static str, &'static str)>;
+
+fn heading(page: &mut Html, contents: &mut Contents, id: &'static str, title: &'static str) {
+    html!(page, "<h2 id=\"{}\">{}</h2>", id, title);
+    contents.push((id, title));
+}
+
+/// The sections of a page that is longer than a screen.
+fn list(page: &mut Html, contents: &Contents) {
+    html!(page, "<nav class=\"contents\" aria-label=\"On this page\"><ul>");
+    for (id, title) in contents {
+        html!(page, "<li><a href=\"#{}\">{}</a></li>", *id, *title);
+    }
+    html!(page, "</ul></nav>");
 }
 
 /// `machine-Seat-status` for those who hear the page.
@@ -50,13 +75,14 @@ fn said(name: &str) -> String {
     }
 }
 
-fn promises(page: &mut Html, service: &Service, place: &Place<'_>) {
+fn promises(page: &mut Html, service: &Service, place: &Place<'_>, contents: &mut Contents) {
     let seen = service.kept::<Seen>();
     let sheet = seen.sheet(service.design());
     if !sheet.failures.is_empty() {
+        heading(page, contents, "failures", "What must not happen");
         html!(
             page,
-            "<h2>What must not happen</h2><div class=\"wide\"><table class=\"stack\"><thead><tr>\
+            "<div class=\"wide\"><table class=\"stack\"><thead><tr>\
              <th>failure</th><th>prevented by</th><th>otherwise breaks</th></tr></thead><tbody>"
         );
         for failure in &sheet.failures {
@@ -73,7 +99,8 @@ fn promises(page: &mut Html, service: &Service, place: &Place<'_>) {
         html!(page, "</tbody></table></div>");
     }
     if [&sheet.invariants, &sheet.recovers, &sheet.leads_to].iter().any(|goals| !goals.is_empty()) {
-        html!(page, "<h2>What is promised</h2><div class=\"card\"><dl class=\"truth\">");
+        heading(page, contents, "goals", "What is promised");
+        html!(page, "<div class=\"card\"><dl class=\"truth\">");
         for goal in &sheet.invariants {
             html!(page, "<dt>{}</dt><dd><code>{}</code></dd>", goal.name, goal.text);
         }

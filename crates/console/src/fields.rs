@@ -16,6 +16,9 @@ pub fn sent<'a>(form: &'a Sent, name: &str) -> Option<&'a str> {
     form.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
 }
 
+/// How an empty text is typed: a field that is left empty says nothing.
+const EMPTY: &str = "\"\"";
+
 /// The parts of a key, those of the records it refers to among them, each with its range.
 pub fn leaves(design: &Design, subject: SubjectId) -> Vec<(String, Type, Option<Range>)> {
     let mut list = Vec::new();
@@ -140,6 +143,9 @@ impl<'a> Field<'a> {
         if let Some(range) = self.range {
             text.push_str(&format!(" in {}", range.text(self.ty)));
         }
+        if *self.ty == Type::Text && !self.optional() {
+            text.push_str(&format!(", {EMPTY} for an empty one"));
+        }
         if let Some(default) = self.default {
             text.push_str(&format!(", {} if left empty", const_text(self.design, default)));
         } else if self.ty.is_optional() {
@@ -188,7 +194,9 @@ fn input(
     if field.wrong.is_some() {
         html!(more, " aria-invalid=\"true\" aria-describedby=\"{}-why\"", field.name);
     }
-    if !field.optional() && !matches!(ty.required(), Type::Text | Type::Bool) {
+    let may_be_empty =
+        matches!(ty.required(), Type::Bool | Type::Document | Type::List { .. } | Type::Set { .. });
+    if !field.optional() && !may_be_empty {
         html!(more, " required");
     }
     let optional = field.optional() || ty.is_optional();
@@ -349,7 +357,10 @@ pub fn read(design: &Design, name: &str, ty: &Type, optional: bool, form: &Sent)
         return sent(form, name).filter(|text| !text.is_empty()).map(Value::from);
     }
     let text = sent(form, name)?;
-    if text.is_empty() && (optional || !matches!(ty.required(), Type::Text | Type::Document)) {
+    if text == EMPTY && *ty.required() == Type::Text {
+        return Some("".into());
+    }
+    if text.is_empty() && (optional || *ty.required() != Type::Document) {
         let none = matches!(ty.required(), Type::List { .. } | Type::Set { .. }) && !optional;
         return none.then(|| Value::Array(Vec::new()));
     }
@@ -435,6 +446,7 @@ pub fn prefill(design: &Design, param: &Param, value: &Value) -> Sent {
         (Some(_), Value::Array(parts)) => {
             vec![(name, parts.first().map(plain).unwrap_or_default())]
         }
+        (_, Value::String(text)) if text.is_empty() => vec![(name, EMPTY.to_string())],
         (_, value) => vec![(name, plain(value))],
     }
 }
@@ -495,7 +507,9 @@ check { house: 1 number: 0..1 user: 1 }
         // the runtime says what is wrong with it
         check(&[("p.lines", "a b")], "lines", Some(json!(["a b"])));
         check(&[("p.lines", "")], "lines", Some(json!([])));
-        check(&[("p.note", "")], "note", Some(json!("")));
+        check(&[("p.note", "")], "note", None);
+        check(&[("p.note", "\"\"")], "note", Some(json!("")));
+        check(&[("p.note", " ")], "note", Some(json!(" ")));
         check(&[("p.wait", "")], "wait", None);
         check(&[("p.wait", "5s")], "wait", Some(json!("5s")));
         check(&[("p.more", "")], "more", None);

@@ -4,12 +4,9 @@ use crate::html::{Html, html};
 use crate::value::Place;
 use gateway::Service;
 
+/// Nothing, where it is made of nothing.
 pub fn section(page: &mut Html, service: &Service, place: &Place<'_>) {
     let design = service.design();
-    if design.uses.is_empty() {
-        return;
-    }
-    html!(page, "<h2 id=\"used\">Made of</h2>");
     for used in &design.uses {
         html!(
             page,
