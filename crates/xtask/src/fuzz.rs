@@ -21,7 +21,7 @@ struct Hunt {
     seeds: u64,
 }
 
-const HUNTS: [Hunt; 7] = [
+const HUNTS: [Hunt; 8] = [
     Hunt {
         name: "checker",
         package: "model-checker",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::done;
-use crate::cargo;
+use crate::{cargo, repo};
 
 pub struct Made {
     pub archive: PathBuf,
@@ -21,6 +21,10 @@ const FILES: &[(&str, &str)] = &[
     ("packaging/steadfast@.service", "lib/systemd/system/steadfast@.service"),
     ("packaging/Containerfile", "Containerfile"),
 ];
+
+/// What there is to read, in the folders that it has here, so that links lead on.
+const DOCUMENTS: &str = "share/doc/steadfast";
+const READ: &[&str] = &["README.md", "CHANGELOG.md", "docs/", "designs/", "editors/", "examples/"];
 
 const COMPLETIONS: &[(&str, &str)] = &[
     ("bash", "share/bash-completion/completions/steadfast"),
@@ -41,6 +45,11 @@ pub fn make(root: &Path, binary: &Path, host: &str, to: &Path) -> Result<Made, S
     done(Command::new("strip").arg(&program))?;
     for (from, at) in FILES {
         copy(&root.join(from), &staged.join(at))?;
+    }
+    for file in repo::files(root)? {
+        if READ.iter().any(|part| file.path.starts_with(part)) {
+            write(&staged.join(DOCUMENTS).join(&file.path), &file.text)?;
+        }
     }
     for (shell, at) in COMPLETIONS {
         let script = cargo::output(Command::new(&program).args(["completions", shell]))?;

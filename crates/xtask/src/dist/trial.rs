@@ -33,6 +33,9 @@ pub fn run(archive: &Path) -> Result<(), String> {
         "Containerfile",
         "share/man/man1/steadfast-dev.1",
         "share/zsh/site-functions/_steadfast",
+        "share/doc/steadfast/docs/tutorial.md",
+        "share/doc/steadfast/designs/systems/tickets.design",
+        "share/doc/steadfast/editors/neovim/steadfast.lua",
     ] {
         if !home.join(file).is_file() {
             return Err(format!("the archive has no `{file}`"));
