@@ -200,7 +200,7 @@ catalog! {
     a10 "product/A10" a11 "product/A11" a12 "product/A12" a13 "product/A13" a14 "product/A14"
     a15 "product/A15" a16 "product/A16" a17 "product/A17" a18 "product/A18" a19 "product/A19"
     auction "systems/auction" clinic "systems/clinic" crawler "systems/crawler"
-    documents "systems/documents"
+    documents "systems/documents" drive "systems/drive"
     payments "systems/payments" rides "systems/rides" scheduler "systems/scheduler"
     tagging "systems/tagging" tickets "systems/tickets"
 }
