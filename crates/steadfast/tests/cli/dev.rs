@@ -268,7 +268,7 @@ fn who_is_called_may_be_away() {
     );
     dev.save(&rings);
     dev.until("replaced: `door` is served as");
-    dev.run(&["call", "door", "keeper.knock", "door=front"]).exits(0).says("done");
+    dev.run(&["call", "door", "keeper", "knock", "door=front"]).exits(0).says("done");
     assert_eq!(dev.interrupt(), Some(0));
     // who is named is not away
     let named = ["payments", "--forget", "--outside", "network=http://127.0.0.1:9"];
