@@ -128,6 +128,29 @@ impl Key {
     }
 }
 
+/// Answers each request for a path as long as the test runs: with a status, a type of content, and the content.
+pub fn answering(
+    listener: TcpListener,
+    answer: impl Fn(&str) -> (&'static str, &'static str, Vec<u8>) + Send + 'static,
+) {
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut lines =
+                BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+            let first = lines.next().unwrap_or_default();
+            lines.take_while(|line| !line.is_empty()).for_each(drop);
+            let (status, kind, body) = answer(first.split(' ').nth(1).unwrap_or("/"));
+            let length = body.len();
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\
+                 connection: close\r\n\r\n"
+            );
+            let _ = stream.write_all(&body);
+        }
+    });
+}
+
 /// Publishes keys.
 pub struct Issuer {
     pub url: String,
@@ -141,26 +164,14 @@ impl Issuer {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (keys, fetched) = (Arc::<Mutex<Vec<Value>>>::default(), Arc::<AtomicUsize>::default());
         let (told, counted, at) = (Arc::clone(&keys), Arc::clone(&fetched), url.clone());
-        std::thread::spawn(move || {
-            for mut stream in listener.incoming().map_while(Result::ok) {
-                let mut lines =
-                    BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
-                let first = lines.next().unwrap_or_default();
-                lines.take_while(|line| !line.is_empty()).for_each(drop);
-                let body = if first.contains("/.well-known/openid-configuration") {
-                    json!({ "issuer": at, "jwks_uri": format!("{at}/keys") })
-                } else {
-                    counted.fetch_add(1, Ordering::SeqCst);
-                    json!({ "keys": *told.lock().unwrap() })
-                };
-                let body = body.to_string();
-                let length = body.len();
-                let _ = write!(
-                    stream,
-                    "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
-                     connection: close\r\n\r\n{body}"
-                );
-            }
+        answering(listener, move |path| {
+            let body = if path == "/.well-known/openid-configuration" {
+                json!({ "issuer": at, "jwks_uri": format!("{at}/keys") })
+            } else {
+                counted.fetch_add(1, Ordering::SeqCst);
+                json!({ "keys": *told.lock().unwrap() })
+            };
+            ("200 OK", "application/json", body.to_string().into_bytes())
         });
         Issuer { url, keys, fetched }
     }

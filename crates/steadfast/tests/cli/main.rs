@@ -10,6 +10,7 @@ mod copying;
 mod demo;
 mod designs;
 mod dev;
+mod dev_in_a_browser;
 mod diagnostics;
 mod disk_trouble;
 mod errors;

@@ -1,6 +1,5 @@
 //! A page on an origin of its own: the client in Chromium, with a token of an issuer that the server was told of.
 
-use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +8,7 @@ use serde_json::json;
 use super::cut::Network;
 use super::{node, write};
 use crate::drives::served::{Served, agent};
-use crate::issuer::{Issuer, Key, claims, words};
+use crate::issuer::{Issuer, Key, answering, claims, words};
 use crate::openapi::python::run;
 use crate::openapi::served::folder;
 use crate::webdriver::Browser;
@@ -19,24 +18,11 @@ fn pages_of(folder: &Path) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
     let folder: PathBuf = folder.into();
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().map_while(Result::ok) {
-            let mut lines =
-                BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
-            let first = lines.next().unwrap_or_default();
-            lines.take_while(|line| !line.is_empty()).for_each(drop);
-            let name = first.split(' ').nth(1).unwrap_or("/").trim_start_matches('/').to_string();
-            let kind = if name.ends_with(".js") { "text/javascript" } else { "text/html" };
-            let found = std::fs::read(folder.join(&name));
-            let status = if found.is_ok() { "200 OK" } else { "404 Not Found" };
-            let body = found.unwrap_or_default();
-            let _ = write!(
-                stream,
-                "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\
-                 connection: close\r\n\r\n",
-                body.len()
-            );
-            let _ = stream.write_all(&body);
+    answering(listener, move |path| {
+        let kind = if path.ends_with(".js") { "text/javascript" } else { "text/html" };
+        match std::fs::read(folder.join(path.trim_start_matches('/'))) {
+            Ok(body) => ("200 OK", kind, body),
+            Err(_) => ("404 Not Found", kind, Vec::new()),
         }
     });
     origin

@@ -144,7 +144,11 @@ impl<'o> Teller<'o> {
             let design = &watched.name;
             self.event(json!({ "event": "checked", "design": design, "verdict": verdict }));
         } else {
-            self.print(&line(&watched.name, standing, ""));
+            let being = match standing {
+                Standing::Known(_) => ", by an earlier check",
+                _ => "",
+            };
+            self.print(&line(&watched.word, standing, being));
         }
     }
 
