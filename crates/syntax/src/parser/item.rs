@@ -272,8 +272,22 @@ impl Parser<'_> {
         let name = self.name("the name of what the actor keeps");
         self.label_colon();
         let ty = self.ty();
-        let of = self.eat_word("of").then(|| self.name("the subject it came from"));
+        let of = self.label_of().then(|| self.name("the subject it came from"));
         MemoryField { name, ty, of }
+    }
+
+    /// The `of` between a type and its subject; if only it is missing, the subject is read all the same.
+    fn label_of(&mut self) -> bool {
+        if self.eat_word("of") {
+            return true;
+        }
+        let named = self.at(TokenKind::Word) && !self.piece(0).line_start;
+        if self.lost || !named || self.piece(1).kind == TokenKind::Colon {
+            return false;
+        }
+        let message = format!("expected `of` before the subject, found {}", self.found());
+        self.report(Diagnostic::error("E0122", self.here(), message));
+        true
     }
 
     /// The `:` between a name and its type; if only it is missing, the type is read all the same.
