@@ -33,9 +33,16 @@ pub fn get(name: &str, headers: &HeaderMap) -> Option<Response<Body>> {
         "icon.svg" => ("image/svg+xml", ICON.to_string()),
         _ => return None,
     };
-    let tag = format!("\"{:016x}\"", hash(&text));
-    let known = headers.get(IF_NONE_MATCH).is_some_and(|given| given.as_bytes() == tag.as_bytes());
-    let mut response = Response::new(if known { Body::empty() } else { Body::from(text) });
+    let mut response = tagged(kind, text.into_bytes(), headers);
+    shell::guarded(&mut response);
+    Some(response)
+}
+
+/// What is asked for again only if it has changed.
+pub fn tagged(kind: &'static str, bytes: Vec<u8>, request: &HeaderMap) -> Response<Body> {
+    let tag = format!("\"{:016x}\"", hash(&bytes));
+    let known = request.get(IF_NONE_MATCH).is_some_and(|given| given.as_bytes() == tag.as_bytes());
+    let mut response = Response::new(if known { Body::empty() } else { Body::from(bytes) });
     if known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     }
@@ -45,13 +52,12 @@ pub fn get(name: &str, headers: &HeaderMap) -> Option<Response<Body>> {
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         headers.insert(ETAG, tag);
     }
-    shell::guarded(&mut response);
-    Some(response)
+    response
 }
 
-fn hash(text: &str) -> u64 {
+fn hash(bytes: &[u8]) -> u64 {
     use std::hash::{BuildHasher, Hasher};
     let mut hasher = rustc_hash::FxBuildHasher.build_hasher();
-    hasher.write(text.as_bytes());
+    hasher.write(bytes);
     hasher.finish()
 }

@@ -1,5 +1,6 @@
 //! The design itself: drawn, promised, written.
 
+use crate::apps::Apps;
 use crate::html::{Html, html};
 use crate::prose::prose;
 use crate::seen::Seen;
@@ -10,11 +11,15 @@ use crate::verdict;
 use crate::visit::Visit;
 use gateway::Service;
 
-pub fn page(visit: &Visit, service: &Service) -> Html {
+pub fn page(visit: &Visit, service: &Service, apps: Option<&Apps>) -> Html {
     let design = service.design();
     let place = Place { name: &service.name, design };
     let mut page = Html::new();
-    html!(page, "<h1>{}</h1><p class=\"lead\">{}</p>", design.name, design.title);
+    html!(page, "<h1>{}</h1><p class=\"lead\">{}", design.name, design.title);
+    if let Some(address) = apps.and_then(|apps| apps.address(&service.name)) {
+        html!(page, " <a href=\"{}\">Its page for those who use it</a>", address);
+    }
+    html!(page, "</p>");
     page.add(verdict::whole(service));
     let head = std::mem::take(&mut page);
     let drawings = explain::linked(design, &|actor, operation| {

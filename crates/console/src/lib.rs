@@ -2,6 +2,7 @@
 //! verdicts that are kept. Each is written whole by the server; scripts only make them livelier.
 
 mod answer;
+mod apps;
 mod aside;
 mod assets;
 mod call;
@@ -62,14 +63,17 @@ use server::problem::{OverHttp as _, Problem, not_allowed};
 use server::{MakePages, Pages};
 use visit::Visit;
 
+pub use apps::{Apps, Files};
 pub use find::{Finder, Suggestion};
-pub use shelf::{Listed, Shelf, Texts};
+pub use shelf::{Listed, NoTexts, Shelf, Texts};
 
-/// The same, with a first page that also says which archetype a problem is, and a studio that has the catalog.
-pub fn pages_with(finder: Finder, shelf: Shelf) -> MakePages<'static> {
+/// The same, with a first page that also says which archetype a problem is, a studio that has the catalog, and the pages that
+/// designs have for those who use them.
+pub fn pages_with(finder: Finder, shelf: Shelf, apps: Apps) -> MakePages<'static> {
     Box::new(move |gateway| {
         let pages = made(gateway, Some(shelf.0));
-        Pages { router: pages.router.layer(Extension(finder)), beside: pages.beside }
+        let router = pages.router.layer(Extension(finder)).layer(Extension(apps.clone()));
+        Pages { router: router.merge(apps::router(&apps)), beside: pages.beside }
     })
 }
 
@@ -255,7 +259,7 @@ async fn get(
     }
     let service = &gateway.service(parts[0])?;
     Ok(shown(match &parts[1..] {
-        [] => design_page::page(visit, service),
+        [] => design_page::page(visit, service, request.extensions.get::<Apps>()),
         ["records"] => records::page(visit, service).await?,
         ["records", subject] => records::of_subject(visit, service, subject).await?,
         ["record", subject] => record::page(visit, service, subject).await?,

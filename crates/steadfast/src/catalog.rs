@@ -41,6 +41,14 @@ impl Entry {
     pub fn header(&self) -> Header {
         header(self.text)
     }
+
+    /// The files of its page, by their names below the folder that they lie in.
+    pub fn page(&self) -> Vec<(&'static str, &'static [u8])> {
+        let folder = self.path.strip_suffix(".design").unwrap_or(self.path);
+        let below = |path: &'static str| path.strip_prefix(folder)?.strip_prefix(".app/");
+        let files = embedded::PAGES.iter();
+        files.filter_map(|(path, content)| Some((below(path)?, *content))).collect()
+    }
 }
 
 /// What a text says that it holds.

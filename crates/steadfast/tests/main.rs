@@ -23,6 +23,8 @@ mod evidence;
 #[path = "find/main.rs"]
 mod find;
 mod issuer;
+#[path = "../../console/tests/console/looks.rs"]
+mod looks;
 #[path = "../../explain/tests/support/npm.rs"]
 mod npm;
 #[path = "openapi/main.rs"]

@@ -1,6 +1,8 @@
 //! The console, as a plain client and as a browser sees it.
 
+mod apps;
 mod browser;
+mod looks;
 #[path = "../../../explain/tests/support/npm.rs"]
 mod npm;
 mod pages;

@@ -6,7 +6,7 @@ use console::{Listed, Shelf, Texts};
 use design::Catalog;
 use server::Running;
 
-use crate::browser::{audit, axe, is_picture};
+use crate::looks::{audit, axe, is_picture};
 use crate::studio::DESKS;
 use crate::support::{SHELF, TICKETS, config, service};
 use crate::webdriver::Browser;
@@ -39,7 +39,7 @@ impl Texts for Few {
 
 fn serve() -> Running {
     let finder = console::Finder(Arc::new(|_| Vec::new()));
-    let pages = console::pages_with(finder, Shelf(Arc::new(Few)));
+    let pages = console::pages_with(finder, Shelf(Arc::new(Few)), console::Apps::default());
     server::start_with(config(), vec![service("tickets", TICKETS)], pages).expect("it starts")
 }
 

@@ -6,7 +6,7 @@ use gateway::Budget;
 use model_checker::Word;
 use server::Config;
 
-use crate::browser::{audit, is_picture};
+use crate::looks::{audit, is_picture};
 use crate::support::{TICKETS, config, service};
 use crate::webdriver::Browser;
 

@@ -4,6 +4,7 @@
 mod browser;
 mod cut;
 mod node;
+mod people;
 mod used;
 
 use std::path::Path;

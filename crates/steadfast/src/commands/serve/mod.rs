@@ -1,5 +1,6 @@
 //! `steadfast serve DESIGN…`
 
+mod apps;
 mod differs;
 mod finder;
 mod greeting;
@@ -245,6 +246,7 @@ impl Serve {
             self.require,
         );
         let host = Arc::new(host.silent(self.silent));
+        let apps = apps::apps(&designs);
         let mut services = Vec::new();
         let mut opened = Vec::new();
         for wanted in &designs {
@@ -275,9 +277,12 @@ impl Serve {
             checking: checking.then(Budget::default),
             origins: Origins::new(self.origin),
         };
-        let running =
-            server::start_with(config, services, console::pages_with(finder(), shelf::shelf()))
-                .map_err(not_started)?;
+        let running = server::start_with(
+            config,
+            services,
+            console::pages_with(finder(), shelf::shelf(), apps),
+        )
+        .map_err(not_started)?;
         process.listens_at(running.url());
         Ok(Some(Up { running, host, clock, exporter, watch, store, tokens, keys, checking }))
     }

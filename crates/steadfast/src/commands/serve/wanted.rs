@@ -1,6 +1,7 @@
 //! The designs that are to be served: read, held against what the store holds, and judged, before
 //! anything is changed.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use design::model::Design;
@@ -24,6 +25,8 @@ pub struct Wanted {
     /// how paths call it
     pub name: String,
     pub text: String,
+    /// none: from the catalog
+    pub path: Option<PathBuf>,
     /// with everything that it uses written out, if it uses something
     flat: Option<String>,
     pub design: Design,
@@ -39,8 +42,8 @@ impl Wanted {
         let compiled = design::compile(&loaded.name, &loaded.text, &Embedded);
         diagnostics::tell(output, &loaded.name, &compiled.diagnostics, &compiled.sources);
         let name = design_name(&loaded.name);
-        let (text, flat) = (loaded.text, compiled.flat);
-        let wanted = |design| Wanted { name, text, flat, design, kept: None, word: None };
+        let (text, path, flat) = (loaded.text, loaded.path, compiled.flat);
+        let wanted = |design| Wanted { name, text, path, flat, design, kept: None, word: None };
         Ok(compiled.design.map(wanted))
     }
 
