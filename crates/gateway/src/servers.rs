@@ -81,12 +81,15 @@ impl Gateway {
             }
         }
         let own = self.services().find_map(|service| service.runtime.process_number());
-        found.map(|seen| gathered(seen, own)).ok_or_else(|| Problem::unknown("nothing is served"))
+        let address = self.services().find_map(|service| service.runtime.process_address());
+        found
+            .map(|seen| gathered(seen, own, address.as_deref()))
+            .ok_or_else(|| Problem::unknown("nothing is served"))
     }
 }
 
-/// One row for each process.
-fn gathered(seen: SeenServers, own: Option<u64>) -> Servers {
+/// One row for each process. What this one knows of itself need not have reached the store yet.
+fn gathered(seen: SeenServers, own: Option<u64>, address: Option<&str>) -> Servers {
     let SeenServers { at, shared, designs, servers: rows, more } = seen;
     let mut servers: Vec<Server> = Vec::new();
     let mut rows = rows;
@@ -99,11 +102,14 @@ fn gathered(seen: SeenServers, own: Option<u64>) -> Servers {
         let at = known.unwrap_or_else(|| {
             let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
             let card = row.card.as_ref();
+            let this = !shared || own == Some(process);
             servers.push(Server {
                 id,
-                this: !shared || own == Some(process),
+                this,
                 host: card.and_then(|card| text(&card.host)),
-                address: card.and_then(|card| text(&card.address)),
+                address: card
+                    .and_then(|card| text(&card.address))
+                    .or_else(|| text(address.filter(|_| this && card.is_some())?)),
                 version: card.and_then(|card| text(&card.version)),
                 since: card.map(|card| card.since),
                 seen: card.map(|card| card.seen),

@@ -73,7 +73,8 @@ impl Workers {
 
 impl Runtime {
     /// For whoever moves the clock by hand: the workers look again at what is due. With `held` they
-    /// leave it as it is, until this is called without.
+    /// leave it as it is, until this is called without; who called so before the clock is moved knows that no repair sees it
+    /// move.
     pub fn clock_moved(&self, held: bool) {
         self.alarm.hold(held);
     }
@@ -117,6 +118,7 @@ fn work(runtime: &Runtime, worker: Worker, unit: impl FnOnce() -> Next) -> Next 
 
 /// Fires the repairs that are due, and forgets outcomes that are kept no longer.
 fn repair(runtime: &Runtime, worker: WorkerNumber) -> Next {
+    let _firing = runtime.alarm.firing();
     let rings = match runtime.alarm.called(worker, runtime.clock.now_ms()) {
         Called::Look { rings } => rings,
         Called::Rest(next) => return next,

@@ -1,4 +1,4 @@
-import { design, me, signIn } from "/app/steadfast.js";
+import { design, fresh, me, signIn } from "/app/steadfast.js";
 
 const tickets = design("tickets");
 const find = (css) => document.querySelector(css);
@@ -47,7 +47,7 @@ const REFUSED = {
   yours: "This booking is somebody else's.",
 };
 
-const hold = (seat) => step("buyer", "hold", { seat, booking: crypto.randomUUID() }, `${seat} is held for you.`);
+const hold = (seat) => step("buyer", "hold", { seat, booking: fresh() }, `${seat} is held for you.`);
 const confirm = (booking, seat) => step("buyer", "confirm", { booking }, `${seat} is yours.`);
 
 function element(name, text, more = {}) {
@@ -140,6 +140,8 @@ async function load() {
     draw();
   } catch (error) {
     say(error.status === 401 ? SIGN_IN : error.message, true);
+    // it is tried again
+    throw error;
   }
 }
 

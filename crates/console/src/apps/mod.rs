@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path as Parts, Request};
+use axum::extract::Path as Parts;
 use axum::http::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
 use axum::http::{Response, StatusCode};
 use axum::routing::{MethodRouter, get};

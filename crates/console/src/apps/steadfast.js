@@ -56,6 +56,12 @@ async function problem(response) {
   return new Problem(response.status, told);
 }
 
+/** A name that nobody else has. */
+export function fresh() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Nothing was done, or it is not known; under the same key it may be asked again. */
 const AGAIN = [408, 429, 500, 502, 503, 504];
@@ -63,7 +69,8 @@ const AGAIN = [408, 429, 500, 502, 503, 504];
 export function design(name) {
   const at = (...parts) => ["/v1", name, ...parts].map((part, i) => (i ? encodeURIComponent(part) : part)).join("/");
   const read = async (path, query = {}) => {
-    const asked = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== undefined));
+    const given = Object.entries(query).filter(([, value]) => value !== undefined);
+    const asked = new URLSearchParams(given.map(([name, value]) => [name, value ?? ""]));
     const response = await fetch(asked.size ? `${path}?${asked}` : path, { headers: headers() });
     if (!response.ok) throw await problem(response);
     return response.json();
@@ -71,18 +78,22 @@ export function design(name) {
   return {
     name,
     /** A step or a read. It has a key, so that it happens once, however often its answer is lost. */
-    async call(actor, operation, params = {}, { key = crypto.randomUUID(), tries = 6 } = {}) {
+    async call(actor, operation, params = {}, { key = fresh(), tries = 6 } = {}) {
       const sent = { "content-type": "application/json", "idempotency-key": key };
       for (let tried = 1; ; tried++) {
         try {
           const response = await fetch(at(actor, operation), {
             method: "POST",
+            signal: AbortSignal.timeout(30_000),
             headers: headers(sent),
             body: JSON.stringify(params),
           });
           if (response.ok) return await response.json();
           const why = await problem(response);
-          if (!AGAIN.includes(response.status) || tried >= tries) throw why;
+          // under way: the first try of this key has not been answered yet
+          const again = AGAIN.includes(response.status) || why.problem.type === "/problems/key-under-way";
+          if (!again || tried >= tries) throw why;
+          await pause(1_000 * (Number(response.headers.get("retry-after")) || 0));
         } catch (error) {
           if (error instanceof Problem || tried >= tries) throw error;
         }
@@ -126,65 +137,95 @@ export function design(name) {
 const FORGOTTEN = [400, 410];
 
 async function follow(path, { happened, ready, lost, back }, signal) {
-  let last;
+  // Several transitions may have one revision. Whoever lost the connection goes on behind the revision before the last, and
+  // passes over what was told of the last.
+  let [before, last, told] = [undefined, undefined, 0];
   let away = false;
   while (!signal.aborted) {
     try {
-      const more = { accept: "text/event-stream", ...(last && { "last-event-id": last }) };
+      const more = { accept: "text/event-stream", ...(before && { "last-event-id": before }) };
       const response = await fetch(path, { headers: headers(more), signal });
       if (!response.ok) throw await problem(response);
       if (away) back();
       away = false;
+      const again = last;
+      let known = told;
       for await (const event of events(response.body)) {
-        if (event.id !== undefined && last === undefined) await ready();
-        last = event.id ?? last;
-        if (event.kind === "transition") happened(JSON.parse(event.data));
+        if (event.id === undefined) continue;
+        // what happens meanwhile waits in the stream
+        if (before === undefined) await ready();
+        if (event.kind !== "transition") {
+          if (event.id !== before && last === undefined) before = event.id;
+          else if (event.id !== last && event.id !== before) [before, last, told] = [event.id, undefined, 0];
+          continue;
+        }
+        if (event.id === again && known > 0) {
+          known--;
+          continue;
+        }
+        if (event.id === last) told++;
+        else [before, last, told] = [last ?? before ?? event.id, event.id, 1];
+        happened(JSON.parse(event.data));
       }
       throw new Error("the connection ended");
     } catch (error) {
       if (signal.aborted) return;
       lost(error);
       away = true;
-      if (FORGOTTEN.includes(error.status)) last = undefined;
+      if (FORGOTTEN.includes(error.status)) [before, last, told] = [undefined, undefined, 0];
       if (error.status === 401 || error.status === 403) return;
     }
     await pause(1_000);
   }
 }
 
+/** The server says something every 15 seconds, if only that it is there. */
+const QUIET_MS = 45_000;
+
 /** Server-sent events, one after the other. */
 async function* events(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    rest += value;
-    let end;
-    while ((end = rest.indexOf("\n\n")) >= 0) {
-      const event = { kind: "message", data: "" };
-      for (const line of rest.slice(0, end).split("\n")) {
-        const colon = line.indexOf(":");
-        const [field, said] = [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
-        if (field === "event") event.kind = said;
-        else if (field === "id") event.id = said;
-        else if (field === "data") event.data += said;
+  let timer;
+  const quiet = () =>
+    new Promise((_, fail) => {
+      timer = setTimeout(() => fail(new Error("the feed is quiet")), QUIET_MS);
+    });
+  try {
+    for (;;) {
+      const { value, done } = await Promise.race([reader.read(), quiet()]).finally(() => clearTimeout(timer));
+      if (done) return;
+      rest += value;
+      let end;
+      while ((end = rest.indexOf("\n\n")) >= 0) {
+        const event = { kind: "message", data: "" };
+        for (const line of rest.slice(0, end).split("\n")) {
+          const colon = line.indexOf(":");
+          const [field, said] = [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
+          if (field === "event") event.kind = said;
+          else if (field === "id") event.id = said;
+          else if (field === "data") event.data += said;
+        }
+        rest = rest.slice(end + 2);
+        yield event;
       }
-      rest = rest.slice(end + 2);
-      yield event;
     }
+  } finally {
+    reader.cancel().catch(() => {});
   }
 }
 
 /** Puts into `place` who one is, and a way to be somebody else; the page is loaded anew then. */
 export async function signIn(place, { name }) {
-  const asked = (await fetch(`/v1/${name}`, { headers: headers() })).status;
+  // no answer, or a name that no header may have: the form is there all the same
+  const asked = await fetch(`/v1/${name}`, { headers: headers() }).then(({ status }) => status, () => 0);
   const known = caller();
   const tokens = asked === 401 || known.token !== undefined;
   const form = document.createElement("form");
   const label = document.createElement("label");
   const field = document.createElement("input");
   const button = document.createElement("button");
+  const who = document.createElement("span");
   form.className = "who";
   label.textContent = tokens ? "Token" : "You are";
   field.id = "who";
@@ -192,12 +233,20 @@ export async function signIn(place, { name }) {
   field.autocomplete = "off";
   field.type = tokens ? "password" : "text";
   field.value = tokens ? "" : (me() ?? "");
-  field.placeholder = tokens && known.token ? `signed in as ${me()}` : "";
+  if (known.token) {
+    who.textContent = asked === 401 ? "This token is not valid. " : `Signed in as ${me() ?? "somebody"}. `;
+  }
   button.textContent = tokens ? "Sign in" : "Change";
-  form.append(label, " ", field, " ", button);
+  form.append(who, label, " ", field, " ", button);
+  field.addEventListener("input", () => field.setCustomValidity(""));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const given = field.value.trim();
+    if (!/^[\x21-\x7e]*$/.test(given)) {
+      field.setCustomValidity("Letters without accents, digits and signs, and no blanks.");
+      field.reportValidity();
+      return;
+    }
     sessionStorage.setItem(KEPT, JSON.stringify(given ? (tokens ? { token: given } : { as: given }) : {}));
     location.reload();
   });

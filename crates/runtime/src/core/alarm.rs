@@ -14,6 +14,8 @@ const LOOK_MS: i64 = 60_000;
 #[derive(Default)]
 pub struct Alarm {
     state: Mutex<State>,
+    /// held by whoever makes repairs happen, from before it looks whether it may until none is under way
+    firing: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -67,12 +69,22 @@ impl Alarm {
         state.wake(at);
     }
 
-    /// From now on nothing due is made to happen, or it is again. Everybody looks: the clock was moved by hand.
+    /// From now on nothing due is made to happen, or it is again. Everybody looks: the clock was moved by hand. When this
+    /// returns, and nothing is to happen, no repair is under way any more.
     pub fn hold(&self, held: bool) {
         let mut state = self.lock();
         state.held = held;
         state.rings += 1;
         state.wake(i64::MIN);
+        drop(state);
+        if held {
+            drop(self.firing());
+        }
+    }
+
+    /// To be had before [`Alarm::called`], by whoever makes repairs happen, until it is done.
+    pub fn firing(&self) -> MutexGuard<'_, ()> {
+        self.firing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn stop(&self) {

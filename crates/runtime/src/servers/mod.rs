@@ -131,6 +131,11 @@ impl Runtime {
         self.settings.process.as_ref().map(|process| process.number)
     }
 
+    /// Where this process listens, as soon as it does.
+    pub fn process_address(&self) -> Option<String> {
+        self.address().map(str::to_owned)
+    }
+
     fn address(&self) -> Option<&str> {
         self.settings.process.as_ref().and_then(|process| process.address())
     }

@@ -51,7 +51,7 @@ pub async fn post(
         let detail = format!("there is no `{other}` here; there are {}", KNOWN.join(", "));
         return Err(Problem::malformed(detail).pointer(format!("/{other}")));
     }
-    let now = moved(&clock, &asked)?;
+    let to = wanted(&clock, &asked)?;
     let hold = match asked.get("hold") {
         None => false,
         Some(Value::Bool(hold)) => *hold,
@@ -73,22 +73,30 @@ pub async fn post(
             return Err(Problem::malformed(detail).pointer("/repair"));
         }
     };
-    let done = tokio::task::spawn_blocking(move || -> Result<usize, CallError> {
-        runtimes.iter().for_each(|runtime| runtime.clock_moved(hold));
-        if let Some((runtime, repair, key)) = one {
-            return Ok(usize::from(runtime.fire_early(&repair, &key)? == Fired::Done));
+    let done = tokio::task::spawn_blocking(move || -> Result<(i64, usize), CallError> {
+        if hold {
+            runtimes.iter().for_each(|runtime| runtime.clock_moved(true));
         }
-        if hold { Ok(0) } else { runtimes.iter().map(|runtime| due(runtime)).sum() }
+        let now = clock.reach(to);
+        runtimes.iter().for_each(|runtime| runtime.clock_moved(hold));
+        let repairs = match one {
+            Some((runtime, repair, key)) => {
+                usize::from(runtime.fire_early(&repair, &key)? == Fired::Done)
+            }
+            None if hold => 0,
+            None => runtimes.iter().map(|runtime| due(runtime)).sum::<Result<_, _>>()?,
+        };
+        Ok((now, repairs))
     })
     .await;
-    let repairs = done.map_err(|_| Problem::broken())?;
-    let repairs = repairs.map_err(|error| Problem::new(&kinds::CANNOT, error.to_string()))?;
+    let done = done.map_err(|_| Problem::broken())?;
+    let (now, repairs) = done.map_err(|error| Problem::new(&kinds::CANNOT, error.to_string()))?;
     let now = time::write_time(now);
     Ok(answer::json(&json!({ "now": now, "hold": hold, "repairs": repairs })))
 }
 
-/// Moves the clock as far as it is asked to, and never back.
-fn moved(clock: &ManualClock, asked: &Map<String, Value>) -> Result<i64, Problem> {
+/// Where the clock is to be: as far as it is asked to go, and never back.
+fn wanted(clock: &ManualClock, asked: &Map<String, Value>) -> Result<i64, Problem> {
     let now = clock.now_ms();
     let to = match (asked.get("advance"), asked.get("to")) {
         (None, None) => now,
@@ -107,7 +115,7 @@ fn moved(clock: &ManualClock, asked: &Map<String, Value>) -> Result<i64, Problem
             return Err(Problem::malformed("either `advance` or `to`").pointer("/to"));
         }
     };
-    Ok(clock.reach(to))
+    Ok(to)
 }
 
 /// The year 9999: what comes after it is not written as a time.
