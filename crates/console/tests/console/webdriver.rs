@@ -61,6 +61,8 @@ impl Browser {
             "browserName": "chrome",
             "goog:chromeOptions": options,
             "goog:loggingPrefs": { "browser": "ALL" },
+            // axe-core takes half a minute for a long page on a machine that is busy
+            "timeouts": { "script": 180_000 },
         });
         let begun = json!({ "capabilities": { "alwaysMatch": wanted } });
         let answer = browser.ask("POST", "/session", &begun);
@@ -75,7 +77,7 @@ impl Browser {
 
     fn try_ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).map_err(|e| e.to_string())?;
-        stream.set_read_timeout(Some(Duration::from_secs(60))).map_err(|e| e.to_string())?;
+        stream.set_read_timeout(Some(Duration::from_secs(200))).map_err(|e| e.to_string())?;
         let body = if method == "GET" { String::new() } else { body.to_string() };
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n\
