@@ -99,12 +99,12 @@ fn make_larger(root: &Path, names: &[&str]) -> Answer {
     let all = texts(root)?;
     known(names, &all)?;
     let mut changed = 0;
-    let budget = larger::STATES_MAX.to_string();
     let started = Instant::now();
     for (path, _) in all {
         if !names.is_empty() && !names.contains(&id(&path)) {
             continue;
         }
+        let budget = larger::budget(id(&path)).to_string();
         let words = ["check", "--golden", "--larger", "--max-states", &budget, "--threads", "1"];
         let began = Instant::now();
         let found = said(root, &program, &[&words[..], &[path.as_str()]].concat())?;
@@ -330,8 +330,9 @@ mod tests {
             .iter()
             .filter_map(|design| {
                 let verdict = std::fs::read_to_string(root.join(verdict_path(&design.path)));
-                let problem = larger::problem(&design.beside, &verdict.unwrap_or_default())?;
-                Some(format!("{}: {problem}", id(&design.path)))
+                let id = id(&design.path);
+                let problem = larger::problem(id, &design.beside, &verdict.unwrap_or_default())?;
+                Some(format!("{id}: {problem}"))
             })
             .collect();
         assert_eq!(problems, [""; 0], "run `cargo xtask designs --larger`");
