@@ -46,9 +46,9 @@ pub fn page(designs: &[Design]) -> String {
     );
     for (id, states) in SMALLER {
         if designs.iter().any(|design| super::id(&design.path) == *id) {
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "`{id}` has so many numbers that its searches have {states} states each.\n"
+                "`{id}` has so many numbers that its searches have {states} states each."
             );
         }
     }
